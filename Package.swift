@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Prephirences",
+  products: [
+    .library(name: "Prephirences", targets: ["Prephirences"]),
+    .library(
+      name: "Keychain",
+      targets: [
+        "Keychain", "KeychainVault", "KeychainCredentials", "KeychainSecrets", "Prephirences",
+      ]),
+    .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
+    .executable(name: "prefs", targets: ["prefs"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibsodium",
+      pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
+    .target(name: "CKernelKeys"),
+    .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
+    .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
+    .target(
+      name: "KeychainVault",
+      dependencies: [
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .target(name: "Prephirences"),
+    .target(
+      name: "Keychain",
+      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "Prephirences"]),
+    .target(
+      name: "KeychainCommands",
+      dependencies: [
+        "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
+    .executableTarget(
+      name: "prefs",
+      dependencies: [
+        "KeychainCommands",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainVault"]
+
+for target in package.targets where target.type != .system && target.name != "CKernelKeys" {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+  ]
+  if targetsThatTouchC.contains(target.name) {
+    target.swiftSettings?.append(.strictMemorySafety())
+  }
+}

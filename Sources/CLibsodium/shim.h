@@ -1,0 +1,13 @@
+#ifndef CLIBSODIUM_SHIM_H
+#define CLIBSODIUM_SHIM_H
+
+#include <sodium.h>
+#include <sys/prctl.h>
+
+// `prctl` is variadic, and Swift imports no variadic function. It stands here because hiding a
+// process's memory belongs with the guarded memory that libsodium gives.
+static inline int clibsodium_set_not_dumpable(void) {
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+#endif

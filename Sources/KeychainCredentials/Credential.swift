@@ -1,0 +1,81 @@
+public import Foundation
+
+/// A credential without its secret: what it is called, when it is readable, and what is known
+/// about it.
+public struct Credential: Hashable, Sendable {
+  /// What names the credential.
+  public var identity: CredentialIdentity
+
+  /// When the secret can be read.
+  public var accessibility: Accessibility
+
+  /// A name for people.
+  public var label: String?
+
+  /// A remark for people.
+  public var comment: String?
+
+  /// What the secret's bytes are, as a media type such as `text/plain; charset=utf-8`.
+  public var contentType: String?
+
+  /// When the secret stops being valid.
+  ///
+  /// An expired credential is not deleted by itself.
+  public var expires: Date?
+
+  /// Pairs that searches match.
+  public var attributes: CredentialAttributes
+
+  /// When the credential was added; set by the store, to the microsecond.
+  public package(set) var created: Date
+
+  /// When the credential was last changed; set by the store, to the microsecond.
+  public package(set) var modified: Date
+
+  /// A number that every change replaces by a greater one; set by the store.
+  ///
+  /// Give it as `expectedVersion` so that a change fails when somebody else made one in between.
+  public package(set) var version: UInt64
+
+  /// Describes a credential to be stored.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - accessibility: When the secret can be read.
+  ///   - label: A name for people.
+  ///   - comment: A remark for people.
+  ///   - contentType: What the secret's bytes are.
+  ///   - expires: When the secret stops being valid; kept to the microsecond.
+  ///   - attributes: Pairs that searches match.
+  public init(
+    _ identity: CredentialIdentity,
+    accessibility: Accessibility = .whenUnlocked,
+    label: String? = nil,
+    comment: String? = nil,
+    contentType: String? = nil,
+    expires: Date? = nil,
+    attributes: CredentialAttributes = [:]
+  ) {
+    self.identity = identity
+    self.accessibility = accessibility
+    self.label = label
+    self.comment = comment
+    self.contentType = contentType
+    self.expires = expires
+    self.attributes = attributes
+    created = .distantPast
+    modified = .distantPast
+    version = 0
+  }
+
+  /// Whether the secret is no longer valid.
+  ///
+  /// - Parameter date: The moment to judge by.
+  /// - Returns: `true` if an expiry is set and has passed.
+  public func isExpired(at date: Date = Date()) -> Bool {
+    expires.map { $0 <= date } ?? false
+  }
+
+  /// The greatest number of bytes in a secret: 16 MiB.
+  public static let maximumSecretCount = 16 << 20
+}

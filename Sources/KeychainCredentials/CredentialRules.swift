@@ -1,0 +1,101 @@
+package import Foundation
+
+extension Credential {
+  /// Checks what every store demands of a credential before it is stored.
+  ///
+  /// - Parameter secretCount: The number of bytes of its secret; `nil` if it stays as it is.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` or
+  ///   ``KeychainError/Code/invalidArgument``.
+  package func checkRules(secretCount: Int?) throws(KeychainError) {
+    if let secretCount, secretCount > Self.maximumSecretCount {
+      throw KeychainError(
+        .tooLarge,
+        "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) are allowed"
+      )
+    }
+    for attribute in attributes {
+      guard !attribute.name.isEmpty else {
+        throw KeychainError(.invalidArgument, "an attribute of \(identity) has no name")
+      }
+      guard !SearchablePair.reservedNames.contains(attribute.name) else {
+        throw KeychainError(
+          .invalidArgument,
+          "the attribute name '\(attribute.name)' is reserved",
+          recovery: "choose another name, or use the option of that name")
+      }
+    }
+    guard metadataCount <= Self.maximumMetadataCount else {
+      throw KeychainError(
+        .tooLarge,
+        "the names, label, comment and attributes of \(identity) take more than "
+          + "\(Self.maximumMetadataCount) bytes together")
+    }
+  }
+
+  /// The greatest number of bytes in all names and texts of a credential: 1 MiB.
+  public static let maximumMetadataCount = 1 << 20
+
+  private var metadataCount: Int {
+    let texts = [identity.accessGroup, label ?? "", comment ?? "", contentType ?? ""]
+    return (texts + identity.kind.names + attributes.flatMap { [$0.name, $0.value] })
+      .reduce(0) { $0 + $1.utf8.count }
+  }
+}
+
+extension Date {
+  /// The same moment to the microsecond, which is what stores keep.
+  package var microseconds: Int64? {
+    Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded())
+  }
+
+  /// A moment by its microseconds since 1970.
+  package init(microseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+  }
+
+  package var toMicrosecond: Date { microseconds.map(Date.init(microseconds:)) ?? self }
+}
+
+extension Credential {
+  /// Sets what a store sets: version and times.
+  ///
+  /// - Parameters:
+  ///   - version: The new version.
+  ///   - created: The creation date of the credential that is replaced.
+  package mutating func stamp(version: UInt64, created: Date?) {
+    let now = Date().toMicrosecond
+    self.version = version
+    self.created = created ?? now
+    modified = now
+    expires = expires?.toMicrosecond
+  }
+
+  /// Checks the version that a caller expected.
+  package func checkVersion(_ expected: UInt64?) throws(KeychainError) {
+    guard let expected, expected != version else { return }
+    throw KeychainError(
+      .versionConflict, "\(identity) has version \(version), not \(expected)",
+      recovery: "read it again, and repeat the change if it still applies")
+  }
+}
+
+extension StoreMode {
+  /// Checks what is there against what the mode demands.
+  package func check(
+    _ existing: Credential?, identity: CredentialIdentity
+  ) throws(KeychainError) {
+    switch (self, existing) {
+    case (.addOrReplace, _), (.addOnly, nil): break
+    case (.addOnly, _?):
+      throw KeychainError(.alreadyExists, "\(identity) exists already")
+    case (.replace, nil): throw .notFound(identity)
+    case (.replace(let version), let existing?): try existing.checkVersion(version)
+    }
+  }
+}
+
+extension KeychainError {
+  package static func notFound(_ identity: CredentialIdentity) -> Self {
+    Self(.notFound, "there is no credential \(identity)")
+  }
+}

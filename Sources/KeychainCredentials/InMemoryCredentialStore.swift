@@ -1,0 +1,115 @@
+internal import Foundation
+public import KeychainSecrets
+internal import Synchronization
+
+/// A store that forgets everything with the process: for tests and for credentials of one run.
+///
+/// It is never locked, and secrets lie in guarded memory. It offers every accessibility but
+/// ``Accessibility/whenPasscodeSetThisDeviceOnly``, as it has no passphrase.
+public final class InMemoryCredentialStore: CredentialStore {
+  private final class Item: Sendable {
+    let credential: Credential
+    let secret: SharedSecret
+
+    init(_ credential: Credential, _ secret: SharedSecret) {
+      self.credential = credential
+      self.secret = secret
+    }
+  }
+
+  private struct State {
+    var items: [CredentialIdentity: Item] = [:]
+    var counter: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let observers = CredentialObservers()
+
+  /// Makes an empty store.
+  public init() {}
+
+  /// Returns a secret; see the protocol.
+  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    guard let item = state.withLock({ $0.items[identity] }) else { return nil }
+    return StoredSecret(credential: item.credential, secret: try item.secret.copy())
+  }
+
+  /// Returns a credential; see the protocol.
+  public func credential(for identity: CredentialIdentity) -> Credential? {
+    state.withLock { $0.items[identity]?.credential }
+  }
+
+  /// Searches; see the protocol.
+  public func search(_ query: CredentialQuery) -> CredentialSearchResult {
+    let credentials = state.withLock { $0.items.values.map(\.credential) }
+    return CredentialSearchResult(credentials: credentials.filter(query.matches))
+  }
+
+  /// Stores a credential; see the protocol.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try credential.checkRules(secretCount: secret.count)
+    let secret = try SharedSecret(copying: secret)
+    return try change(credential.identity) { old throws(KeychainError) in
+      try mode.check(old?.credential, identity: credential.identity)
+      return (credential, secret)
+    }
+  }
+
+  /// Changes a credential; see the protocol.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try change(identity) { old throws(KeychainError) in
+      guard let old else { throw .notFound(identity) }
+      try old.credential.checkVersion(expectedVersion)
+      let changed = update.applied(to: old.credential)
+      try changed.checkRules(secretCount: nil)
+      return (changed, old.secret)
+    }
+  }
+
+  /// Removes a credential; see the protocol.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    let removed = try state.withLock { state throws(KeychainError) in
+      try state.items[identity]?.credential.checkVersion(expectedVersion)
+      return state.items.removeValue(forKey: identity) != nil
+    }
+    if removed { observers.notify(CredentialChange(identity, .removed)) }
+    return removed
+  }
+
+  /// Observes changes; see the protocol.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    observers.add(observer)
+  }
+
+  /// Replaces an item by what `body` makes of it, as one step.
+  private func change(
+    _ identity: CredentialIdentity,
+    _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
+  ) throws(KeychainError) -> Credential {
+    let (stored, isNew) = try state.withLock { state throws(KeychainError) in
+      let old = state.items[identity]
+      var (credential, secret) = try body(old)
+      guard credential.accessibility != .whenPasscodeSetThisDeviceOnly else {
+        throw KeychainError(
+          .refused, "a store in memory has no passphrase, which \(credential.accessibility) needs")
+      }
+      state.counter += 1
+      credential.stamp(version: state.counter, created: old?.credential.created)
+      state.items[identity] = Item(credential, secret)
+      return (credential, old == nil)
+    }
+    observers.notify(CredentialChange(identity, isNew ? .added : .updated))
+    return stored
+  }
+}

@@ -1,0 +1,143 @@
+/// A failure of a credential store.
+///
+/// Its code tells a program what happened, its description tells a person: what failed, on which
+/// item or file, and what to do next. Neither ever holds a secret, a key or a passphrase.
+///
+/// Absence is not an error: what is not there is `nil` (or `false` from a removal).
+public struct KeychainError: Error, Hashable, Sendable {
+  /// What kind of failure it is.
+  public let code: Code
+
+  /// The code of the system or of SQLite behind the failure, where there is one.
+  public let underlying: Underlying?
+
+  /// What failed, in words: an item or file and what is the matter with it.
+  public let message: String
+
+  /// What to do next, in words, if anything can be done.
+  public let recovery: String?
+
+  /// Describes a failure; for authors of stores.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of failure it is.
+  ///   - message: What failed, without a capital and without a full stop. Never a secret.
+  ///   - recovery: What to do next.
+  ///   - underlying: The code behind the failure.
+  public init(
+    _ code: Code, _ message: String, recovery: String? = nil, underlying: Underlying? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.recovery = recovery
+    self.underlying = underlying
+  }
+
+  /// A code from below, kept as it came.
+  public enum Underlying: Hashable, Sendable {
+    /// `errno` of a system call.
+    case system(errno: Int32)
+
+    /// An extended result code of SQLite.
+    case sqlite(extendedCode: Int32)
+  }
+}
+
+extension KeychainError: CustomStringConvertible {
+  /// The message, and what to do next if that is known.
+  public var description: String {
+    recovery.map { "\(message) (\($0))" } ?? message
+  }
+}
+
+extension KeychainError {
+  /// The kinds of failure.
+  ///
+  /// More may be added, so a `switch` needs a default.
+  public struct Code: Hashable, Sendable {
+    private enum Storage {
+      case notFound, alreadyExists, versionConflict, invalidArgument, damaged, rolledBack, foreign
+      case noStore, internalFailure, inputOutput, timedOut, busy, ambiguous, locked
+      case incorrectSecret, refused, unsupportedFormat, otherDevice, insecurePermissions, tooLarge
+      case expired, cancelled, insufficientMemory
+    }
+
+    private let storage: Storage
+
+    /// An item that a change needs is not there.
+    ///
+    /// Reading answers `nil` instead.
+    public static var notFound: Self { Self(storage: .notFound) }
+
+    /// An item of this identity is there already, and the call was to add a new one.
+    public static var alreadyExists: Self { Self(storage: .alreadyExists) }
+
+    /// The item was changed since the version that the caller expected.
+    public static var versionConflict: Self { Self(storage: .versionConflict) }
+
+    /// An argument makes no sense.
+    public static var invalidArgument: Self { Self(storage: .invalidArgument) }
+
+    /// Stored data is damaged or was tampered with.
+    public static var damaged: Self { Self(storage: .damaged) }
+
+    /// The store is an older copy of itself, or another store lies in its place.
+    public static var rolledBack: Self { Self(storage: .rolledBack) }
+
+    /// The file is not a vault.
+    public static var foreign: Self { Self(storage: .foreign) }
+
+    /// No store is available.
+    public static var noStore: Self { Self(storage: .noStore) }
+
+    /// Something happened that cannot happen.
+    public static var internalFailure: Self { Self(storage: .internalFailure) }
+
+    /// The system could not read or write: a full disk, a read-only medium, a failing device.
+    public static var inputOutput: Self { Self(storage: .inputOutput) }
+
+    /// The deadline passed.
+    public static var timedOut: Self { Self(storage: .timedOut) }
+
+    /// Another process held the store until the deadline.
+    public static var busy: Self { Self(storage: .busy) }
+
+    /// Several items match, and the call needs one.
+    public static var ambiguous: Self { Self(storage: .ambiguous) }
+
+    /// The store is locked, and nothing at hand unlocks it.
+    public static var locked: Self { Self(storage: .locked) }
+
+    /// A passphrase or key was given, and it is the wrong one.
+    public static var incorrectSecret: Self { Self(storage: .incorrectSecret) }
+
+    /// The store does not do this, by its rules.
+    public static var refused: Self { Self(storage: .refused) }
+
+    /// The store was written by a newer release.
+    public static var unsupportedFormat: Self { Self(storage: .unsupportedFormat) }
+
+    /// The item is bound to another device.
+    public static var otherDevice: Self { Self(storage: .otherDevice) }
+
+    /// A file or folder is open to other users.
+    public static var insecurePermissions: Self { Self(storage: .insecurePermissions) }
+
+    /// A secret or a name is longer than the store takes.
+    public static var tooLarge: Self { Self(storage: .tooLarge) }
+
+    /// The credential has expired, and the call does not accept that.
+    public static var expired: Self { Self(storage: .expired) }
+
+    /// The person cancelled, or the task was cancelled.
+    public static var cancelled: Self { Self(storage: .cancelled) }
+
+    /// There is too little memory for the operation.
+    public static var insufficientMemory: Self { Self(storage: .insufficientMemory) }
+  }
+}
+
+extension KeychainError.Code: CustomStringConvertible {
+  /// The name of the code.
+  public var description: String { "\(storage)" }
+}

@@ -1,0 +1,127 @@
+internal import CLibsodium
+
+/// Keys and identifiers derived from a key: keyed BLAKE2b-256 with personalisation, without salt.
+///
+/// The corresponding C function is `crypto_generichash_blake2b_salt_personal`.
+public enum KeyDerivation {
+  /// The number of bytes in what is derived: 32.
+  public static let outputCount = 32
+
+  /// The greatest number of bytes in a label: 16.
+  public static let maximumLabelCount = Int(crypto_generichash_blake2b_PERSONALBYTES)
+
+  /// Derives a key.
+  ///
+  /// - Parameters:
+  ///   - key: 16 to 64 bytes.
+  ///   - label: What the key is for: at most 16 bytes, zero-padded to 16 as the personalisation.
+  ///   - fields: The message: what tells this key from its siblings. It may be secret itself.
+  /// - Returns: 32 bytes in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
+  ///   has a length outside its limits, or ``SecretsError/Code/outOfMemory``.
+  public static func key(
+    from key: borrowing SecretBytes, label: String, fields: RawSpan
+  ) throws(SecretsError) -> SecretBytes {
+    let derived = try SecretBytes(zeroed: outputCount)
+    var status: CInt = -1
+    let personal = try personalization(label)
+    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    unsafe derived.fill { out in
+      status = unsafe hash(into: out, key: key, personal: personal, fields: fields)
+    }
+    Sodium.clearStack()
+    guard status == 0 else { throw SecretsError(.invalidLength) }
+    derived.protect()
+    return derived
+  }
+
+  /// Derives an identifier or an authentication tag: bytes that may be shown.
+  ///
+  /// - Parameters:
+  ///   - key: 16 to 64 bytes.
+  ///   - label: What the bytes are for: at most 16 bytes.
+  ///   - fields: The message.
+  /// - Returns: 32 bytes in ordinary memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
+  ///   has a length outside its limits.
+  public static func tag(
+    from key: borrowing SecretBytes, label: String, fields: RawSpan
+  ) throws(SecretsError) -> [UInt8] {
+    try Sodium.start()
+    let personal = try personalization(label)
+    guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
+    var tag = [UInt8](repeating: 0, count: outputCount)
+    let status = unsafe hash(into: &tag, key: key, personal: personal, fields: fields)
+    Sodium.clearStack()
+    guard status == 0 else { throw SecretsError(.invalidLength) }
+    return tag
+  }
+
+  private static func isKeyCount(_ count: Int) -> Bool {
+    Int(crypto_generichash_blake2b_KEYBYTES_MIN)...Int(crypto_generichash_blake2b_KEYBYTES_MAX)
+      ~= count
+  }
+
+  private static func personalization(_ label: String) throws(SecretsError) -> [UInt8] {
+    var personal = [UInt8](label.utf8)
+    guard personal.count <= maximumLabelCount else { throw SecretsError(.invalidLength) }
+    personal.append(contentsOf: repeatElement(0, count: maximumLabelCount - personal.count))
+    return personal
+  }
+
+  private static func hash(
+    into out: UnsafeMutablePointer<UInt8>,
+    key: borrowing SecretBytes,
+    personal: [UInt8],
+    fields: RawSpan
+  ) -> CInt {
+    let keyCount = key.count
+    return unsafe key.withPointer { key in
+      unsafe fields.withPointer { message, count in
+        unsafe crypto_generichash_blake2b_salt_personal(
+          out, outputCount, message, UInt64(count), key, keyCount, nil, personal)
+      }
+    }
+  }
+}
+
+/// BLAKE2b without a key: for checksums and for hashing what is long.
+///
+/// The corresponding C function is `crypto_generichash_blake2b`.
+public enum Blake2b {
+  /// Hashes bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - count: The number of bytes to return, 16 to 64.
+  /// - Returns: The digest, in ordinary memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if `count` is outside its
+  ///   limits.
+  public static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
+    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+    try Sodium.start()
+    var digest = [UInt8](repeating: 0, count: count)
+    unsafe bytes.withPointer { message, length in
+      _ = unsafe crypto_generichash_blake2b(&digest, count, message, UInt64(length), nil, 0)
+    }
+    return digest
+  }
+
+  /// Hashes bytes that are secret, such as the contents of a key file, into a key.
+  ///
+  /// - Parameter bytes: The message.
+  /// - Returns: 32 bytes in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
+  public static func key(hashing bytes: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
+    let key = try SecretBytes(zeroed: 32)
+    let count = bytes.count
+    unsafe bytes.withPointer { message in
+      unsafe key.fill { out in
+        _ = unsafe crypto_generichash_blake2b(out, 32, message, UInt64(count), nil, 0)
+      }
+    }
+    Sodium.clearStack()
+    key.protect()
+    return key
+  }
+}

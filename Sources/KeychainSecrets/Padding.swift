@@ -1,0 +1,64 @@
+/// Padding that hides all but the magnitude of a length.
+///
+/// A padded text is the length of the data (32 bits, little-endian), the data, then zeros: to 256
+/// bytes in all, above that to the next Padmé length, which is at most 12 % longer.
+///
+/// Source of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
+/// Communication with PURBs", section 4.3.
+public enum Padding {
+  static let headerCount = 4
+  static let minimumCount = 256
+
+  /// Returns the number of bytes that `count` bytes of data take when padded, header included.
+  ///
+  /// - Parameter count: The number of bytes of data.
+  /// - Returns: 256, or the Padmé length of `count + 4`.
+  public static func paddedCount(for count: Int) -> Int {
+    let needed = count + headerCount
+    guard needed > minimumCount else { return minimumCount }
+    let exponent = needed.bitWidth - 1 - needed.leadingZeroBitCount
+    let exponentBits = exponent.bitWidth - exponent.leadingZeroBitCount
+    let mask = (1 << (exponent - exponentBits)) - 1
+    return (needed + mask) & ~mask
+  }
+
+  /// Pads data.
+  ///
+  /// - Parameter data: At most `UInt32.max` bytes.
+  /// - Returns: The padded text, in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
+  ///   or ``SecretsError/Code/outOfMemory``.
+  public static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
+    guard let length = UInt32(exactly: data.count) else { throw SecretsError(.invalidLength) }
+    let count = data.count
+    let padded = try SecretBytes(zeroed: paddedCount(for: count))
+    unsafe padded.fill { out in
+      for index in 0..<headerCount {
+        unsafe out[index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index)))
+      }
+      unsafe data.withPointer { unsafe (out + headerCount).update(from: $0, count: count) }
+    }
+    padded.protect()
+    return padded
+  }
+
+  /// Takes the padding off again.
+  ///
+  /// - Parameter padded: What ``pad(_:)`` returned.
+  /// - Returns: The data, in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the length, the number
+  ///   of zeros or a zero is wrong: there is one padded form of each text. Or
+  ///   ``SecretsError/Code/outOfMemory``.
+  public static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
+    try padded.withBytes { bytes throws(SecretsError) in
+      guard bytes.byteCount >= minimumCount else { throw SecretsError(.invalidLength) }
+      let count = Int(bytes.littleEndian(at: 0, as: UInt32.self))
+      guard count <= bytes.byteCount - headerCount, paddedCount(for: count) == bytes.byteCount
+      else { throw SecretsError(.invalidLength) }
+      var rest: UInt8 = 0
+      for offset in (headerCount + count)..<bytes.byteCount { rest |= bytes.byte(at: offset) }
+      guard rest == 0 else { throw SecretsError(.invalidLength) }
+      return try SecretBytes(copying: bytes.extracting(headerCount..<(headerCount + count)))
+    }
+  }
+}

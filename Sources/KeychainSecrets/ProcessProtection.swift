@@ -1,0 +1,38 @@
+internal import CLibsodium
+internal import Glibc
+
+/// What a process can do so that others do not read its memory.
+public enum ProcessProtection {
+  /// Disables core dumps, and `ptrace` and `/proc/<pid>/mem` for other processes of the user.
+  ///
+  /// The superuser can still read everything. A failure is not reported: there is nothing that a
+  /// caller could do instead.
+  ///
+  /// The corresponding C functions are `setrlimit` and `prctl` with `PR_SET_DUMPABLE`.
+  public static func hideMemory() {
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    _ = clibsodium_set_not_dumpable()
+  }
+
+  /// Whether memory can be locked here, so that it is never written to swap.
+  ///
+  /// Tried with one page; the limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
+  public static var canLockMemory: Bool {
+    let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard
+      let page = unsafe mmap(
+        nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      unsafe page != MAP_FAILED
+    else { return false }
+    defer { unsafe munmap(page, size) }
+    return unsafe mlock(page, size) == 0
+  }
+
+  /// How many bytes may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
+  public static var lockedMemoryLimit: UInt64? {
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)
+    return limit.rlim_cur == rlim_t.max ? nil : UInt64(limit.rlim_cur)
+  }
+}

@@ -1,0 +1,83 @@
+internal import CLibsodium
+
+/// Encryption to a public key by a sender that stays anonymous: X25519 with XSalsa20-Poly1305.
+///
+/// The corresponding C functions are `crypto_box_seal` and `crypto_box_seal_open`.
+public enum SealedBox {
+  /// The number of bytes in a public or private key: 32.
+  public static let keyCount = Int(crypto_box_PUBLICKEYBYTES)
+
+  /// By how many bytes a sealed box is longer than its message: 48.
+  public static let overhead = keyCount + Int(crypto_box_MACBYTES)
+
+  /// Returns the public key that belongs to a private key.
+  ///
+  /// - Parameter privateKey: 32 bytes, such as ``SecretBytes/random(count:)`` makes them.
+  /// - Returns: 32 bytes.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength``.
+  ///
+  /// The corresponding C function is `crypto_scalarmult_base`.
+  public static func publicKey(
+    of privateKey: borrowing SecretBytes
+  ) throws(SecretsError) -> [UInt8] {
+    try Sodium.start()
+    guard privateKey.count == keyCount else { throw SecretsError(.invalidLength) }
+    var publicKey = [UInt8](repeating: 0, count: keyCount)
+    unsafe privateKey.withPointer { _ = unsafe crypto_scalarmult_base(&publicKey, $0) }
+    Sodium.clearStack()
+    return publicKey
+  }
+
+  /// Seals a message to a public key.
+  ///
+  /// - Parameters:
+  ///   - message: The bytes to encrypt.
+  ///   - publicKey: 32 bytes.
+  /// - Returns: The box, ``overhead`` bytes longer than the message.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32
+  ///   bytes or is not a usable point.
+  public static func seal(
+    _ message: borrowing SecretBytes, to publicKey: [UInt8]
+  ) throws(SecretsError) -> [UInt8] {
+    try Sodium.start()
+    guard publicKey.count == keyCount else { throw SecretsError(.invalidLength) }
+    var box = [UInt8](repeating: 0, count: message.count + overhead)
+    let count = message.count
+    let status = unsafe message.withPointer {
+      unsafe crypto_box_seal(&box, $0, UInt64(count), publicKey)
+    }
+    Sodium.clearStack()
+    guard status == 0 else { throw SecretsError(.invalidLength) }
+    return box
+  }
+
+  /// Opens a sealed box.
+  ///
+  /// - Parameters:
+  ///   - box: The box.
+  ///   - privateKey: 32 bytes.
+  /// - Returns: The message, in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
+  ///   sealed to another key or was changed, ``SecretsError/Code/invalidLength`` if the key is
+  ///   not 32 bytes, or ``SecretsError/Code/outOfMemory``.
+  public static func open(
+    _ box: RawSpan, with privateKey: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    let publicKey = try publicKey(of: privateKey)
+    let message = try SecretBytes(zeroed: box.byteCount - overhead)
+    let status = unsafe privateKey.withPointer { privateKey in
+      unsafe box.withPointer { box, count in
+        var status: CInt = -1
+        unsafe message.fill { out in
+          status = unsafe crypto_box_seal_open(out, box, UInt64(count), publicKey, privateKey)
+        }
+        return status
+      }
+    }
+    Sodium.clearStack()
+    guard status == 0 else { throw SecretsError(.authenticationFailed) }
+    message.protect()
+    return message
+  }
+}

@@ -1,0 +1,93 @@
+internal import CLibsodium
+
+/// Authenticated encryption with a secret key: XSalsa20-Poly1305.
+///
+/// A box is the nonce (24 bytes, random, new for every box), the tag (16 bytes), then the
+/// encrypted bytes.
+///
+/// The corresponding C functions are `crypto_secretbox_easy` and `crypto_secretbox_open_easy`.
+public enum SecretBox {
+  /// The number of bytes in a key: 32.
+  public static let keyCount = Int(crypto_secretbox_KEYBYTES)
+
+  /// By how many bytes a box is longer than its message: 40.
+  public static let overhead = nonceCount + Int(crypto_secretbox_MACBYTES)
+
+  static let nonceCount = Int(crypto_secretbox_NONCEBYTES)
+
+  /// Seals a message under a random nonce.
+  ///
+  /// - Parameters:
+  ///   - message: The bytes to encrypt.
+  ///   - key: 32 bytes.
+  /// - Returns: The box, ``overhead`` bytes longer than the message.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32 bytes.
+  public static func seal(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(SecretsError) -> [UInt8] {
+    var nonce = [UInt8](repeating: 0, count: nonceCount)
+    unsafe randombytes_buf(&nonce, nonceCount)
+    return try seal(message, with: key, nonce: nonce)
+  }
+
+  /// Seals a message under a nonce that the caller chooses, for tests against published vectors.
+  ///
+  /// Not public: one nonce used twice with one key gives both messages away.
+  static func seal(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes, nonce: [UInt8]
+  ) throws(SecretsError) -> [UInt8] {
+    try Sodium.start()
+    guard key.count == keyCount, nonce.count == nonceCount else {
+      throw SecretsError(.invalidLength)
+    }
+    let count = message.count + overhead
+    let length = message.count
+    let box = unsafe message.withPointer { message in
+      unsafe key.withPointer { key in
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+          for index in 0..<nonceCount { unsafe buffer[index] = nonce[index] }
+          if let start = buffer.baseAddress {
+            unsafe crypto_secretbox_easy(
+              start + nonceCount, message, UInt64(length), start, key)
+          }
+          initialized = count
+        }
+      }
+    }
+    Sodium.clearStack()
+    return box
+  }
+
+  /// Opens a box.
+  ///
+  /// - Parameters:
+  ///   - box: Nonce, tag and encrypted bytes, as ``seal(_:with:)`` returned them.
+  ///   - key: 32 bytes.
+  /// - Returns: The message, in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
+  ///   sealed under another key or was changed in any bit (a box too short to be one included),
+  ///   ``SecretsError/Code/invalidLength`` if the key is not 32 bytes, or
+  ///   ``SecretsError/Code/outOfMemory``.
+  public static func open(
+    _ box: RawSpan, with key: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    try Sodium.start()
+    guard key.count == keyCount else { throw SecretsError(.invalidLength) }
+    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
+    let message = try SecretBytes(zeroed: box.byteCount - overhead)
+    let status = unsafe key.withPointer { key in
+      unsafe box.withPointer { box, count in
+        var status: CInt = -1
+        unsafe message.fill { out in
+          status = unsafe crypto_secretbox_open_easy(
+            out, box + nonceCount, UInt64(count - nonceCount), box, key)
+        }
+        return status
+      }
+    }
+    Sodium.clearStack()
+    guard status == 0 else { throw SecretsError(.authenticationFailed) }
+    message.protect()
+    return message
+  }
+}

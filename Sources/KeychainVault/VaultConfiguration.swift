@@ -1,0 +1,148 @@
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension Vault {
+  /// Where a vault lies and how it is opened.
+  public struct Configuration: Sendable {
+    /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, else
+    /// `$XDG_DATA_HOME/keychain/vault.db`.
+    public var path: String?
+
+    /// How long a call may wait for another process.
+    public var deadline: Duration
+
+    /// The source of the unlocking secret.
+    ///
+    /// A source given here decides alone: if its secret is wrong, nothing else is tried. `nil`
+    /// leaves it to the kernel's cache, the device key, the environment, the system's credentials,
+    /// and a prompt, in that order.
+    public var unlock: UnlockSource?
+
+    /// Whether and how a person may be asked for the passphrase.
+    public var interaction: Interaction
+
+    /// Is told what a person should know, such as that a new vault was made and what protects it.
+    public var notice: (@Sendable (Notice) -> Void)?
+
+    /// How long an unlocked vault stays unlocked while it is not used.
+    public var idleTime: Duration
+
+    /// Describes how to open a vault.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the vault file; `nil` for the usual one.
+    ///   - deadline: How long a call may wait for another process: 10 seconds unless given.
+    ///   - unlock: The source of the unlocking secret; `nil` for the usual order.
+    ///   - interaction: Whether a person may be asked; denied unless given.
+    ///   - notice: Is told what a person should know.
+    ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes unless
+    ///     given, 12 hours at most.
+    public init(
+      path: String? = nil,
+      deadline: Duration = .seconds(10),
+      unlock: UnlockSource? = nil,
+      interaction: Interaction = .denied,
+      notice: (@Sendable (Notice) -> Void)? = nil,
+      idleTime: Duration = .seconds(15 * 60)
+    ) {
+      self.path = path
+      self.deadline = deadline
+      self.unlock = unlock
+      self.interaction = interaction
+      self.notice = notice
+      self.idleTime = idleTime
+    }
+  }
+}
+
+/// Where the secret that unlocks a vault comes from.
+public struct UnlockSource: Sendable {
+  enum Kind: Sendable {
+    case passphrase(@Sendable () throws(KeychainError) -> SecretBytes)
+    case passphraseFile(path: String)
+    case keyFile(path: String)
+  }
+
+  let kind: Kind
+
+  /// How errors name the source.
+  let name: String
+
+  /// A passphrase that a closure gives; it is called at most once for each unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `--passphrase-fd`.
+  ///   - provide: Returns the passphrase.
+  /// - Returns: The source.
+  public static func passphrase(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self {
+    Self(kind: .passphrase(provide), name: name)
+  }
+
+  /// A passphrase in a file; one newline at its end is not part of it.
+  ///
+  /// The file must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source.
+  /// - Returns: The source.
+  public static func passphraseFile(_ path: String, named name: String) -> Self {
+    Self(kind: .passphraseFile(path: path), name: name)
+  }
+
+  /// A key file: 32 bytes to 64 KiB of any kind, all of which count.
+  ///
+  /// The file must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source.
+  /// - Returns: The source.
+  public static func keyFile(_ path: String, named name: String) -> Self {
+    Self(kind: .keyFile(path: path), name: name)
+  }
+}
+
+/// Whether a person may be asked for a passphrase.
+public enum Interaction: Sendable {
+  /// Nobody is asked; what would need it is locked.
+  case denied
+
+  /// The closure asks a person, and returns `nil` if the person cancels.
+  case allowed(@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)
+}
+
+/// What a person is asked for.
+public struct PassphraseRequest: Hashable, Sendable {
+  /// The path of the vault.
+  public let vaultPath: String
+
+  /// How many times the answer was wrong before; asking ends after three wrong answers.
+  public let failedAttempts: Int
+}
+
+/// Something a person should know, that is not an error.
+public struct Notice: Hashable, Sendable {
+  /// The kinds of notice.
+  public enum Kind: Hashable, Sendable {
+    /// A vault was made.
+    case vaultCreated
+
+    /// A passphrase slot was made with less than the usual cost, because memory is short.
+    case weakPasswordHash
+
+    /// The vault could not be kept unlocked for later commands.
+    case cacheUnavailable
+
+    /// The record of the newest state seen could not be read or written.
+    case seenRecordUnavailable
+  }
+
+  /// The kind.
+  public let kind: Kind
+
+  /// The text, without a capital and without a full stop.
+  public let message: String
+}

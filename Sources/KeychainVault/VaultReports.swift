@@ -1,0 +1,182 @@
+public import Foundation
+public import KeychainCredentials
+public import KeychainSecrets
+
+/// How a slot is opened.
+public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
+  /// By a passphrase, through Argon2id.
+  case passphrase = 1
+
+  /// By the contents of a key file.
+  case keyFile = 2
+
+  /// By the device secret in the state folder.
+  case device = 3
+
+  /// By a recovery code.
+  case recoveryCode = 4
+
+  /// By the private key of an identity.
+  case recipient = 5
+}
+
+/// What a slot gives to whoever opens it.
+public enum SlotGrant: UInt8, Hashable, Sendable {
+  /// Everything, and the right to change slots.
+  case root = 1
+
+  /// Indexes and the items that need no unlock.
+  case openTier = 2
+}
+
+/// One way to open a vault.
+public struct VaultSlot: Hashable, Sendable {
+  /// The number by which the slot is named.
+  public let number: UInt32
+
+  /// How it is opened.
+  public let kind: SlotKind
+
+  /// What it gives.
+  public let grant: SlotGrant
+
+  /// The cost of the passphrase hash; `nil` for other kinds.
+  public let passwordHash: PasswordHash.Parameters?
+
+  /// Whether it is the slot of this device; `nil` for other kinds.
+  public let isThisDevice: Bool?
+}
+
+/// What a vault shows without being unlocked, and what it shows when it is.
+public struct VaultStatus: Hashable, Sendable {
+  /// The real path of the vault.
+  public var path: String
+
+  /// Whether the file is there.
+  public var exists: Bool
+
+  /// Whether the file was there before, by the record of what was seen.
+  public var wasSeen: Bool
+
+  /// The slots.
+  public var slots: [VaultSlot] = []
+
+  /// The greatest requirement that is met now without asking anybody; `nil` if not even the
+  /// indexes can be read.
+  public var readable: Accessibility.UnlockRequirement?
+
+  /// How long the cached key stays valid if it is not used; `nil` if none is cached.
+  public var cachedFor: Duration?
+
+  /// Whether the kernel's cache can be used here.
+  public var isCacheAvailable: Bool
+
+  /// How many items there are.
+  public var itemCount = 0
+
+  /// The number of items by accessibility.
+  public var itemsByAccessibility: [Accessibility: Int] = [:]
+
+  /// The counter of changes; `nil` if it cannot be read while locked.
+  public var counter: UInt64?
+
+  /// The path of the device secret.
+  public var deviceSecretPath: String
+
+  /// Whether the device secret is there.
+  public var hasDeviceSecret: Bool
+
+  /// The state of the seen record.
+  public var seenRecord: SeenRecordState
+
+  /// The path of the seen record.
+  public var seenRecordPath: String
+
+  /// The type of the file system, such as `ext4`, if it is known.
+  public var fileSystem: String?
+
+  /// Whether the file system is a network's, where locks may not hold.
+  public var isOnNetwork: Bool
+
+  /// Whether the vault can only be read here.
+  public var isReadOnly: Bool
+
+  /// What would be asked next for unlocking, in the order of asking, such as
+  /// `KEYCHAIN_PASSPHRASE_FILE`.
+  public var unlockSources: [String]
+
+  /// The states of the record of the newest state seen.
+  public enum SeenRecordState: Hashable, Sendable {
+    /// The record agrees with the vault.
+    case current
+
+    /// There is no record: this is the first sight of the vault.
+    case none
+
+    /// The record is torn or unreadable.
+    case unreadable
+
+    /// The record knows a newer state than the file holds.
+    case newerThanFile
+
+    /// The record is of another vault.
+    case otherVault
+  }
+}
+
+/// What a verification found.
+public struct VerificationReport: Hashable, Sendable {
+  /// How many items were checked.
+  public var itemCount: Int
+
+  /// How many of them were also opened; the others are locked.
+  public var openedCount: Int
+
+  /// What is wrong, in words; empty if nothing is.
+  public var problems: [String]
+
+  /// Whether nothing is wrong.
+  public var isIntact: Bool { problems.isEmpty }
+}
+
+/// What a backup holds.
+public struct BackupReport: Hashable, Sendable {
+  /// How many items are in it.
+  public var itemCount: Int
+
+  /// The slots that open it.
+  public var slots: [VaultSlot]
+
+  /// Whether nothing but this machine's device secret opens it.
+  public var needsThisDevice: Bool
+}
+
+/// How a restored vault differs from what was seen before.
+public struct RestoredDifferences: Hashable, Sendable {
+  /// The counter of the file.
+  public var fileCounter: UInt64
+
+  /// The counter that was seen, if it was of this vault.
+  public var seenCounter: UInt64?
+
+  /// Whether the record is of another vault.
+  public var isOtherVault: Bool
+
+  /// How many items the vault's state row counts.
+  public var expectedItemCount: Int
+
+  /// How many items there are.
+  public var itemCount: Int
+
+  /// Whether the rows agree with the vault's state row.
+  public var isConsistent: Bool
+}
+
+/// How far a long operation has come.
+public struct VaultProgress: Hashable, Sendable {
+  /// How many items are done.
+  public var completed: Int
+
+  /// How many items there are.
+  public var total: Int
+}
