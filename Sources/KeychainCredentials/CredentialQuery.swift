@@ -113,11 +113,13 @@ package struct SearchablePair: Sendable {
   package static let `protocol` = "protocol"
   package static let port = "port"
   package static let path = "path"
+  package static let securityDomain = "security-domain"
+  package static let authenticationType = "authentication-type"
 
   /// Names that a user's attribute may not have, because stores give them a meaning of their own.
   package static let reservedNames: Set<String> = [
     accessGroup, service, account, server, `protocol`, port, path, "username", "accessibility",
-    "security-domain", "authentication-type", "xdg:schema",
+    securityDomain, authenticationType, "xdg:schema",
   ]
 }
 
@@ -135,6 +137,11 @@ extension Credential {
       pairs.append(SearchablePair(name: SearchablePair.port, value: String(password.port)))
       pairs.append(SearchablePair(name: SearchablePair.path, value: password.path))
       pairs.append(SearchablePair(name: SearchablePair.account, value: password.account))
+      pairs.append(
+        SearchablePair(name: SearchablePair.securityDomain, value: password.securityDomain))
+      pairs.append(
+        SearchablePair(
+          name: SearchablePair.authenticationType, value: password.authenticationType))
     }
     return pairs
   }
