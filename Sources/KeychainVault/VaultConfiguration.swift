@@ -27,6 +27,12 @@ extension Vault {
     /// How long an unlocked vault stays unlocked while it is not used.
     public var idleTime: Duration
 
+    /// The environment variables that are looked at; tests give their own.
+    package var environment = VaultEnvironment.process
+
+    /// The cost of new passphrase slots; `nil` for the policy. Tests give a small one.
+    package var passwordHash: PasswordHash.Parameters?
+
     /// Describes how to open a vault.
     ///
     /// - Parameters:

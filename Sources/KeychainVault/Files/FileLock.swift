@@ -1,0 +1,56 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import SystemPackage
+
+/// The moment by which a call must have ended.
+struct Deadline: Sendable {
+  let instant: ContinuousClock.Instant
+
+  init(after duration: Duration) {
+    instant = .now + duration
+  }
+
+  var hasPassed: Bool { ContinuousClock.now >= instant }
+
+  /// Waits a moment, a little different each time so that waiters don't wake together.
+  static func pause(upTo milliseconds: UInt32 = 10) {
+    usleep(.random(in: 500...(milliseconds * 1000)))
+  }
+}
+
+/// An advisory lock on a file, held until the value is destroyed (`flock`).
+struct FileLock: ~Copyable {
+  let descriptor: FileDescriptor
+
+  /// Opens the file, making it if need be, and locks it.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/timedOut``, or with
+  ///   ``KeychainError/Code/inputOutput`` if the file cannot be opened for writing.
+  init(exclusive path: String, deadline: Deadline) throws(KeychainError) {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT)
+    } catch {
+      throw .system(error, "open", path)
+    }
+    guard Self.lock(descriptor, LOCK_EX, deadline) else {
+      try? descriptor.close()
+      throw KeychainError(
+        .timedOut, "another process held \(path) for too long", recovery: "try again")
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { try? descriptor.close() }
+
+  /// Locks an open file; `false` if that was not possible by the deadline.
+  static func lock(
+    _ descriptor: FileDescriptor, _ operation: CInt, _ deadline: Deadline
+  ) -> Bool {
+    while flock(descriptor.rawValue, operation | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, !deadline.hasPassed else { return false }
+      Deadline.pause()
+    }
+    return true
+  }
+}

@@ -1,0 +1,105 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import SystemPackage
+
+/// What tells two files apart, and whether one is empty.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+}
+
+/// Files that belong to the user alone.
+enum PrivateFile {
+  /// Looks at a file without opening it for reading.
+  ///
+  /// `O_PATH` is the point: opening a database file and closing it again would drop the locks that
+  /// SQLite holds on it in this process.
+  ///
+  /// - Returns: What was found, or `nil` if there is no such file.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if it is not a regular
+  ///   file of the user that is closed to others.
+  static func inspect(_ path: String) throws(KeychainError) -> Stat? {
+    let stat: Stat
+    do throws(Errno) {
+      let descriptor = try open(path, flags: Flags.pathOnly)
+      defer { try? descriptor.close() }
+      stat = try Stat(descriptor)
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .system(error, "look at", path)
+      }
+      return nil
+    }
+    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    return stat
+  }
+
+  /// Checks owner, type and mode of a file.
+  static func check(
+    _ stat: Stat, _ path: String, ownerMayBeRoot: Bool, groupMayRead: Bool
+  ) throws(KeychainError) {
+    guard stat.type == .regular else {
+      throw KeychainError(
+        .insecurePermissions, "\(path) is not a regular file",
+        recovery: "name a file, not a link, folder, pipe or device")
+    }
+    let owner = stat.userID.rawValue
+    guard owner == geteuid() || (ownerMayBeRoot && owner == 0) else {
+      throw KeychainError(
+        .insecurePermissions, "\(path) belongs to another user (number \(owner))",
+        recovery: "run as that user, or: chown \(geteuid()) '\(path)'")
+    }
+    let forbidden: CInterop.Mode = groupMayRead ? 0o027 : 0o077
+    guard stat.permissions.rawValue & forbidden == 0 else {
+      throw KeychainError(
+        .insecurePermissions, "other users can read or write \(path)",
+        recovery: "chmod 600 '\(path)'; if others may have read it, change what it protects")
+    }
+  }
+
+  static func open(
+    _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
+  ) throws(Errno) -> FileDescriptor {
+    let options = FileDescriptor.OpenOptions(rawValue: flags | O_CLOEXEC | O_NOFOLLOW)
+    do {
+      return try FileDescriptor.open(
+        FilePath(path), mode, options: options, permissions: .ownerReadWrite)
+    } catch {
+      throw error as? Errno ?? .invalidArgument
+    }
+  }
+
+  /// Makes a folder and those above it, open to the user alone.
+  static func makeFolder(_ path: String) throws(KeychainError) {
+    var made = ""
+    for component in path.split(separator: "/") {
+      made += "/" + component
+      guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+      let error = Errno.current
+      if (try? Stat(FilePath(made)))?.type == .directory { continue }
+      throw .system(error, "make the folder", made)
+    }
+  }
+
+  /// Makes the entries of a folder durable.
+  static func syncFolder(_ path: String) throws(KeychainError) {
+    do throws(Errno) {
+      let descriptor = try open(path, flags: O_DIRECTORY)
+      defer { try? descriptor.close() }
+      guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw .system(error, "sync the folder", path)
+    }
+  }
+
+  enum Flags {
+    // <fcntl.h> has it behind a macro that Swift's Glibc module does not set.
+    static let pathOnly: CInt = 0o10000000
+  }
+}
+
+extension Stat {
+  var identity: FileIdentity {
+    FileIdentity(device: UInt64(deviceID.rawValue), inode: UInt64(inode.rawValue))
+  }
+}

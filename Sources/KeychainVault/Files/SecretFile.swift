@@ -1,0 +1,78 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// Reads and makes files that hold a secret.
+enum SecretFile {
+  static let passphraseLimit = 65536
+
+  /// Reads a whole file.
+  ///
+  /// - Returns: The bytes, or `nil` if there are more than `limit`.
+  static func contents(of path: String, limit: Int) throws(KeychainError) -> SecretBytes? {
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path)
+      defer { try? descriptor.close() }
+      return try contents(of: descriptor, limit: limit)
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  /// Makes a file, open to the user alone, with these bytes, durably. It must not exist.
+  static func create(_ path: String, contents: borrowing SecretBytes) throws(KeychainError) {
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
+      defer { try? descriptor.close() }
+      do throws(SecretsError) {
+        try contents.write(toFileDescriptor: descriptor.rawValue)
+      } catch {
+        throw Errno(rawValue: error.systemError)
+      }
+      guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw .system(error, "write", path)
+    }
+  }
+
+  /// Reads a passphrase or key file that somebody named.
+  ///
+  /// - Parameters:
+  ///   - path: The path; the file may belong to root.
+  ///   - name: How errors name the source.
+  ///   - credentialsFolder: A folder in which group permissions are the system's own.
+  static func named(
+    _ path: String, name: String, credentialsFolder: String?
+  ) throws(KeychainError) -> SecretBytes {
+    let resolved = try TrustedPath(resolving: path)
+    let isSystemCredential =
+      try credentialsFolder.map { folder throws(KeychainError) in
+        try resolved.folder == TrustedPath(resolving: folder).path
+      } ?? false
+    let stat: Stat
+    do throws(Errno) {
+      stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
+    } catch {
+      throw .system(error, "read", "\(path), named by \(name)")
+    }
+    // Nobody but the user and root can exchange the file between this look and its opening: the
+    // folders above it were checked.
+    try PrivateFile.check(
+      stat, resolved.path, ownerMayBeRoot: true, groupMayRead: isSystemCredential)
+    guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
+      throw KeychainError(.tooLarge, "\(path), named by \(name), has more than 64 KiB")
+    }
+    return contents
+  }
+
+  private static func contents(
+    of descriptor: FileDescriptor, limit: Int
+  ) throws(Errno) -> SecretBytes? {
+    do throws(SecretsError) {
+      return try SecretBytes.reading(fileDescriptor: descriptor.rawValue, limit: limit)
+    } catch {
+      throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
+    }
+  }
+}

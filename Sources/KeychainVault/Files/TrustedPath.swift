@@ -1,0 +1,152 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import SystemPackage
+
+/// A path without symbolic links, every folder of which only the user or root can change.
+struct TrustedPath: Hashable, Sendable {
+  /// The real path; its last parts may not exist.
+  let path: String
+
+  /// The folder that holds the file.
+  var folder: String {
+    let parent = FilePath(path).removingLastComponent().string
+    return parent.isEmpty ? "/" : parent
+  }
+
+  /// Follows a path component by component.
+  ///
+  /// `realpath` would not do: it fails where a link leads to a volume that is not mounted, and says
+  /// nothing about who could replace a component.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if a folder on the way
+  ///   belongs to, or can be changed by, another user than root, or if another user made a link.
+  init(resolving path: String) throws(KeychainError) {
+    var walk = Walk(pending: try Self.absolute(path))
+    try walk.finish()
+    self.path = walk.reached
+  }
+
+  private static func absolute(_ path: String) throws(KeychainError) -> [String] {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw KeychainError(.invalidArgument, "a path is empty or holds a zero byte")
+    }
+    if path.hasPrefix("/") { return Walk.components(path) }
+    guard let folder = unsafe getcwd(nil, 0) else {
+      throw .system(.current, "find the current folder for", path)
+    }
+    defer { unsafe free(folder) }
+    return Walk.components(unsafe String(cString: folder)) + Walk.components(path)
+  }
+}
+
+/// The steps from the root folder to a file.
+private struct Walk {
+  var pending: [String]
+  var parents: [String] = []
+  var links = 0
+
+  /// Whether a folder was passed that others cannot enter: what lies below is out of their reach.
+  var isPrivate = false
+
+  init(pending: [String]) { self.pending = pending }
+
+  var reached: String { "/" + parents.joined(separator: "/") }
+
+  static func components(_ path: String) -> [String] {
+    path.split(separator: "/").map { String($0) }
+  }
+
+  mutating func finish() throws(KeychainError) {
+    try checkFolder(try stat("/"), "/")
+    while !pending.isEmpty {
+      let name = pending.removeFirst()
+      switch name {
+      case ".": continue
+      case "..": _ = parents.popLast()
+      default: try step(name)
+      }
+    }
+  }
+
+  private mutating func step(_ name: String) throws(KeychainError) {
+    let path = parents.isEmpty ? "/" + name : reached + "/" + name
+    guard let stat = try statIfThere(path) else {
+      parents.append(name)
+      return
+    }
+    switch stat.type {
+    case .symbolicLink: try follow(path, stat)
+    case .directory:
+      try checkFolder(stat, path)
+      parents.append(name)
+    default:
+      guard pending.isEmpty else { throw .system(.notDirectory, "enter", path) }
+      parents.append(name)
+    }
+  }
+
+  private mutating func follow(_ path: String, _ stat: Stat) throws(KeychainError) {
+    guard TrustedOwner.isTrusted(stat.userID) else {
+      throw KeychainError(
+        .insecurePermissions, "\(path) is a symbolic link made by another user",
+        recovery: "name the real path, or remove the link")
+    }
+    links += 1
+    guard links <= 40 else { throw .system(.tooManySymbolicLinkLevels, "follow", path) }
+    let target = try readLink(path)
+    if target.hasPrefix("/") { parents = [] }
+    pending = Self.components(target) + pending
+  }
+
+  private mutating func checkFolder(_ stat: Stat, _ path: String) throws(KeychainError) {
+    guard TrustedOwner.isTrusted(stat.userID) || isPrivate else {
+      throw KeychainError(
+        .insecurePermissions,
+        "the folder \(path) belongs to another user, who could replace what lies in it",
+        recovery: "use a folder of your own")
+    }
+    let mode = stat.permissions.rawValue
+    let isShared = mode & 0o022 != 0 && mode & 0o1000 == 0
+    guard !isShared || isPrivate else {
+      throw KeychainError(
+        .insecurePermissions, "other users can write to the folder \(path)",
+        recovery: "chmod go-w '\(path)'")
+    }
+    if mode & 0o011 == 0, stat.userID.rawValue == geteuid() { isPrivate = true }
+  }
+
+  private func stat(_ path: String) throws(KeychainError) -> Stat {
+    do throws(Errno) {
+      return try Stat(FilePath(path), followTargetSymlink: false)
+    } catch {
+      throw .system(error, "look at", path)
+    }
+  }
+
+  private func statIfThere(_ path: String) throws(KeychainError) -> Stat? {
+    do throws(Errno) {
+      return try Stat(FilePath(path), followTargetSymlink: false)
+    } catch {
+      guard error == .noSuchFileOrDirectory else { throw .system(error, "look at", path) }
+      return nil
+    }
+  }
+
+  private func readLink(_ path: String) throws(KeychainError) -> String {
+    let capacity = Int(PATH_MAX)
+    var count = -1
+    let bytes = unsafe [CChar](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+      if let start = buffer.baseAddress { count = unsafe readlink(path, start, capacity) }
+      initialized = max(0, count)
+    }
+    guard count >= 0 else { throw .system(.current, "follow", path) }
+    return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// Who may own what a vault relies on.
+enum TrustedOwner {
+  static func isTrusted(_ user: UserID) -> Bool {
+    user.rawValue == 0 || user.rawValue == geteuid()
+  }
+}

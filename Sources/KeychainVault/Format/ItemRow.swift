@@ -1,0 +1,121 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// An item as it lies in the file.
+struct ItemRow: Hashable, Sendable {
+  let id: Data
+  let accessibility: Accessibility
+  let device: Data?
+  let version: UInt64
+  let metadata: Data
+  let secret: Data
+
+  /// How a damaged item is named whose metadata cannot be read.
+  static func name(of id: Data) -> String {
+    "item " + id.prefix(6).map { String(format: "%02x", $0) }.joined()
+  }
+}
+
+/// Seals items into rows, and opens them again.
+struct ItemSealing {
+  let keys: TierKeys
+  let device: DeviceSecret?
+
+  /// The id of an identity.
+  func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
+    try Derivation.tag(keys.open.bytes, "pk1/index.id", MetadataCoding.identityFields(identity))
+  }
+
+  /// The tokens of an item: of its id, and of everything it is found by, ordered and each once.
+  func tokens(of credential: Credential, id: Data) throws(KeychainError) -> [Data] {
+    var tokens: Set = [Self.ownToken(of: id)]
+    for pair in credential.searchablePairs { tokens.insert(try token(of: pair)) }
+    for pair in credential.attributes {
+      tokens.insert(try token(of: SearchablePair(name: pair.name, value: pair.value)))
+    }
+    return tokens.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  static func ownToken(of id: Data) -> Data { Data(id.prefix(16)) }
+
+  func token(of pair: SearchablePair) throws(KeychainError) -> Data {
+    let fields = FieldWriter.fields {
+      $0.text(pair.name)
+      $0.text(pair.value)
+    }
+    return Data(try Derivation.shortTag(keys.open.bytes, "pk1/index.attr", fields))
+  }
+
+  /// The token of an access group, which all its items have.
+  func groupToken(_ name: String) throws(KeychainError) -> Data {
+    try token(of: SearchablePair(name: SearchablePair.accessGroup, value: name))
+  }
+
+  /// Seals an item.
+  func seal(
+    _ credential: Credential, secret: borrowing SecretBytes, id: Data
+  ) throws(KeychainError) -> ItemRow {
+    let group = try groupKey(
+      credential.accessibility, group: credential.identity.accessGroup,
+      name: "\(credential.identity)")
+    let metadata = try MetadataCoding.encode(credential)
+    let metadataKey = try group.itemKey(.metadata, id: id, version: credential.version)
+    let secretKey = try group.itemKey(.secret, id: id, version: credential.version)
+    return ItemRow(
+      id: id, accessibility: credential.accessibility,
+      device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
+      version: credential.version,
+      metadata: try Sealing.sealPadded(metadata, with: metadataKey),
+      secret: try Sealing.sealPadded(secret, with: secretKey))
+  }
+
+  /// Opens the metadata of an item whose group is known.
+  func credential(
+    in row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> Credential {
+    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
+    guard let metadata = try Sealing.openPadded(row.metadata, with: key),
+      let credential = MetadataCoding.decode(metadata, of: row),
+      try id(of: credential.identity) == row.id,
+      credential.identity.accessGroup.hasSameBytes(as: group)
+    else { throw .damagedItem(name) }
+    return credential
+  }
+
+  /// Opens the secret of an item whose group is known.
+  func secret(
+    in row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> SecretBytes {
+    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
+    guard let secret = try Sealing.openPadded(row.secret, with: key) else {
+      throw .damagedItem(name)
+    }
+    return secret
+  }
+
+  /// Whether this device can open the row, its tier being at hand.
+  func isOfOtherDevice(_ row: ItemRow) -> Bool {
+    row.accessibility.isThisDeviceOnly && row.device != device?.id
+  }
+
+  private func groupKey(
+    of row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard row.accessibility.isThisDeviceOnly == (row.device != nil) else {
+      throw .damagedItem(name)
+    }
+    guard !isOfOtherDevice(row) else { throw .otherDevice(name) }
+    return try groupKey(row.accessibility, group: group, name: name)
+  }
+
+  private func groupKey(
+    _ accessibility: Accessibility, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    return try GroupKey(
+      tierKey: tierKey.bytes, accessibility: accessibility, group: group, device: device)
+  }
+}

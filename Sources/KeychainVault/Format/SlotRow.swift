@@ -1,0 +1,90 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// A slot as it lies in the file.
+struct SlotRow: Hashable, Sendable {
+  let number: UInt32
+  let kind: SlotKind
+  let grant: SlotGrant
+  let parameters: Data
+  let salt: Data
+  let commitment: Data
+  let box: Data
+  var mac = Data()
+  var sum = Data()
+
+  /// What the input key is bound to.
+  static func header(
+    kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data
+  ) -> [UInt8] {
+    FieldWriter.fields {
+      $0.integer(kind.rawValue)
+      $0.integer(grant.rawValue)
+      $0.byteString(parameters)
+      $0.byteString(salt)
+    }
+  }
+
+  var header: [UInt8] {
+    Self.header(kind: kind, grant: grant, parameters: parameters, salt: salt)
+  }
+
+  /// All columns before the mac.
+  private var row: [UInt8] {
+    FieldWriter.fields {
+      $0.integer(number)
+      $0.integer(kind.rawValue)
+      $0.integer(grant.rawValue)
+      for column in [parameters, salt, commitment, box] { $0.byteString(column) }
+    }
+  }
+
+  /// What the sum and the state term cover: all columns before the sum.
+  var fields: [UInt8] {
+    row + FieldWriter.fields { $0.byteString(mac) }
+  }
+
+  func macUnder(_ root: borrowing SecretBytes) throws(KeychainError) -> Data {
+    try Derivation.tag(root, "pk1/slot.mac", row)
+  }
+
+  /// The sum that the row should have.
+  func expectedSum() throws(KeychainError) -> Data {
+    try Derivation.hash(Data(fields), count: 16)
+  }
+
+  /// The row with mac and sum.
+  func authenticated(by root: borrowing SecretBytes) throws(KeychainError) -> SlotRow {
+    var row = self
+    row.mac = try macUnder(root)
+    row.sum = try row.expectedSum()
+    return row
+  }
+
+  /// How the slot is shown.
+  func described(isThisDevice: Bool?) -> VaultSlot {
+    VaultSlot(
+      number: number, kind: kind, grant: grant,
+      passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
+      isThisDevice: kind == .device ? isThisDevice : nil)
+  }
+}
+
+extension PasswordHash.Parameters {
+  var encoded: Data {
+    Data(
+      FieldWriter.fields {
+        $0.integer(memory)
+        $0.integer(passes)
+      })
+  }
+
+  init?(encoded: Data) {
+    guard encoded.count == 12 else { return nil }
+    let bytes = encoded.bytes
+    self.init(
+      memory: bytes.littleEndian(at: 0, as: UInt64.self),
+      passes: bytes.littleEndian(at: 8, as: UInt32.self))
+  }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// The sealed row that makes dropping and putting back rows evident: a counter, the numbers of
+/// rows, and the XOR of one keyed hash for each row.
+struct StateRow: Hashable, Sendable {
+  var counter: UInt64
+  var itemCount: UInt64
+  var slotCount: UInt32
+  var sum: Data
+
+  static let empty = Self(
+    counter: 0, itemCount: 0, slotCount: 0, sum: Data(repeating: 0, count: 32))
+
+  /// Adds a term to the sum or takes it out again: both are the same.
+  mutating func toggle(_ term: Data) {
+    sum = Data(zip(sum, term).map { $0 ^ $1 })
+  }
+
+  private var fields: [UInt8] {
+    FieldWriter.fields {
+      $0.integer(counter)
+      $0.integer(itemCount)
+      $0.integer(slotCount)
+      for byte in sum { $0.integer(byte) }
+    }
+  }
+
+  func sealed(under open: borrowing SecretBytes) throws(KeychainError) -> Data {
+    let key = try Derivation.key(open, "pk1/state.box")
+    do throws(SecretsError) {
+      let plaintext = try unsafe SecretBytes(copying: fields.span.bytes)
+      return Data(try SecretBox.seal(plaintext, with: key))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  static func open(
+    _ box: Data, under open: borrowing SecretBytes
+  ) throws(KeychainError) -> StateRow {
+    let key = try Derivation.key(open, "pk1/state.box")
+    guard let plaintext = try Sealing.open(box, with: key), plaintext.count == 52 else {
+      throw KeychainError(
+        .damaged, "the vault's state row is damaged",
+        recovery: "restore a backup, or run accept-restored if you know what happened")
+    }
+    return plaintext.withBytes { bytes in
+      StateRow(
+        counter: bytes.littleEndian(at: 0, as: UInt64.self),
+        itemCount: bytes.littleEndian(at: 8, as: UInt64.self),
+        slotCount: bytes.littleEndian(at: 16, as: UInt32.self),
+        sum: Data(bytes.extracting(20..<52).array))
+    }
+  }
+}
+
+/// Computes the terms of the state row.
+struct StateTerms: ~Copyable {
+  private let key: SecretBytes
+
+  init(open: borrowing SecretBytes) throws(KeychainError) {
+    key = try Derivation.key(open, "pk1/state.row")
+  }
+
+  borrowing func term(of item: ItemRow, tokens: [Data]) throws(KeychainError) -> Data {
+    let hashes = [
+      try Derivation.hash(item.metadata, count: 32), try Derivation.hash(item.secret, count: 32),
+    ]
+    let fields = FieldWriter.fields {
+      $0.byteString(item.id)
+      $0.integer(item.accessibility.rawValue)
+      $0.optional(item.device) { $0.byteString($1) }
+      $0.integer(item.version)
+      for hash in hashes { $0.byteString(hash) }
+      $0.integer(UInt32(tokens.count))
+      for token in tokens.sorted(by: { $0.lexicographicallyPrecedes($1) }) { $0.byteString(token) }
+    }
+    return try Derivation.tag(key, "item", fields)
+  }
+
+  borrowing func term(of slot: SlotRow) throws(KeychainError) -> Data {
+    try Derivation.tag(key, "slot", slot.fields)
+  }
+
+  borrowing func term(of group: AccessGroupRow) throws(KeychainError) -> Data {
+    let fields = FieldWriter.fields {
+      $0.byteString(group.token)
+      $0.integer(group.accessibility.rawValue)
+      $0.byteString(group.box)
+    }
+    return try Derivation.tag(key, "group", fields)
+  }
+
+  borrowing func term(of row: VaultRow) throws(KeychainError) -> Data {
+    try Derivation.tag(key, "vault", row.fields)
+  }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// The three tiers of keys below the root key.
+enum Tier: UInt8, CaseIterable {
+  /// Indexes, the state row, and items that need no unlock.
+  case open = 0
+
+  /// Items that are readable from the first unlock after boot.
+  case first = 1
+
+  /// Items that are readable while the vault is unlocked.
+  case unlocked = 2
+
+  init(_ requirement: Accessibility.UnlockRequirement) {
+    switch requirement {
+    case .nothing: self = .open
+    case .unlockedSinceBoot: self = .first
+    case .unlockedNow: self = .unlocked
+    }
+  }
+}
+
+/// The check values of the tiers, which lie in the vault row in clear: they tell whether a key
+/// belongs to this vault as it is now.
+struct VaultChecks: Hashable, Sendable {
+  let open: Data
+  let first: Data
+  let unlocked: Data
+
+  subscript(tier: Tier) -> Data {
+    switch tier {
+    case .open: open
+    case .first: first
+    case .unlocked: unlocked
+    }
+  }
+
+  static func of(_ tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
+    try Derivation.shortTag(tierKey, "pk1/check")
+  }
+}
+
+/// The tier keys at hand: T0 always, the others as far as the vault is unlocked.
+struct TierKeys: Sendable {
+  let checks: VaultChecks
+  let open: SharedSecret
+  let first: SharedSecret?
+  let unlocked: SharedSecret?
+
+  func key(_ tier: Tier) -> SharedSecret? {
+    switch tier {
+    case .open: open
+    case .first: first
+    case .unlocked: unlocked
+    }
+  }
+
+  /// The greatest requirement that is met.
+  var readable: Accessibility.UnlockRequirement {
+    if unlocked != nil { return .unlockedNow }
+    return first == nil ? .nothing : .unlockedSinceBoot
+  }
+
+  /// Whether the tier of a requirement is here, and T0.
+  func satisfies(_ requirement: Accessibility.UnlockRequirement) -> Bool {
+    key(Tier(requirement)) != nil
+  }
+
+  /// All tiers of a root key.
+  init(root: borrowing SecretBytes) throws(KeychainError) {
+    let keys = try Self.tiers(of: root)
+    open = keys[0]
+    first = keys[1]
+    unlocked = keys[2]
+    checks = VaultChecks(
+      open: try VaultChecks.of(keys[0].bytes),
+      first: try VaultChecks.of(keys[1].bytes),
+      unlocked: try VaultChecks.of(keys[2].bytes))
+  }
+
+  init(checks: VaultChecks, open: SharedSecret, first: SharedSecret?, unlocked: SharedSecret?) {
+    self.checks = checks
+    self.open = open
+    self.first = first
+    self.unlocked = unlocked
+  }
+
+  private static func tiers(
+    of root: borrowing SecretBytes
+  ) throws(KeychainError) -> [SharedSecret] {
+    var keys: [SharedSecret] = []
+    for tier in Tier.allCases {
+      keys.append(SharedSecret(try Derivation.key(root, "pk1/tier", [tier.rawValue])))
+    }
+    return keys
+  }
+}
+
+/// The secret of this machine, without which its ThisDeviceOnly items stay closed.
+struct DeviceSecret: Sendable {
+  let secret: SharedSecret
+  let id: Data
+
+  init(_ secret: consuming SecretBytes) throws(KeychainError) {
+    id = try Derivation.shortTag(secret, "pk1/device.id")
+    self.secret = SharedSecret(secret)
+  }
+}

@@ -1,0 +1,59 @@
+internal import GRDB
+internal import KeychainCredentials
+
+/// Translates the errors of SQLite, each by what it means for a vault.
+enum SQLiteErrors {
+  static func translate(_ error: any Error, path: String) -> KeychainError {
+    if let error = error as? KeychainError { return error.naming(path) }
+    guard let error = error as? DatabaseError else {
+      return KeychainError(.internalFailure, "the vault \(path) could not be used: \(type(of: error))")
+    }
+    let (code, message, recovery) = meaning(error)
+    return KeychainError(
+      code, "\(message): \(path)", recovery: recovery,
+      underlying: .sqlite(extendedCode: error.extendedResultCode.rawValue))
+  }
+
+  private static func meaning(
+    _ error: DatabaseError
+  ) -> (KeychainError.Code, String, String?) {
+    switch error.extendedResultCode {
+    case .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK:
+      return (
+        .inputOutput, "the vault was not closed cleanly and cannot be repaired on a read-only medium",
+        "copy the vault with its -journal file to a writable place, or mount it writable once"
+      )
+    default: break
+    }
+    switch error.resultCode {
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      return (.busy, "another process held the vault for too long", "try again")
+    case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", "try again")
+    case .SQLITE_FULL:
+      return (.inputOutput, "the disk is full; the vault is as it was", "free some space")
+    case .SQLITE_READONLY:
+      return (.inputOutput, "the vault can be read here, not written", "use a writable medium")
+    case .SQLITE_CANTOPEN:
+      return (.inputOutput, "the vault cannot be opened", "check the permissions of its folder")
+    case .SQLITE_IOERR, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_NOLFS, .SQLITE_PROTOCOL:
+      return (.inputOutput, "reading or writing the vault failed", "check the disk")
+    case .SQLITE_NOMEM: return (.insufficientMemory, "there is not enough memory for the vault", nil)
+    case .SQLITE_NOTADB:
+      return (.foreign, "the file is not a vault, or its beginning is damaged", "restore a backup")
+    default:
+      // The statements are fixed, so whatever else SQLite objects to lies in the file.
+      return (.damaged, "the vault is damaged", "run verify, and restore a backup")
+    }
+  }
+}
+
+extension KeychainError {
+  /// The same error, naming the vault if it is about the file as a whole.
+  fileprivate func naming(_ path: String) -> KeychainError {
+    switch code {
+    case .foreign, .unsupportedFormat:
+      KeychainError(code, "\(message): \(path)", recovery: recovery, underlying: underlying)
+    default: self
+    }
+  }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCredentials
+
+extension SQLiteVaultRows: WritableVaultRows {
+  func initialize() throws(KeychainError) {
+    for statement in VaultSchema.statements { try execute(statement) }
+    try execute("PRAGMA application_id = \(VaultSchema.applicationID)")
+    try execute("PRAGMA user_version = \(VaultSchema.version)")
+  }
+
+  func put(_ row: VaultRow) throws(KeychainError) {
+    try execute(
+      "INSERT OR REPLACE INTO vault (one, check0, check1, check2, sum) VALUES (1, ?, ?, ?, ?)",
+      [row.checks.open, row.checks.first, row.checks.unlocked, row.sum])
+  }
+
+  func putState(_ box: Data) throws(KeychainError) {
+    try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [box])
+  }
+
+  func put(_ slot: SlotRow) throws(KeychainError) {
+    try execute(
+      """
+      INSERT OR REPLACE INTO slot
+      (number, kind, granted, parameters, salt, commitment, box, mac, sum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        Int64(slot.number), Int64(slot.kind.rawValue), Int64(slot.grant.rawValue), slot.parameters,
+        slot.salt, slot.commitment, slot.box, slot.mac, slot.sum,
+      ])
+  }
+
+  func removeSlot(_ number: UInt32) throws(KeychainError) {
+    try execute("DELETE FROM slot WHERE number = ?", [Int64(number)])
+  }
+
+  func put(_ item: ItemRow, tokens: [Data]) throws(KeychainError) {
+    try execute(
+      """
+      INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """,
+      [
+        item.id, Int64(item.accessibility.rawValue), item.device,
+        Int64(bitPattern: item.version), item.metadata, item.secret,
+      ])
+    let old = Set(try self.tokens(of: item.id))
+    for token in old.subtracting(tokens) {
+      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item.id])
+    }
+    for token in tokens where !old.contains(token) {
+      try execute("INSERT INTO token (token, item) VALUES (?, ?)", [token, item.id])
+    }
+  }
+
+  func removeItem(_ id: Data) throws(KeychainError) {
+    try execute("DELETE FROM item WHERE id = ?", [id])
+    for token in try tokens(of: id) {
+      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, id])
+    }
+  }
+
+  func put(_ group: AccessGroupRow) throws(KeychainError) {
+    try execute(
+      "INSERT OR REPLACE INTO access_group (token, class, box) VALUES (?, ?, ?)",
+      [group.token, Int64(group.accessibility.rawValue), group.box])
+  }
+
+  func removeAccessGroups() throws(KeychainError) {
+    try execute("DELETE FROM access_group")
+  }
+
+  private func execute(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?] = []
+  ) throws(KeychainError) {
+    do {
+      try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+}

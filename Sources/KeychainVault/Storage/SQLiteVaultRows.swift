@@ -1,0 +1,217 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCredentials
+
+/// The rows of a vault within one SQLite transaction.
+struct SQLiteVaultRows: VaultRows {
+  let database: Database
+  let path: String
+
+  func isInitialized() throws(KeychainError) -> Bool {
+    try first("SELECT 1 FROM sqlite_schema LIMIT 1") { row throws(KeychainError) in true } ?? false
+  }
+
+  func vaultRow() throws(KeychainError) -> VaultRow {
+    let row = try first("SELECT check0, check1, check2, sum FROM vault") {
+      row throws(KeychainError) in
+      try VaultRow(
+        check0: row.blob(0), check1: row.blob(1), check2: row.blob(2), sum: row.blob(3))
+    }
+    guard let row else { throw KeychainError(.damaged, "the vault's first row is missing") }
+    return row
+  }
+
+  func stateBox() throws(KeychainError) -> Data {
+    let box = try first("SELECT box FROM state") { row throws(KeychainError) in try row.blob(0) }
+    guard let box else { throw KeychainError(.damaged, "the vault's state row is missing") }
+    return box
+  }
+
+  func slots() throws(KeychainError) -> SlotList {
+    var list = SlotList()
+    let sql = """
+      SELECT number, kind, granted, parameters, salt, commitment, box, mac, sum FROM slot
+      ORDER BY number LIMIT 33
+      """
+    try forEach(sql) { row throws(KeychainError) in
+      let slot = try? Self.slot(row)
+      if let slot, try slot.expectedSum() == slot.sum {
+        list.intact.append(slot)
+      } else {
+        list.damaged.append(UInt32(truncatingIfNeeded: (try? row.integer(0)) ?? 0))
+      }
+    }
+    guard list.intact.count + list.damaged.count <= 32 else {
+      throw KeychainError(.damaged, "the vault has more than 32 slots")
+    }
+    return list
+  }
+
+  func item(_ id: Data) throws(KeychainError) -> ItemRow? {
+    let sql = "SELECT id, class, device, version, metadata, secret FROM item WHERE id = ?"
+    return try first(sql, [id]) { row throws(KeychainError) in
+      let item = try Self.item(row, secret: row.blob(5))
+      guard item.id == id else { throw .damagedItem(ItemRow.name(of: id)) }
+      return item
+    }
+  }
+
+  func accessibility(of id: Data) throws(KeychainError) -> Accessibility? {
+    try first("SELECT class FROM item WHERE id = ?", [id]) { row throws(KeychainError) in
+      try row.accessibility(0, of: id)
+    }
+  }
+
+  func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool {
+    try first("SELECT 1 FROM token NOT INDEXED WHERE token = ? AND item = ?", [token, item]) {
+      row throws(KeychainError) in true
+    } ?? false
+  }
+
+  func tokens(of item: Data) throws(KeychainError) -> [Data] {
+    var tokens: [Data] = []
+    let sql = "SELECT token FROM token INDEXED BY token_by_item WHERE item = ?"
+    try forEach(sql, [item]) { row throws(KeychainError) in tokens.append(try row.blob(0)) }
+    return tokens.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  func items(withToken token: Data) throws(KeychainError) -> [Data] {
+    var items: [Data] = []
+    try forEach("SELECT item FROM token NOT INDEXED WHERE token = ?", [token]) {
+      row throws(KeychainError) in items.append(try row.blob(0))
+    }
+    return items
+  }
+
+  func anyItemHas(_ token: Data) throws(KeychainError) -> Bool {
+    // The unary plus keeps SQLite from using the tree ordered by token.
+    try first("SELECT 1 FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token = ? LIMIT 1", [token]) {
+      row throws(KeychainError) in true
+    } ?? false
+  }
+
+  func forEachItem(
+    withSecrets: Bool, _ body: (ItemRow) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    let secret = withSecrets ? "secret" : "x''"
+    try forEach("SELECT id, class, device, version, metadata, \(secret) FROM item ORDER BY id") {
+      row throws(KeychainError) in
+      try body(try Self.item(row, secret: row.blob(5)))
+    }
+  }
+
+  func accessGroup(
+    _ token: Data, _ accessibility: Accessibility
+  ) throws(KeychainError) -> AccessGroupRow? {
+    try accessGroups().first { $0.token == token && $0.accessibility == accessibility }
+  }
+
+  func accessGroups() throws(KeychainError) -> [AccessGroupRow] {
+    var groups: [AccessGroupRow] = []
+    try forEach("SELECT token, class, box FROM access_group ORDER BY token, class") {
+      row throws(KeychainError) in
+      groups.append(
+        AccessGroupRow(
+          token: try row.blob(0), accessibility: try row.accessibility(1, of: Data()),
+          box: try row.blob(2)))
+    }
+    return groups
+  }
+
+  func itemCounts() throws(KeychainError) -> [Accessibility: Int] {
+    var counts: [Accessibility: Int] = [:]
+    try forEach("SELECT class, count(*) FROM item GROUP BY class") { row throws(KeychainError) in
+      counts[try row.accessibility(0, of: Data())] = Int(try row.integer(1))
+    }
+    return counts
+  }
+
+  func tokenCount() throws(KeychainError) -> Int {
+    try first("SELECT count(*) FROM token NOT INDEXED") { row throws(KeychainError) in
+      Int(try row.integer(0))
+    } ?? 0
+  }
+
+  func integrityProblems() throws(KeychainError) -> [String] {
+    var problems: [String] = []
+    try forEach("PRAGMA integrity_check(20)") { row throws(KeychainError) in
+      if let text = (row[0] as DatabaseValue).text, text != "ok" { problems.append(text) }
+    }
+    return problems
+  }
+
+  private static func slot(_ row: Row) throws(KeychainError) -> SlotRow {
+    guard let number = UInt32(exactly: try row.integer(0)), number > 0,
+      let kind = UInt8(exactly: try row.integer(1)).flatMap(SlotKind.init(rawValue:)),
+      let grant = UInt8(exactly: try row.integer(2)).flatMap(SlotGrant.init(rawValue:))
+    else { throw KeychainError(.damaged, "a slot of the vault is damaged") }
+    return SlotRow(
+      number: number, kind: kind, grant: grant, parameters: try row.blob(3), salt: try row.blob(4),
+      commitment: try row.blob(5), box: try row.blob(6), mac: try row.blob(7), sum: try row.blob(8))
+  }
+
+  private static func item(_ row: Row, secret: Data) throws(KeychainError) -> ItemRow {
+    let id = try row.blob(0)
+    guard let version = UInt64(exactly: try row.integer(3)) else {
+      throw .damagedItem(ItemRow.name(of: id))
+    }
+    return ItemRow(
+      id: id, accessibility: try row.accessibility(1, of: id), device: try row.optionalBlob(2),
+      version: version, metadata: try row.blob(4), secret: secret)
+  }
+}
+
+extension SQLiteVaultRows {
+  /// Runs a statement, and hands each row to `body`.
+  func forEach(
+    _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    do {
+      let statement = try database.cachedStatement(sql: sql)
+      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      while let row = try rows.next() { try body(row) }
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+
+  func first<Result>(
+    _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result? {
+    do {
+      let statement = try database.cachedStatement(sql: sql)
+      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      return try rows.next().map(body)
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+}
+
+extension Row {
+  /// The blob of a column; another type there is damage.
+  func blob(_ index: Int) throws(KeychainError) -> Data {
+    guard case .blob(let data) = (self[index] as DatabaseValue).storage else {
+      throw KeychainError(.damaged, "a row of the vault is damaged")
+    }
+    return data
+  }
+
+  func optionalBlob(_ index: Int) throws(KeychainError) -> Data? {
+    if case .null = (self[index] as DatabaseValue).storage { return nil }
+    return try blob(index)
+  }
+
+  func integer(_ index: Int) throws(KeychainError) -> Int64 {
+    guard case .int64(let value) = (self[index] as DatabaseValue).storage else {
+      throw KeychainError(.damaged, "a row of the vault is damaged")
+    }
+    return value
+  }
+
+  func accessibility(_ index: Int, of id: Data) throws(KeychainError) -> Accessibility {
+    guard let value = UInt8(exactly: try integer(index)).flatMap(Accessibility.init(rawValue:))
+    else { throw .damagedItem(ItemRow.name(of: id)) }
+    return value
+  }
+}

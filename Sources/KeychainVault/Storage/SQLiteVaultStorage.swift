@@ -1,0 +1,105 @@
+internal import Foundation
+internal import GRDB
+internal import KeychainCredentials
+internal import Synchronization
+
+/// The rows of a vault in an SQLite file.
+final class SQLiteVaultStorage: VaultStorage {
+  private let path: String
+  private let queue: DatabaseQueue
+  private let deadline: CurrentDeadline
+
+  /// Opens a file that exists.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
+  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is no vault of
+  ///   this format.
+  init(path: String, _ deadline: Deadline) throws(KeychainError) {
+    let current = CurrentDeadline(deadline)
+    self.path = path
+    self.deadline = current
+    do {
+      queue = try DatabaseQueue(path: path, configuration: Self.configuration(current))
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+
+  func read<Result>(
+    _ deadline: Deadline, _ body: (any VaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try transaction(.deferred, deadline, body)
+  }
+
+  func write<Result>(
+    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try transaction(.immediate, deadline, body)
+  }
+
+  func backup(to path: String, _ deadline: Deadline) throws(KeychainError) {
+    do {
+      self.deadline.set(deadline)
+      let target = try DatabaseQueue(path: path, configuration: Self.targetConfiguration)
+      try queue.backup(to: target)
+      try target.close()
+    } catch {
+      throw SQLiteErrors.translate(error, path: self.path)
+    }
+  }
+
+  private func transaction<Result>(
+    _ kind: Database.TransactionKind, _ deadline: Deadline,
+    _ body: (SQLiteVaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    do {
+      return try queue.writeWithoutTransaction { database in
+        // Set here, not before: calls of other threads on this connection wait their turn.
+        self.deadline.set(deadline)
+        var result: Result?
+        try database.inTransaction(kind) {
+          result = try body(SQLiteVaultRows(database: database, path: self.path))
+          return .commit
+        }
+        guard let result else {
+          throw KeychainError(.internalFailure, "a transaction ended without a result")
+        }
+        return result
+      }
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+
+  private static func configuration(_ deadline: CurrentDeadline) -> Configuration {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .callback { _ in
+      guard !deadline.hasPassed else { return false }
+      Deadline.pause()
+      return true
+    }
+    configuration.prepareDatabase { database in try SQLiteSetup.prepare(database) }
+    return configuration
+  }
+
+  private static var targetConfiguration: Configuration {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+    }
+    return configuration
+  }
+}
+
+/// The deadline of the call that uses a connection now.
+final class CurrentDeadline: Sendable {
+  private let deadline: Mutex<Deadline>
+
+  init(_ deadline: Deadline) { self.deadline = Mutex(deadline) }
+
+  func set(_ deadline: Deadline) { self.deadline.withLock { $0 = deadline } }
+
+  var hasPassed: Bool { deadline.withLock { $0.hasPassed } }
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// Keeps the rows of a vault. It knows no keys: what it stores is sealed before and opened after.
+protocol VaultStorage: Sendable {
+  /// Runs `body` on one consistent state of the rows.
+  func read<Result>(
+    _ deadline: Deadline, _ body: (any VaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result
+
+  /// Runs `body` as one transaction: what it writes is durable when this returns, and nothing is
+  /// written if it throws. No other writer comes in between.
+  func write<Result>(
+    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result
+
+  /// Copies everything into an empty file, as one consistent state.
+  func backup(to path: String, _ deadline: Deadline) throws(KeychainError)
+}
+
+/// What can be read of a vault within a transaction.
+///
+/// Every function throws ``KeychainError/Code/damaged`` for what no writer would have written.
+protocol VaultRows {
+  /// Whether the tables are there; a file that was made and never filled has none.
+  func isInitialized() throws(KeychainError) -> Bool
+
+  func vaultRow() throws(KeychainError) -> VaultRow
+  func stateBox() throws(KeychainError) -> Data
+  func slots() throws(KeychainError) -> SlotList
+
+  func item(_ id: Data) throws(KeychainError) -> ItemRow?
+
+  /// The accessibility of an item, without the rest of the row.
+  func accessibility(of id: Data) throws(KeychainError) -> Accessibility?
+
+  /// Whether the token tree has this pair.
+  func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool
+
+  /// The tokens of an item, through the tree ordered by item.
+  func tokens(of item: Data) throws(KeychainError) -> [Data]
+
+  /// The items that have a token, through the tree ordered by token.
+  func items(withToken token: Data) throws(KeychainError) -> [Data]
+
+  /// Whether any item has a token, through the tree ordered by item: it looks at every entry.
+  func anyItemHas(_ token: Data) throws(KeychainError) -> Bool
+
+  /// Every item, in the order of the ids; the secret is left empty unless asked for.
+  func forEachItem(
+    withSecrets: Bool, _ body: (ItemRow) throws(KeychainError) -> Void
+  ) throws(KeychainError)
+
+  /// The box of an access group's name.
+  func accessGroup(
+    _ token: Data, _ accessibility: Accessibility
+  ) throws(KeychainError) -> AccessGroupRow?
+
+  func accessGroups() throws(KeychainError) -> [AccessGroupRow]
+
+  func itemCounts() throws(KeychainError) -> [Accessibility: Int]
+  func tokenCount() throws(KeychainError) -> Int
+
+  /// What the storage itself finds wrong with its file, in words.
+  func integrityProblems() throws(KeychainError) -> [String]
+}
+
+/// What can be written within a transaction.
+protocol WritableVaultRows: VaultRows {
+  func initialize() throws(KeychainError)
+  func put(_ row: VaultRow) throws(KeychainError)
+  func putState(_ box: Data) throws(KeychainError)
+  func put(_ slot: SlotRow) throws(KeychainError)
+  func removeSlot(_ number: UInt32) throws(KeychainError)
+  func put(_ item: ItemRow, tokens: [Data]) throws(KeychainError)
+  func removeItem(_ id: Data) throws(KeychainError)
+  func put(_ group: AccessGroupRow) throws(KeychainError)
+  func removeAccessGroups() throws(KeychainError)
+}
+
+/// The slots of a vault.
+struct SlotList: Sendable {
+  /// The slots whose sums hold.
+  var intact: [SlotRow] = []
+
+  /// The numbers of the slots that are damaged.
+  var damaged: [UInt32] = []
+}

@@ -1,0 +1,88 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+
+/// The device secret, and what its slot opens; read once and kept by the handle, since neither is
+/// ever locked.
+final class DeviceKeys: Sendable {
+  private struct Opened {
+    let checks: VaultChecks
+    let keys: TierKeys
+  }
+
+  private let locations: Locations
+  private let secret = Mutex<DeviceSecret?>(nil)
+  private let opened = Mutex<Opened?>(nil)
+
+  init(locations: Locations) {
+    self.locations = locations
+  }
+
+  /// The path of the secret, if there is a place for it.
+  var path: String? { try? file().path }
+
+  /// The secret; `nil` if this machine has none.
+  func find() throws(KeychainError) -> DeviceSecret? {
+    try remembering { file throws(KeychainError) in try file.read() }
+  }
+
+  /// The secret; it is made if this machine has none.
+  func findOrCreate() throws(KeychainError) -> DeviceSecret {
+    let found = try remembering { file throws(KeychainError) in try file.readOrCreate() }
+    guard let found else {
+      throw KeychainError(.internalFailure, "the device secret could not be made")
+    }
+    return found
+  }
+
+  /// The keys that this device's slot gives without anybody being asked.
+  func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? {
+    if let known = opened.withLock({ $0 }), known.checks == head.row.checks { return known.keys }
+    guard let (slot, granted) = try grantedKey(head) else { return nil }
+    let keys =
+      slot.grant == .root
+      ? try TierKeys(root: granted.bytes)
+      : TierKeys(checks: head.row.checks, open: granted, first: nil, unlocked: nil)
+    guard try VaultChecks.of(keys.open.bytes) == head.row.checks.open else { return nil }
+    opened.withLock { $0 = Opened(checks: head.row.checks, keys: keys) }
+    return keys
+  }
+
+  /// The root key, if this device's slot grants it.
+  func root(_ head: VaultHead) throws(KeychainError) -> SecretBytes? {
+    guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
+    return try granted.copy()
+  }
+
+  /// The slot of this device.
+  func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? {
+    try grantedKey(head)?.slot
+  }
+
+  private func grantedKey(
+    _ head: VaultHead
+  ) throws(KeychainError) -> (slot: SlotRow, granted: SharedSecret)? {
+    let slots = head.slots(.device)
+    guard !slots.isEmpty, let device = try find() else { return nil }
+    for slot in slots {
+      if let granted = try SlotSealing.open(slot, inputKey: device.secret.bytes) {
+        return (slot, SharedSecret(granted))
+      }
+    }
+    return nil
+  }
+
+  private func file() throws(KeychainError) -> DeviceSecretFile {
+    try DeviceSecretFile(stateFolder: locations.stateFolder())
+  }
+
+  private func remembering(
+    _ read: (DeviceSecretFile) throws(KeychainError) -> DeviceSecret?
+  ) throws(KeychainError) -> DeviceSecret? {
+    if let known = secret.withLock({ $0 }) { return known }
+    guard let found = try read(try file()) else { return nil }
+    secret.withLock { $0 = found }
+    return found
+  }
+}

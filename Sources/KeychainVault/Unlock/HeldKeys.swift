@@ -1,0 +1,45 @@
+internal import KeychainCredentials
+internal import Synchronization
+
+/// Keys that a handle was given itself: they stay until its own lock or idle time.
+final class HeldKeys: Sendable {
+  private struct Held {
+    let keys: TierKeys
+    let limit: UInt64
+    var idleUntil: UInt64
+  }
+
+  private let idleTime: UInt64
+  private let held = Mutex<Held?>(nil)
+
+  init(idleTime: Duration) {
+    self.idleTime = UInt64(max(0, idleTime.nanoseconds))
+  }
+
+  func hold(_ keys: TierKeys) {
+    let now = BootClock.now
+    let limit = now + UInt64(UnlockCache.maximumTime.nanoseconds)
+    let new = Held(keys: keys, limit: limit, idleUntil: now + idleTime)
+    held.withLock { $0 = new }
+  }
+
+  /// The keys, if they belong to the vault as it is now and their time is not over.
+  func keys(for checks: VaultChecks) -> TierKeys? {
+    held.withLock { held in
+      guard let current = held else { return nil }
+      let now = BootClock.now
+      guard now < min(current.limit, current.idleUntil) else {
+        held = nil
+        return nil
+      }
+      guard current.keys.checks == checks else { return nil }
+      return current.keys
+    }
+  }
+
+  func touch() {
+    held.withLock { $0?.idleUntil = BootClock.now + idleTime }
+  }
+
+  func forget() { held.withLock { $0 = nil } }
+}

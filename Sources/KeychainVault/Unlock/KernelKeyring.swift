@@ -1,0 +1,105 @@
+internal import CKernelKeys
+internal import Glibc
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// The kernel's user keyring: keys of the user that live until they expire or the machine stops.
+///
+/// See keyrings(7). Everything fails softly: a system without the service, or one that forbids it,
+/// just has no cache.
+enum KernelKeyring {
+  /// The owner may do everything, and possession gives nothing: a process that gave up root does
+  /// not keep root's keys, and a service with a session keyring of its own can still read them.
+  private static let ownerOnly: UInt32 = 0x003F_0000
+
+  /// Puts a key into the user keyring, in the place of one of the same name.
+  ///
+  /// The key is made in the thread's keyring and linked once it is complete, so that nobody ever
+  /// finds it without its timeout; updating a key in place would clear the timeout.
+  static func put(
+    _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
+  ) throws(Errno) {
+    let count = payload.count
+    let key = try checked(
+      payload.withBytes { bytes in
+        unsafe bytes.withUnsafeBytes {
+          unsafe ckernelkeys_add_to_thread_keyring(name, $0.baseAddress, count)
+        }
+      })
+    defer { _ = ckernelkeys_unlink_from_thread_keyring(key) }
+    if let timeout { _ = try checked(ckernelkeys_set_timeout(key, timeout)) }
+    _ = try checked(ckernelkeys_set_permissions(key, ownerOnly))
+    _ = try checked(ckernelkeys_link_to_user_keyring(key))
+  }
+
+  /// Finds a key; `nil` if there is none that is still valid.
+  static func find(_ name: String) -> Int32? {
+    let key = unsafe ckernelkeys_search_user_keyring(name)
+    return key > 0 ? key : nil
+  }
+
+  /// Reads a key of a known length; `nil` if it cannot be read, or has another length.
+  static func read(_ key: Int32, count: Int) -> SecretBytes? {
+    var length: Int64 = -1
+    let payload = try? SecretBytes(count: count) { bytes in
+      unsafe bytes.withUnsafeMutableBytes {
+        length = unsafe ckernelkeys_read(key, $0.baseAddress, count)
+      }
+    }
+    return length == Int64(count) ? payload : nil
+  }
+
+  /// Sets when a key expires, from now.
+  static func setTimeout(_ key: Int32, seconds: UInt32) {
+    _ = ckernelkeys_set_timeout(key, seconds)
+  }
+
+  /// Makes a key unusable, wherever it is linked, and takes it out of the user keyring.
+  static func remove(_ key: Int32) {
+    _ = ckernelkeys_revoke(key)
+    _ = ckernelkeys_unlink_from_user_keyring(key)
+  }
+
+  /// Whether keys can be stored: tried with one that expires at once.
+  static func isAvailable() -> Bool {
+    guard let payload = try? SecretBytes.random(count: 16) else { return false }
+    let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    do throws(Errno) {
+      try put(name, payload, timeout: 1)
+    } catch {
+      return false
+    }
+    guard let key = find(name) else { return false }
+    defer { remove(key) }
+    return read(key, count: 16) != nil
+  }
+
+  /// How long a key stays valid, to the precision that the kernel shows; see proc_keys(5).
+  static func remainingTime(_ key: Int32) -> Duration? {
+    let serial = hexadecimal(UInt32(bitPattern: key))
+    for line in (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 3, fields[0] == serial else { continue }
+      return duration(String(fields[3]))
+    }
+    return nil
+  }
+
+  private static func hexadecimal(_ value: UInt32) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  private static func duration(_ text: String) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604_800]
+    guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()) else {
+      return nil
+    }
+    return .seconds(number * unit)
+  }
+
+  private static func checked(_ result: Int32) throws(Errno) -> Int32 {
+    guard result >= 0 else { throw Errno(rawValue: -result) }
+    return result
+  }
+}

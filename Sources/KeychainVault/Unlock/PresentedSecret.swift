@@ -1,0 +1,147 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// A secret that somebody or something presents to open a vault.
+struct PresentedSecret: ~Copyable {
+  let kind: SlotKind
+  let secret: SecretBytes
+
+  /// Where it came from, as errors say it.
+  let source: String
+}
+
+/// Finds the sources of unlocking secrets, and reads them.
+struct UnlockSources: Sendable {
+  let environment: VaultEnvironment
+
+  /// Reads a source that was given explicitly.
+  func present(_ source: UnlockSource) throws(KeychainError) -> PresentedSecret {
+    switch source.kind {
+    case .passphrase(let provide):
+      PresentedSecret(kind: .passphrase, secret: try provide(), source: source.name)
+    case .passphraseFile(let path): try passphraseFile(path, source.name)
+    case .keyFile(let path): try keyFile(path, source.name)
+    }
+  }
+
+  /// The sources that are there without anybody being asked, in their order. Only the first counts.
+  var ambient: [AmbientSource] {
+    var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
+    if let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") {
+      sources += AmbientSource.systemCredentials.filter {
+        (try? Stat(FilePath(folder + "/" + $0.name))) != nil
+      }
+    }
+    return sources
+  }
+
+  /// Reads the first ambient source; `nil` if there is none.
+  func presentAmbient() throws(KeychainError) -> PresentedSecret? {
+    guard let source = ambient.first else { return nil }
+    switch source {
+    case .passphraseFile:
+      return try passphraseFile(environment.value(source.name) ?? "", source.name)
+    case .keyFile: return try keyFile(environment.value(source.name) ?? "", source.name)
+    case .identityFile:
+      throw KeychainError(
+        .refused, "\(source.name) is set, and this release cannot unlock by an identity",
+        recovery: "unset it, or use a passphrase or key file")
+    case .passphrase:
+      guard let secret = try environment.secret(source.name) else { return nil }
+      return PresentedSecret(kind: .passphrase, secret: secret, source: source.name)
+    case .systemPassphrase: return try passphraseFile(systemPath(source), systemPath(source))
+    case .systemKey: return try keyFile(systemPath(source), systemPath(source))
+    }
+  }
+
+  private func systemPath(_ source: AmbientSource) -> String {
+    (environment.absolutePath("CREDENTIALS_DIRECTORY") ?? "") + "/" + source.name
+  }
+
+  private func passphraseFile(
+    _ path: String, _ name: String
+  ) throws(KeychainError) -> PresentedSecret {
+    let secret = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+      .withoutFinalNewline()
+    guard secret.count > 0 else {
+      throw KeychainError(.incorrectSecret, "\(path), named by \(name), holds no passphrase")
+    }
+    return PresentedSecret(kind: .passphrase, secret: secret, source: name)
+  }
+
+  private func keyFile(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
+    PresentedSecret(
+      kind: .keyFile, secret: try KeyFile.read(path, name: name, environment: environment),
+      source: name)
+  }
+
+  private var credentialsFolder: String? {
+    environment.absolutePath("CREDENTIALS_DIRECTORY")
+  }
+}
+
+/// A source that is there without anybody being asked.
+enum AmbientSource: CaseIterable {
+  case passphraseFile, keyFile, identityFile, passphrase, systemPassphrase, systemKey
+
+  static let variables: [Self] = [.passphraseFile, .keyFile, .identityFile, .passphrase]
+  static let systemCredentials: [Self] = [.systemPassphrase, .systemKey]
+
+  /// The name of the variable, or of the file in the credentials folder.
+  var name: String {
+    switch self {
+    case .passphraseFile: "KEYCHAIN_PASSPHRASE_FILE"
+    case .keyFile: "KEYCHAIN_KEY_FILE"
+    case .identityFile: "KEYCHAIN_IDENTITY_FILE"
+    case .passphrase: "KEYCHAIN_PASSPHRASE"
+    case .systemPassphrase: "keychain.passphrase"
+    case .systemKey: "keychain.key"
+    }
+  }
+}
+
+/// Key files: 32 bytes to 64 KiB, all of which count.
+enum KeyFile {
+  static func read(
+    _ path: String, name: String, environment: VaultEnvironment
+  ) throws(KeychainError) -> SecretBytes {
+    let contents = try SecretFile.named(
+      path, name: name, credentialsFolder: environment.absolutePath("CREDENTIALS_DIRECTORY"))
+    guard contents.count >= SlotSealing.keyFileCounts.lowerBound else {
+      throw KeychainError(
+        .refused, "the key file \(path) has \(contents.count) bytes; it needs at least 32",
+        recovery: "make one: head -c 32 /dev/urandom > FILE; chmod 600 FILE")
+    }
+    return contents
+  }
+
+  /// The input key of a slot.
+  static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      return try Blake2b.key(hashing: contents)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}
+
+extension SecretBytes {
+  /// The secret without one newline at its end, which editors and `echo` add.
+  consuming func withoutFinalNewline() throws(KeychainError) -> SecretBytes {
+    let kept = withBytes { bytes in
+      var kept = bytes.byteCount
+      if kept > 0, bytes.byte(at: kept - 1) == 0x0A { kept -= 1 }
+      if kept < bytes.byteCount, kept > 0, bytes.byte(at: kept - 1) == 0x0D { kept -= 1 }
+      return kept
+    }
+    guard kept != count else { return self }
+    do throws(SecretsError) {
+      return try withBytes { bytes throws(SecretsError) in
+        try SecretBytes(copying: bytes.extracting(0..<kept))
+      }
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}

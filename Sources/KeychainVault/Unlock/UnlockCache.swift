@@ -1,0 +1,131 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// The tier keys of a vault in the kernel's user keyring, so that later commands find it unlocked.
+struct UnlockCache: Sendable {
+  let idleTime: Duration
+
+  static let maximumTime: Duration = .seconds(12 * 3600)
+
+  /// Returns a cached key, or `nil` if it is not there, has expired, or is of an older root key.
+  func key(_ tier: Tier, of checks: VaultChecks) -> SharedSecret? {
+    guard let entry = Entry(tier, checks),
+      let key = try? entry.payload.withBytes({ bytes throws(SecretsError) in
+        try SecretBytes(copying: bytes.extracting(8..<Entry.payloadCount))
+      }),
+      (try? VaultChecks.of(key)) == checks[tier]
+    else { return nil }
+    return SharedSecret(key)
+  }
+
+  /// Prolongs the life of tier T2 by the idle time, within its limit.
+  func touch(_ checks: VaultChecks) {
+    guard let entry = Entry(.unlocked, checks), !entry.isFixed else { return }
+    let remaining = min(idleTime, entry.untilLimit)
+    KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
+  }
+
+  /// Caches all tiers.
+  ///
+  /// - Parameter fixedTime: How long the vault stays unlocked, whether it is used or not; `nil` for
+  ///   as long as it is used within each idle time, and the maximum at most.
+  func put(_ keys: TierKeys, fixedTime: Duration?) throws(KeychainError) {
+    do throws(Errno) {
+      try put(keys, .open, limit: .max, timeout: nil)
+      try put(keys, .first, limit: .max, timeout: nil)
+      let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
+      let limit = BootClock.now + UInt64(max(0, longest.nanoseconds))
+      try put(
+        keys, .unlocked, limit: fixedTime == nil ? limit & ~1 : limit | 1,
+        timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
+    } catch {
+      throw KeychainError(
+        .refused, "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
+        recovery: "give the passphrase to each command, by KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd",
+        underlying: .system(errno: error.rawValue))
+    }
+  }
+
+  /// Forgets a tier; not to find it is no failure.
+  func forget(_ tier: Tier, of checks: VaultChecks) {
+    guard let serial = KernelKeyring.find(Self.name(tier, checks)) else { return }
+    KernelKeyring.remove(serial)
+  }
+
+  /// How long tier T2 stays cached if it is not used; `nil` if it is not cached.
+  func remainingTime(of checks: VaultChecks) -> Duration? {
+    guard let entry = Entry(.unlocked, checks) else { return nil }
+    return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
+      ?? entry.untilLimit
+  }
+
+  private func put(
+    _ keys: TierKeys, _ tier: Tier, limit: UInt64, timeout: UInt32?
+  ) throws(Errno) {
+    guard let key = keys.key(tier) else { return }
+    do {
+      var payload = try SecretBuffer()
+      for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
+      try key.bytes.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
+      let finished = try payload.finish()
+      try KernelKeyring.put(Self.name(tier, keys.checks), finished, timeout: timeout)
+    } catch {
+      throw error as? Errno ?? .noMemory
+    }
+  }
+
+  fileprivate static func name(_ tier: Tier, _ checks: VaultChecks) -> String {
+    "prefs:" + checks[tier].map { String(format: "%02x", $0) }.joined()
+  }
+
+  private static func seconds(_ duration: Duration) -> UInt32 {
+    // Rounded up: a timeout of 0 would mean none.
+    UInt32(clamping: max(1, (duration.nanoseconds + 999_999_999) / 1_000_000_000))
+  }
+}
+
+/// A cached key that is still valid.
+private struct Entry: ~Copyable {
+  static let payloadCount = 8 + 32
+
+  let serial: Int32
+  let payload: SecretBytes
+  let untilLimit: Duration
+
+  /// Whether the key stays valid until its limit, used or not: the lowest bit of the limit says so.
+  let isFixed: Bool
+
+  init?(_ tier: Tier, _ checks: VaultChecks) {
+    guard let serial = KernelKeyring.find(UnlockCache.name(tier, checks)),
+      let payload = KernelKeyring.read(serial, count: Self.payloadCount)
+    else { return nil }
+    let limit = payload.withBytes { $0.littleEndian(at: 0, as: UInt64.self) }
+    let now = BootClock.now
+    guard limit > now else { return nil }
+    self.serial = serial
+    self.payload = payload
+    untilLimit = .nanoseconds(Int64(clamping: limit - now))
+    isFixed = limit & 1 == 1
+  }
+}
+
+/// The clock that goes on while the machine sleeps, and begins anew at boot.
+enum BootClock {
+  /// Nanoseconds since boot.
+  static var now: UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
+
+extension Duration {
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return Int64(clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
+      ? Int64.max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+}

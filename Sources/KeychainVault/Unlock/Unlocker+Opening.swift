@@ -1,0 +1,107 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+extension Unlocker {
+  /// Opens the root key by a presented secret.
+  func open(
+    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
+    _ deadline: Deadline
+  ) throws(KeychainError) -> SecretBytes {
+    let lock = try passwordHashLock(presented.kind, deadline)
+    defer { extendLifetime(lock) }
+    return try openHoldingLock(presented, head, path)
+  }
+
+  /// One password hash at a time for each user, so that many commands do not take many times its
+  /// memory. Without a place for the lock there is none.
+  func passwordHashLock(
+    _ kind: SlotKind, _ deadline: Deadline
+  ) throws(KeychainError) -> FileLock? {
+    guard kind == .passphrase, let folder = try? lockFolder() else { return nil }
+    do throws(KeychainError) {
+      return try FileLock(exclusive: folder + "/kdf.lock", deadline: deadline)
+    } catch {
+      guard error.code == .timedOut else { return nil }
+      throw error
+    }
+  }
+
+  func openHoldingLock(
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
+  ) throws(KeychainError) -> SecretBytes {
+    let slots = head.slots(presented.kind)
+    guard !slots.isEmpty else {
+      throw KeychainError(
+        head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
+        "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
+        recovery: "see the ways to open it: slots list")
+    }
+    for slot in slots {
+      let inputKey = try inputKey(of: presented, for: slot)
+      if let root = try SlotSealing.open(slot, inputKey: inputKey) { return root }
+    }
+    throw KeychainError(
+      .incorrectSecret,
+      "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
+  }
+
+  private func inputKey(
+    of presented: borrowing PresentedSecret, for slot: SlotRow
+  ) throws(KeychainError) -> SecretBytes {
+    guard slot.kind == .passphrase else { return try KeyFile.inputKey(presented.secret) }
+    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters),
+      parameters.isAcceptable, slot.salt.count == SlotSealing.saltCount
+    else {
+      throw KeychainError(
+        .damaged, "slot \(slot.number) of the vault asks for an absurd password hash",
+        recovery: "unlock through another slot, or restore a backup")
+    }
+    try PasswordHashPolicy.requireMemory(for: parameters)
+    return try SlotSealing.passphraseKey(
+      presented.secret, salt: slot.salt, parameters: parameters)
+  }
+
+  private func lockFolder() throws(KeychainError) -> String {
+    let folder = try TrustedPath(
+      resolving: Locations(environment: configuration.environment).stateFolder()).path
+    try PrivateFile.makeFolder(folder)
+    return folder
+  }
+
+  /// Says what would unlock the vault.
+  func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
+    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    guard !kinds.isEmpty else {
+      return KeychainError(
+        head.slots.damaged.isEmpty ? .locked : .damaged,
+        "no slot of the vault \(path) can be read", recovery: "restore a backup")
+    }
+    if kinds == [.device] {
+      return KeychainError(
+        .locked, "the vault \(path) opens by a device secret that is not here",
+        recovery: "bring device.key of the machine that made it to \(device.path ?? "the state folder")")
+    }
+    let ways = [
+      kinds.contains(.passphrase)
+        ? "give the passphrase: unlock, KEYCHAIN_PASSPHRASE_FILE, or --passphrase-fd" : nil,
+      kinds.contains(.keyFile) ? "give the key file: KEYCHAIN_KEY_FILE or --key-file" : nil,
+    ]
+    return KeychainError(
+      .locked, "the vault \(path) is locked",
+      recovery: ways.compactMap(\.self).joined(separator: "; "))
+  }
+}
+
+extension SlotKind: CustomStringConvertible {
+  /// The kind in words.
+  public var description: String {
+    switch self {
+    case .passphrase: "passphrase"
+    case .keyFile: "key file"
+    case .device: "device"
+    case .recoveryCode: "recovery code"
+    case .recipient: "recipient"
+    }
+  }
+}

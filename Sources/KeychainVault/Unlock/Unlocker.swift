@@ -1,0 +1,189 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+internal import SystemPackage
+
+/// Finds the keys of a vault, asking as little as an operation needs.
+///
+/// A source given explicitly decides alone. Else the order is: keys that this handle holds, the
+/// device secret, the kernel's cache, the first ambient source, a person.
+final class Unlocker: Sendable {
+  let configuration: Vault.Configuration
+  let sources: UnlockSources
+  let cache: UnlockCache
+  let device: DeviceKeys
+  private let locations: Locations
+  private let held: HeldKeys
+  private let hasToldAboutCache = Mutex(false)
+
+  init(_ configuration: Vault.Configuration) {
+    self.configuration = configuration
+    sources = UnlockSources(environment: configuration.environment)
+    cache = UnlockCache(idleTime: configuration.idleTime)
+    locations = Locations(environment: configuration.environment)
+    device = DeviceKeys(locations: locations)
+    held = HeldKeys(idleTime: configuration.idleTime)
+  }
+
+  /// Returns the keys that an operation needs.
+  ///
+  /// - Parameters:
+  ///   - requirement: What must be readable.
+  ///   - head: The checks and slots as they are now.
+  ///   - mayAsk: Whether a person may be asked, or an ambient source evaluated.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if nothing at hand unlocks the
+  ///   vault so far, ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, or
+  ///   ``KeychainError/Code/cancelled``.
+  func keys(
+    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, path: String,
+    _ deadline: Deadline, mayAsk: Bool = true
+  ) throws(KeychainError) -> TierKeys {
+    if let keys = try keysAtHand(requirement, head) { return keys }
+    if let source = configuration.unlock {
+      let keys = try TierKeys(root: open(try sources.present(source), head, path, deadline))
+      try requireMatch(keys, head)
+      held.hold(keys)
+      return keys
+    }
+    guard mayAsk else { throw lockedError(head, path) }
+    if let keys = try ambientKeys(requirement, head, path, deadline) { return keys }
+    return try askedKeys(head, path, deadline)
+  }
+
+  /// Returns all keys that are there without any work, if they are enough.
+  func keysAtHand(
+    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
+  ) throws(KeychainError) -> TierKeys? {
+    let checks = head.row.checks
+    if let keys = held.keys(for: checks) { return keys }
+    // A source given explicitly decides alone.
+    guard configuration.unlock == nil else { return nil }
+    let own = try device.keys(head)
+    if let own, own.readable == .unlockedNow { return own }
+    guard let open = own?.open ?? cache.key(.open, of: checks) else { return nil }
+    let keys = TierKeys(
+      checks: checks, open: open, first: cache.key(.first, of: checks),
+      unlocked: cache.key(.unlocked, of: checks))
+    return keys.satisfies(requirement) ? keys : nil
+  }
+
+  /// Prolongs the idle time after a use of tier T2.
+  func touch(_ checks: VaultChecks) {
+    held.touch()
+    cache.touch(checks)
+  }
+
+  /// Whether a secret is there that unlocks without asking a person.
+  var hasUnattendedSource: Bool {
+    configuration.unlock != nil || !sources.ambient.isEmpty
+  }
+
+  // MARK: - Presented secrets
+
+  private func ambientKeys(
+    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
+    _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys? {
+    guard let presented = try sources.presentAmbient() else { return nil }
+    let lock = try passwordHashLock(presented.kind, deadline)
+    defer { extendLifetime(lock) }
+    // Whoever held the lock before may have unlocked the vault for us.
+    if let keys = try keysAtHand(requirement, head) { return keys }
+    let keys = try TierKeys(root: openHoldingLock(presented, head, path))
+    try requireMatch(keys, head)
+    keep(keys)
+    return keys
+  }
+
+  private func askedKeys(
+    _ head: VaultHead, _ path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys {
+    let root = try askedRoot(head, path)
+    let keys = try TierKeys(root: root)
+    try requireMatch(keys, head)
+    keep(keys)
+    return keys
+  }
+
+  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> SecretBytes {
+    guard case .allowed(let ask) = configuration.interaction,
+      head.slots.intact.contains(where: { $0.kind == .passphrase })
+    else { throw lockedError(head, path) }
+    for attempt in 0..<3 {
+      let request = PassphraseRequest(vaultPath: path, failedAttempts: attempt)
+      guard let passphrase = try ask(request) else {
+        throw KeychainError(.cancelled, "unlocking was cancelled")
+      }
+      // A person's pace is no part of the call's deadline.
+      let deadline = Deadline(after: configuration.deadline)
+      let presented = PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt")
+      do throws(KeychainError) {
+        return try open(presented, head, path, deadline)
+      } catch {
+        guard error.code == .incorrectSecret, attempt < 2 else { throw error }
+      }
+    }
+    throw lockedError(head, path)
+  }
+
+  /// Keeps keys for later calls: in the kernel if possible, else in this handle.
+  private func keep(_ keys: TierKeys) {
+    do throws(KeychainError) {
+      try cache.put(keys, fixedTime: nil)
+    } catch {
+      held.hold(keys)
+      let isFirst = hasToldAboutCache.withLock { told in
+        defer { told = true }
+        return !told
+      }
+      if isFirst {
+        configuration.notice?(Notice(kind: .cacheUnavailable, message: error.message))
+      }
+    }
+  }
+
+  // MARK: - Root
+
+  /// Returns the root key, which only changes of slots need; it is never kept.
+  func root(
+    _ head: VaultHead, path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> SecretBytes {
+    if let source = configuration.unlock {
+      return try open(try sources.present(source), head, path, deadline)
+    }
+    if let root = try device.root(head) { return root }
+    if let presented = try sources.presentAmbient() {
+      return try open(presented, head, path, deadline)
+    }
+    return try askedRoot(head, path)
+  }
+
+  // MARK: - Locking
+
+  /// Unlocks for later commands, through the kernel's cache.
+  func unlockForOthers(
+    _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
+  ) throws(KeychainError) {
+    let keys = try TierKeys(root: root(head, path: path, deadline))
+    try requireMatch(keys, head)
+    try cache.put(keys, fixedTime: fixedTime)
+  }
+
+  func lock(_ checks: VaultChecks, all: Bool) {
+    held.forget()
+    cache.forget(.unlocked, of: checks)
+    if all {
+      cache.forget(.first, of: checks)
+      cache.forget(.open, of: checks)
+    }
+  }
+
+  private func requireMatch(_ keys: TierKeys, _ head: VaultHead) throws(KeychainError) {
+    guard keys.checks == head.row.checks else {
+      throw KeychainError(
+        .damaged, "a slot of the vault opens, but to another vault's key",
+        recovery: "restore a backup")
+    }
+  }
+}

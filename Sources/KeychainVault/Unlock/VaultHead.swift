@@ -1,0 +1,17 @@
+internal import KeychainCredentials
+
+/// What unlocking looks at: the checks and the slots, as they were in one state of the file.
+struct VaultHead: Sendable {
+  let row: VaultRow
+  let slots: SlotList
+
+  init(_ rows: any VaultRows) throws(KeychainError) {
+    row = try rows.vaultRow()
+    slots = try rows.slots()
+    guard slots.intact.count(where: { $0.kind == .passphrase }) <= 8 else {
+      throw KeychainError(.damaged, "the vault has more than 8 passphrase slots")
+    }
+  }
+
+  func slots(_ kind: SlotKind) -> [SlotRow] { slots.intact.filter { $0.kind == kind } }
+}

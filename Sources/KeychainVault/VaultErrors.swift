@@ -1,0 +1,27 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+extension KeychainError {
+  static func damagedItem(_ name: String) -> Self {
+    Self(
+      .damaged, "\(name) is damaged or was changed outside the vault",
+      recovery: "run verify for the whole picture, and restore the item from a backup")
+  }
+
+  static func otherDevice(_ name: String) -> Self {
+    Self(
+      .otherDevice, "\(name) is bound to another device",
+      recovery: "read it on the machine that stored it, or bring that machine's device.key along")
+  }
+
+  static func locked(_ name: String) -> Self {
+    Self(.locked, "the vault is locked for \(name)", recovery: "unlock it, or give a passphrase")
+  }
+
+  static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
+    Self(
+      .insufficientMemory,
+      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
+      recovery: "free memory or raise the limit of the container, or unlock by a key file")
+  }
+}
