@@ -1,45 +1,67 @@
+internal import Foundation
 public import KeychainCredentials
-public import KeychainSecrets
+internal import KeychainSecrets
 
+/// An encrypted credential store in one file.
+///
+/// The file is an SQLite database of format 1 (see <doc:VaultFormat>): names, values and times are
+/// encrypted; what is not is listed there. A vault that does not exist is made by the first write.
+///
+/// ```swift
+/// let vault = Vault()
+/// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
+/// try vault.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// let stored = try vault.secret(for: identity)
+/// ```
+///
+/// Handles are cheap and can be used from all threads. Several handles and processes may use one
+/// vault at once. A child that was forked cannot use its parent's handle.
 public final class Vault: CredentialStore {
+  /// How the vault is opened.
   public let configuration: Configuration
-  public init(configuration: Configuration = Configuration()) { self.configuration = configuration }
-  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? { fatalError() }
-  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? { fatalError() }
-  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult { fatalError() }
-  @discardableResult
-  public func store(_ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode) throws(KeychainError) -> Credential { fatalError() }
-  @discardableResult
-  public func update(_ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?) throws(KeychainError) -> Credential { fatalError() }
-  @discardableResult
-  public func remove(_ identity: CredentialIdentity, expectedVersion: UInt64?) throws(KeychainError) -> Bool { fatalError() }
-  public func observe(_ observer: @escaping @Sendable (CredentialChange) -> Void) -> CredentialObservation { fatalError() }
 
-  /// The resolved real path of the vault.
-  public func path() throws(KeychainError) -> String { fatalError() }
-  /// Makes the vault. `.alreadyExists` if there is one; `.noStore` if one was seen here before and is gone, unless startingAnew.
-  public func create(passphrase: borrowing SecretBytes?, keyFile: String?, device: Bool, startingAnew: Bool) throws(KeychainError) { fatalError() }
-  /// Unlocks for other commands through the kernel cache; `.refused` (79) if there is no cache.
-  public func unlock(timeout: Duration?) throws(KeychainError) { fatalError() }
-  /// Forgets T2 (all: every tier), in the kernel cache and in this handle.
-  public func lock(all: Bool) throws(KeychainError) { fatalError() }
-  /// Never prompts, never resets the idle time.
-  public func status() throws(KeychainError) -> VaultStatus { fatalError() }
-  public func slots() throws(KeychainError) -> [VaultSlot] { fatalError() }
-  /// Admin operations need a slot that grants root: explicit source, environment, prompt, or a device slot that grants root.
-  @discardableResult
-  public func addPassphraseSlot(_ passphrase: borrowing SecretBytes) throws(KeychainError) -> VaultSlot { fatalError() }
-  @discardableResult
-  public func addKeyFileSlot(path: String) throws(KeychainError) -> VaultSlot { fatalError() }
-  @discardableResult
-  public func addDeviceSlot() throws(KeychainError) -> VaultSlot { fatalError() }
-  /// Removing the last passphrase while whenPasscodeSet items exist: `.refused` naming them unless deletingItems. Returns what was deleted with it.
-  @discardableResult
-  public func removeSlot(_ number: UInt32, deletingItems: Bool) throws(KeychainError) -> [Credential] { fatalError() }
-  /// Items that removeSlot(_:deletingItems: true) would delete.
-  public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] { fatalError() }
-  public func verify(progress: ((VaultProgress) -> Void)?) throws(KeychainError) -> VerificationReport { fatalError() }
-  public func backup(to path: String, progress: ((VaultProgress) -> Void)?) throws(KeychainError) -> BackupReport { fatalError() }
-  /// `confirm` sees the differences; false throws `.cancelled`.
-  public func acceptRestored(confirm: (RestoredDifferences) throws(KeychainError) -> Bool) throws(KeychainError) { fatalError() }
+  let file: VaultFile
+  let unlocker: Unlocker
+  let observers = CredentialObservers()
+  private let knownHead = KnownHead()
+
+  /// Makes a handle; nothing is read or made before the first use.
+  ///
+  /// - Parameter configuration: Where the vault lies and how it is opened.
+  public init(configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    file = VaultFile(configuration)
+    unlocker = Unlocker(configuration)
+  }
+
+  /// Returns the real path of the vault, whether it exists or not.
+  ///
+  /// - Returns: An absolute path without symbolic links.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
+  ///   or ``KeychainError/Code/insecurePermissions`` if others could replace it.
+  public func path() throws(KeychainError) -> String {
+    try file.path().path
+  }
+
+  /// Begins an operation; `nil` if there is no vault.
+  func session() throws(KeychainError) -> VaultSession? {
+    let deadline = Deadline(after: configuration.deadline)
+    return try file.open(deadline).map { session($0, deadline) }
+  }
+
+  /// Begins an operation that makes no sense without a vault.
+  func existingSession() throws(KeychainError) -> VaultSession {
+    guard let session = try session() else {
+      throw KeychainError(
+        .noStore, "there is no vault at \(try path())",
+        recovery: "make one: init, or store something")
+    }
+    return session
+  }
+
+  func session(_ opened: VaultFile.Opened, _ deadline: Deadline) -> VaultSession {
+    VaultSession(
+      opened: opened, unlocker: unlocker, knownHead: knownHead, deadline: deadline,
+      notice: configuration.notice)
+  }
 }

@@ -60,6 +60,9 @@ public struct VaultStatus: Hashable, Sendable {
   /// The slots.
   public var slots: [VaultSlot] = []
 
+  /// The numbers of slots that are damaged.
+  public var damagedSlots: [UInt32] = []
+
   /// The greatest requirement that is met now without asking anybody; `nil` if not even the
   /// indexes can be read.
   public var readable: Accessibility.UnlockRequirement?

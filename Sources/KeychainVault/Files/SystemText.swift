@@ -7,7 +7,9 @@ enum SystemText {
     defer { try? descriptor.close() }
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
-    while let count = unsafe try? chunk.withUnsafeMutableBytes({ try unsafe descriptor.read(into: $0) }),
+    while let count = unsafe try? chunk.withUnsafeMutableBytes({
+      try unsafe descriptor.read(into: $0)
+    }),
       count > 0, text.count < 1 << 22
     {
       text += chunk.prefix(count)

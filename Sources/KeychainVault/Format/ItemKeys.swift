@@ -26,7 +26,8 @@ struct GroupKey: ~Copyable {
       return
     }
     guard let device else {
-      throw KeychainError(.internalFailure, "a device-bound class key was asked for without a device")
+      throw KeychainError(
+        .internalFailure, "a device-bound class key was asked for without a device")
     }
     let deviceClassKey = try Self.bind(classKey, to: device)
     key = try Derivation.key(deviceClassKey, "pk1/group", groupFields)

@@ -6,7 +6,8 @@ enum SQLiteErrors {
   static func translate(_ error: any Error, path: String) -> KeychainError {
     if let error = error as? KeychainError { return error.naming(path) }
     guard let error = error as? DatabaseError else {
-      return KeychainError(.internalFailure, "the vault \(path) could not be used: \(type(of: error))")
+      return KeychainError(
+        .internalFailure, "the vault \(path) could not be used: \(type(of: error))")
     }
     let (code, message, recovery) = meaning(error)
     return KeychainError(
@@ -20,7 +21,8 @@ enum SQLiteErrors {
     switch error.extendedResultCode {
     case .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK:
       return (
-        .inputOutput, "the vault was not closed cleanly and cannot be repaired on a read-only medium",
+        .inputOutput,
+        "the vault was not closed cleanly and cannot be repaired on a read-only medium",
         "copy the vault with its -journal file to a writable place, or mount it writable once"
       )
     default: break
@@ -37,7 +39,8 @@ enum SQLiteErrors {
       return (.inputOutput, "the vault cannot be opened", "check the permissions of its folder")
     case .SQLITE_IOERR, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_NOLFS, .SQLITE_PROTOCOL:
       return (.inputOutput, "reading or writing the vault failed", "check the disk")
-    case .SQLITE_NOMEM: return (.insufficientMemory, "there is not enough memory for the vault", nil)
+    case .SQLITE_NOMEM:
+      return (.insufficientMemory, "there is not enough memory for the vault", nil)
     case .SQLITE_NOTADB:
       return (.foreign, "the file is not a vault, or its beginning is damaged", "restore a backup")
     default:

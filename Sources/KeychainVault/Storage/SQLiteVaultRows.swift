@@ -85,7 +85,10 @@ struct SQLiteVaultRows: VaultRows {
 
   func anyItemHas(_ token: Data) throws(KeychainError) -> Bool {
     // The unary plus keeps SQLite from using the tree ordered by token.
-    try first("SELECT 1 FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token = ? LIMIT 1", [token]) {
+    try first(
+      "SELECT 1 FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token = ? LIMIT 1",
+      [token]
+    ) {
       row throws(KeychainError) in true
     } ?? false
   }

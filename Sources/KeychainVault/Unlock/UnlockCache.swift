@@ -43,8 +43,10 @@ struct UnlockCache: Sendable {
         timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
     } catch {
       throw KeychainError(
-        .refused, "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
-        recovery: "give the passphrase to each command, by KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd",
+        .refused,
+        "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
+        recovery:
+          "give the passphrase to each command, by KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd",
         underlying: .system(errno: error.rawValue))
     }
   }
@@ -125,7 +127,8 @@ enum BootClock {
 extension Duration {
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
-    return Int64(clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
-      ? Int64.max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    return Int64(
+      clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
+        ? Int64.max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
   }
 }

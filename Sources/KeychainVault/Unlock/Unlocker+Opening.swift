@@ -64,7 +64,8 @@ extension Unlocker {
 
   private func lockFolder() throws(KeychainError) -> String {
     let folder = try TrustedPath(
-      resolving: Locations(environment: configuration.environment).stateFolder()).path
+      resolving: Locations(environment: configuration.environment).stateFolder()
+    ).path
     try PrivateFile.makeFolder(folder)
     return folder
   }
@@ -80,7 +81,8 @@ extension Unlocker {
     if kinds == [.device] {
       return KeychainError(
         .locked, "the vault \(path) opens by a device secret that is not here",
-        recovery: "bring device.key of the machine that made it to \(device.path ?? "the state folder")")
+        recovery:
+          "bring device.key of the machine that made it to \(device.path ?? "the state folder")")
     }
     let ways = [
       kinds.contains(.passphrase)

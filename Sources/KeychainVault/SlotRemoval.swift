@@ -1,0 +1,88 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// What removing a slot brings with it.
+struct SlotRemoval {
+  let slot: SlotRow
+  private let others: [SlotRow]
+
+  init(_ number: UInt32, _ change: borrowing SlotChange) throws(KeychainError) {
+    let slots = try change.slots()
+    guard let slot = slots.first(where: { $0.number == number }) else {
+      throw KeychainError(
+        .notFound, "the vault has no slot \(number)", recovery: "see the slots: slots list")
+    }
+    self.slot = slot
+    others = slots.filter { $0.number != number }
+  }
+
+  /// Whether no slot but devices' is left that grants the root key.
+  var leavesNoSecret: Bool {
+    !others.contains { $0.grant == .root && $0.kind != .device }
+  }
+
+  /// Items that need a passphrase, and go with the last one.
+  struct DoomedItems {
+    var credentials: [Credential] = []
+    var rows: [(row: ItemRow, tokens: [Data])] = []
+  }
+
+  func doomedItems(_ change: borrowing SlotChange) throws(KeychainError) -> DoomedItems {
+    var doomed = DoomedItems()
+    guard slot.kind == .passphrase, !others.contains(where: { $0.kind == .passphrase }) else {
+      return doomed
+    }
+    var ids: [Data] = []
+    try change.writer.rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
+      if item.accessibility == .whenPasscodeSetThisDeviceOnly { ids.append(item.id) }
+    }
+    let sealing = change.writer.sealing
+    var groups = AccessGroupNames(rows: change.writer.rows, sealing: sealing)
+    for id in ids {
+      let name = ItemRow.name(of: id)
+      guard let found = try change.writer.item(id, name: name) else { throw .damagedItem(name) }
+      guard !sealing.isOfOtherDevice(found.row) else { throw .otherDevice(name) }
+      let group = try groups.name(of: found.row)
+      doomed.credentials.append(try sealing.credential(in: found.row, group: group, name: name))
+      doomed.rows.append(found)
+    }
+    return doomed
+  }
+
+  /// Deletes the items that go with the slot, if that was agreed to.
+  func deleteItems(
+    _ isAgreed: Bool, _ change: inout SlotChange
+  ) throws(KeychainError) -> [Credential] {
+    let doomed = try doomedItems(change)
+    guard isAgreed || doomed.rows.isEmpty else {
+      let names = doomed.credentials.map { "\($0.identity)" }.joined(separator: "; ")
+      throw KeychainError(
+        .refused, "items need a passphrase, and this is the last one: \(names)",
+        recovery: "change their accessibility first, or delete them with it: --delete-items")
+    }
+    for row in doomed.rows { try change.writer.remove(row) }
+    return doomed.credentials
+  }
+
+  /// Lets this device's slot open everything, as in a vault that never had a passphrase.
+  func promoteDevice(
+    _ input: borrowing SlotInput?, _ ownSlot: UInt32?, _ change: inout SlotChange
+  ) throws(KeychainError) {
+    guard let own = others.first(where: { $0.number == ownSlot }) else {
+      throw KeychainError(
+        .refused, "nothing else would open the vault",
+        recovery: "add another way first: slots add")
+    }
+    switch input {
+    case .some(let input):
+      guard own.grant != .root else { return }
+      let promoted = try SlotSealing.sealDevice(
+        input, number: own.number, grant: .root, keys: change.keys, root: change.root.bytes)
+      try change.writer.remove(own)
+      try change.writer.put(promoted)
+    case .none:
+      throw KeychainError(.internalFailure, "the device slot has no device secret")
+    }
+  }
+}

@@ -1,0 +1,201 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension Vault {
+  /// Makes the vault.
+  ///
+  /// At least one way to open it must be given. With a passphrase or key file, the device secret
+  /// opens only indexes and the items that need no unlock; without, it opens everything.
+  ///
+  /// - Parameters:
+  ///   - passphrase: The passphrase, not empty; `nil` for none.
+  ///   - keyFile: The path of a key file that exists; `nil` for none.
+  ///   - device: Whether this machine's device secret opens the vault.
+  ///   - startingAnew: Whether an empty vault may take the place of one that was here and is gone.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is one,
+  ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
+  ///   ``KeychainError/Code/refused`` for an empty passphrase, or ``KeychainError/Code/invalidArgument``
+  ///   if no way to open it is given.
+  public func create(
+    passphrase: borrowing SecretBytes?, keyFile: String?, device: Bool, startingAnew: Bool = false
+  ) throws(KeychainError) {
+    try requireNoVault(startingAnew: startingAnew)
+    var inputs = NewSlots()
+    inputs.device = device
+    switch passphrase {
+    case .some(let passphrase): inputs.passphrase = try slotInput(passphrase: passphrase)
+    case .none: break
+    }
+    if let keyFile {
+      let contents = try KeyFile.read(
+        keyFile, name: "the key file", environment: configuration.environment)
+      inputs.keyFile = try SlotInput.keyFile(contents)
+    }
+    guard try create(inputs) else {
+      throw KeychainError(.alreadyExists, "another process made the vault \(try path()) meanwhile")
+    }
+  }
+
+  /// Makes the vault for the first write: with the slot of an unlocking secret that is present, else
+  /// with the device slot alone; no question is asked.
+  func createForFirstWrite() throws(KeychainError) {
+    var inputs = NewSlots()
+    inputs.device = true
+    if let presented = try presentForNewVault() {
+      switch presented.kind {
+      case .keyFile: inputs.keyFile = try SlotInput.keyFile(presented.secret)
+      default: inputs.passphrase = try slotInput(passphrase: presented.secret)
+      }
+    }
+    let hasSecret = inputs.hasSecret
+    guard try create(inputs) else { return }
+    let path = try path()
+    let protection =
+      hasSecret
+      ? "it opens by the passphrase or key file given"
+      : "it opens by this machine's device secret: that protects it from other users, "
+        + "not from whoever has the disk"
+    configuration.notice?(
+      Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
+  }
+
+  private func presentForNewVault() throws(KeychainError) -> PresentedSecret? {
+    if let source = configuration.unlock { return try unlocker.sources.present(source) }
+    return try unlocker.sources.presentAmbient()
+  }
+
+  /// Prepares a passphrase slot, at the cost that policy asks for.
+  func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
+    guard passphrase.count > 0 else {
+      throw KeychainError(
+        .refused, "an empty passphrase protects nothing", recovery: "choose one, or none at all")
+    }
+    let parameters =
+      if let parameters = configuration.passwordHash { parameters } else {
+        try PasswordHashPolicy.parametersForNewSlot()
+      }
+    if parameters == .interactive {
+      configuration.notice?(
+        Notice(
+          kind: .weakPasswordHash,
+          message: "memory is short: the passphrase is hashed with 64 MiB instead of 256 MiB, "
+            + "which makes guessing it cheaper"))
+    }
+    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    defer { extendLifetime(lock) }
+    return try SlotInput.passphrase(passphrase, parameters)
+  }
+
+  private func requireNoVault(startingAnew: Bool) throws(KeychainError) {
+    do throws(KeychainError) {
+      guard try session() == nil else {
+        throw KeychainError(
+          .alreadyExists, "there is a vault at \(try path())",
+          recovery: "see it: status; add ways to open it: slots add")
+      }
+    } catch {
+      guard error.code == .noStore, startingAnew else { throw error }
+    }
+  }
+
+  /// Makes the vault with its slots; `false` if another process was faster.
+  private func create(_ inputs: consuming NewSlots) throws(KeychainError) -> Bool {
+    guard inputs.hasSecret || inputs.device else {
+      throw KeychainError(
+        .invalidArgument, "a vault needs a way to open it",
+        recovery: "give a passphrase, a key file or the device")
+    }
+    if inputs.device {
+      inputs.deviceInput = try SlotInput.device(try unlocker.device.findOrCreate())
+    }
+    let deadline = Deadline(after: configuration.deadline)
+    let opened = try file.create(deadline)
+    let root = try RootKey.random()
+    let keys = try TierKeys(root: root)
+    let made = try opened.storage.write(deadline) { rows throws(KeychainError) in
+      guard try !rows.isInitialized() else { return false }
+      try rows.initialize()
+      var writer = try VaultWriter(
+        rows: rows, sealing: ItemSealing(keys: keys, device: nil), state: .empty)
+      try writer.put(VaultRow(checks: keys.checks))
+      for slot in try inputs.sealed(root: root, keys: keys) { try writer.put(slot) }
+      try writer.finish()
+      return true
+    }
+    guard made else { return false }
+    do throws(KeychainError) {
+      try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], counter: 1))
+    } catch {
+      configuration.notice?(
+        Notice(
+          kind: .seenRecordUnavailable,
+          message: "a rollback of the vault could go unnoticed: \(error.message)"))
+    }
+    return true
+  }
+}
+
+/// The slots that a new vault gets.
+private struct NewSlots: ~Copyable {
+  var passphrase: SlotInput?
+  var keyFile: SlotInput?
+  var device = false
+  var deviceInput: SlotInput?
+
+  var hasSecret: Bool { passphrase != nil || keyFile != nil }
+
+  /// Seals the slots. The device slot opens everything only if nothing else does.
+  borrowing func sealed(
+    root: borrowing SecretBytes, keys: TierKeys
+  ) throws(KeychainError) -> [SlotRow] {
+    var rows: [SlotRow] = []
+    switch deviceInput {
+    case .some(let input):
+      rows.append(
+        try SlotSealing.sealDevice(
+          input, number: 1, grant: hasSecret ? .openTier : .root, keys: keys, root: root))
+    case .none: break
+    }
+    switch passphrase {
+    case .some(let input): rows.append(try Self.seal(input, rows.count + 1, root))
+    case .none: break
+    }
+    switch keyFile {
+    case .some(let input): rows.append(try Self.seal(input, rows.count + 1, root))
+    case .none: break
+    }
+    return rows
+  }
+
+  private static func seal(
+    _ input: borrowing SlotInput, _ number: Int, _ root: borrowing SecretBytes
+  ) throws(KeychainError) -> SlotRow {
+    try SlotSealing.seal(input, number: UInt32(number), grant: .root, granted: root, root: root)
+  }
+}
+
+/// Root keys.
+enum RootKey {
+  static func random() throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      return try SecretBytes.random(count: 32)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}
+
+extension SlotSealing {
+  /// Seals the device slot, which grants the root key or T0.
+  static func sealDevice(
+    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, keys: TierKeys,
+    root: borrowing SecretBytes
+  ) throws(KeychainError) -> SlotRow {
+    switch grant {
+    case .root: try seal(input, number: number, grant: grant, granted: root, root: root)
+    case .openTier:
+      try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+internal import Foundation
+public import KeychainCredentials
+
+extension Vault {
+  /// Unlocks the vault for later commands and programs of the user.
+  ///
+  /// The keys are put into the kernel's user keyring, where they stay for as long as the vault is
+  /// used within each idle time (``Configuration/idleTime``), and 12 hours at most; the
+  /// keys of items that are readable after the first unlock stay until the next boot.
+  ///
+  /// - Parameter timeout: How long the vault stays unlocked, used or not, 12 hours at most; `nil` for
+  ///   the idle time.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if the passphrase or key is
+  ///   wrong, ``KeychainError/Code/locked`` if there is none to be had, ``KeychainError/Code/noStore`` if
+  ///   there is no vault, or ``KeychainError/Code/refused`` if the kernel keeps no keys here.
+  public func unlock(timeout: Duration? = nil) throws(KeychainError) {
+    let session = try existingSession()
+    try unlocker.unlockForOthers(
+      try session.readHead(), path: session.opened.path, fixedTime: timeout, session.deadline)
+  }
+
+  /// Locks the vault, for this handle and for all programs that took its keys from the kernel.
+  ///
+  /// A program that was given the passphrase itself stays unlocked until it locks, or for its idle
+  /// time. A vault that the device secret opens stays open to it.
+  ///
+  /// - Parameter all: Whether items that are readable after the first unlock are locked as well.
+  /// - Throws: ``KeychainError`` if the vault cannot be read. That there is none is no error.
+  public func lock(all: Bool = false) throws(KeychainError) {
+    guard let session = try session() else { return }
+    unlocker.lock(try session.readHead().row.checks, all: all)
+  }
+}

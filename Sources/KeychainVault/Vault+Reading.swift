@@ -1,0 +1,93 @@
+internal import Foundation
+public import KeychainCredentials
+internal import KeychainSecrets
+
+extension Vault {
+  /// Returns a secret; see the protocol.
+  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    guard let (row, sealing) = try item(identity) else { return nil }
+    let name = "\(identity)"
+    let group = identity.accessGroup
+    let credential = try sealing.credential(in: row, group: group, name: name)
+    return StoredSecret(
+      credential: credential, secret: try sealing.secret(in: row, group: group, name: name))
+  }
+
+  /// Returns a credential; see the protocol.
+  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    guard let (row, sealing) = try item(identity) else { return nil }
+    return try sealing.credential(in: row, group: identity.accessGroup, name: "\(identity)")
+  }
+
+  /// Finds the row of an identity, with the keys that open it.
+  private func item(
+    _ identity: CredentialIdentity
+  ) throws(KeychainError) -> (ItemRow, ItemSealing)? {
+    guard let session = try session() else { return nil }
+    let found = try session.read(.nothing) {
+      rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
+      let row = try rows.findItem(sealing.id(of: identity), name: "\(identity)")
+      if let row, !sealing.isOfOtherDevice(row),
+        !sealing.keys.satisfies(row.accessibility.requires)
+      {
+        return .again(row.accessibility.requires, try VaultHead(rows))
+      }
+      return .done(row.map { ($0, sealing) }, counter: state.counter, checks: sealing.keys.checks)
+    }
+    if let found, found.0.accessibility.requires == .unlockedNow {
+      unlocker.touch(found.1.keys.checks)
+    }
+    return found
+  }
+
+  /// Searches; see the protocol.
+  ///
+  /// Items that are locked are counted, and nobody is asked for a passphrase because of them; a
+  /// secret that an explicit or ambient source holds is used.
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    guard let session = try session() else { return CredentialSearchResult(credentials: []) }
+    return try session.read(try searchRequirement(session)) {
+      rows, sealing, state throws(KeychainError) in
+      var search = VaultSearch(rows: rows, sealing: sealing, state: state)
+      let result = try search.run(query)
+      return .done(result, counter: state.counter, checks: sealing.keys.checks)
+    }
+  }
+
+  private func searchRequirement(
+    _ session: VaultSession
+  ) throws(KeychainError) -> Accessibility.UnlockRequirement {
+    guard unlocker.hasUnattendedSource else { return .nothing }
+    let head = try session.readHead()
+    if let keys = try unlocker.keysAtHand(.nothing, head), keys.readable == .unlockedNow {
+      return .unlockedNow
+    }
+    let counts = try session.opened.storage.read(session.deadline) {
+      rows throws(KeychainError) in try rows.itemCounts()
+    }
+    return counts.keys.map(\.requires).max() ?? .nothing
+  }
+
+  /// Makes sure that items of some accessibility can be read, asking for the passphrase if need be and
+  /// allowed.
+  ///
+  /// - Parameter requirement: What must be readable.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
+  ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. That there is no vault
+  ///   is not an error.
+  public func ensureReadable(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
+    guard let session = try session() else { return }
+    try session.read(requirement) { rows, sealing, state throws(KeychainError) in
+      .done((), counter: state.counter, checks: sealing.keys.checks)
+    }
+  }
+
+  /// Observes changes made through this handle; see the protocol.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    observers.add(observer)
+  }
+}

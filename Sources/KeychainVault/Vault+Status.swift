@@ -1,0 +1,85 @@
+internal import Foundation
+internal import Glibc
+public import KeychainCredentials
+internal import SystemPackage
+
+extension Vault {
+  /// Tells how the vault stands. Nobody is asked for anything, and no idle time is prolonged.
+  ///
+  /// - Returns: The status; that there is no vault is one.
+  /// - Throws: ``KeychainError`` if the file cannot be read, is no vault, or is open to others.
+  public func status() throws(KeychainError) -> VaultStatus {
+    var status = try surroundings()
+    guard status.exists else { return status }
+    let session = try existingSession()
+    let head = try session.readHead()
+    let keys = try unlocker.keysAtHand(.nothing, head)
+    status.readable = keys?.readable
+    status.cachedFor = unlocker.cache.remainingTime(of: head.row.checks)
+    status.slots = try describe(head)
+    status.damagedSlots = head.slots.damaged
+    try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
+      status.itemsByAccessibility = try rows.itemCounts()
+      if let keys, try rows.vaultRow().checks == keys.checks {
+        status.counter = try StateRow.open(rows.stateBox(), under: keys.open.bytes).counter
+      }
+    }
+    status.itemCount = status.itemsByAccessibility.values.reduce(0, +)
+    status.seenRecord = Self.compare(session.opened.seen, head, status.counter)
+    return status
+  }
+
+  /// Lists the slots.
+  ///
+  /// - Returns: The slots that can be read, by number.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
+  public func slots() throws(KeychainError) -> [VaultSlot] {
+    try describe(try existingSession().readHead())
+  }
+
+  func describe(_ head: VaultHead) throws(KeychainError) -> [VaultSlot] {
+    let own = try unlocker.device.slot(head)
+    return head.slots.intact.map { $0.described(isThisDevice: $0.number == own?.number) }
+  }
+
+  /// What can be told without opening the file.
+  private func surroundings() throws(KeychainError) -> VaultStatus {
+    let path = try file.path()
+    let seen = try file.seenFile()
+    let found = try PrivateFile.inspect(path.path)
+    let fileSystem = FileSystemKind(of: path.path)
+    let devicePath = unlocker.device.path ?? ""
+    return VaultStatus(
+      path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: seen.read() != .none,
+      isCacheAvailable: KernelKeyring.isAvailable(), deviceSecretPath: devicePath,
+      hasDeviceSecret: try PrivateFile.inspect(devicePath) != nil,
+      seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
+      fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
+      isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
+      unlockSources: sourceNames)
+  }
+
+  private var sourceNames: [String] {
+    if let explicit = configuration.unlock { return [explicit.name] }
+    var names = unlocker.sources.ambient.map(\.name)
+    if case .allowed = configuration.interaction { names.append("prompt") }
+    return names
+  }
+
+  private static func compare(
+    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ counter: UInt64?
+  ) -> VaultStatus.SeenRecordState {
+    switch seen {
+    case .none: .none
+    case .unreadable: .unreadable
+    case .record(let record):
+      if !record.checks.contains(head.row.checks.open) {
+        .otherVault
+      } else if let counter, counter < record.counter {
+        .newerThanFile
+      } else {
+        .current
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import Glibc
+public import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+extension Vault {
+  /// Checks the whole vault: that no row was changed, dropped or put back, that both indexes agree,
+  /// and that every item opens whose key is at hand.
+  ///
+  /// - Parameter progress: Is told now and then how far the check has come.
+  /// - Returns: What was found; problems are listed, not thrown.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if not even the indexes can be read,
+  ///   ``KeychainError/Code/rolledBack``, ``KeychainError/Code/noStore``, or
+  ///   ``KeychainError/Code/damaged`` if the file is damaged so far that it cannot be checked.
+  public func verify(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> VerificationReport {
+    try existingSession().read(.nothing) { rows, sealing, state throws(KeychainError) in
+      var verification = VaultVerification(
+        rows: rows, sealing: sealing, state: state, progress: progress)
+      return .done(
+        try verification.run().report, counter: state.counter, checks: sealing.keys.checks)
+    }
+  }
+
+  /// Copies the vault into a new file, as it is at one moment, while others may go on using it.
+  ///
+  /// The vault is verified first.
+  ///
+  /// - Parameters:
+  ///   - path: Where the copy goes; there must be no file yet. It is made with mode 0600.
+  ///   - progress: Is told now and then how far the verification has come.
+  /// - Returns: What is in the copy and what opens it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
+  ///   ``KeychainError/Code/damaged`` if the vault is not intact, or
+  ///   ``KeychainError/Code/inputOutput``. What was begun of a copy is removed.
+  public func backup(
+    to path: String, progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> BackupReport {
+    let verified = try verify(progress: progress)
+    if let problem = verified.problems.first {
+      throw KeychainError(
+        .damaged, "the vault is not intact: \(problem)",
+        recovery: "see all problems: verify; a plain copy of the file keeps what there is")
+    }
+    let session = try existingSession()
+    let target = try TrustedPath(resolving: path).path
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
+      try? descriptor.close()
+    } catch {
+      if error == .fileExists {
+        throw KeychainError(
+          .alreadyExists, "\(path) exists already", recovery: "name a new file")
+      }
+      throw .system(error, "make the backup", path)
+    }
+    do throws(KeychainError) {
+      try session.opened.storage.backup(to: target, session.deadline)
+      try PrivateFile.syncFolder(TrustedPath(resolving: target).folder)
+    } catch {
+      unsafe unlink(target)
+      throw error
+    }
+    let slots = try slots()
+    return BackupReport(
+      itemCount: verified.itemCount, slots: slots,
+      needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })
+  }
+
+  /// Accepts the vault as it lies there, after it was restored from a backup on purpose.
+  ///
+  /// The state row is made to agree with the rows, and the record of what was seen with the vault.
+  ///
+  /// - Parameter confirm: Is shown the differences; `false` leaves everything as it is.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` says no, or
+  ///   ``KeychainError/Code/locked`` if the indexes cannot be read.
+  public func acceptRestored(
+    confirm: (RestoredDifferences) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let session = try existingSession()
+    let head = try session.readHead()
+    let keys = try unlocker.keys(.nothing, head, path: session.opened.path, session.deadline)
+    let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
+    let differences = try session.opened.storage.read(session.deadline) {
+      rows throws(KeychainError) in
+      try Self.differences(rows, sealing, session.opened.seen)
+    }
+    guard try confirm(differences) else {
+      throw KeychainError(.cancelled, "the restored vault was not accepted")
+    }
+    let counter = max(differences.fileCounter, differences.seenCounter ?? 0) + 1
+    try session.opened.storage.write(session.deadline) { rows throws(KeychainError) in
+      guard try rows.vaultRow().checks == keys.checks else {
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+      }
+      var state = try Self.restored(rows, sealing).actual
+      state.counter = counter
+      try rows.putState(try state.sealed(under: keys.open.bytes))
+    }
+    try session.opened.seenFile.replace(
+      by: SeenRecord(checks: [keys.checks.open], counter: counter))
+  }
+
+  /// The state row as it is, empty if it cannot be read, and as the rows ask for it.
+  private static func restored(
+    _ rows: any VaultRows, _ sealing: ItemSealing
+  ) throws(KeychainError) -> (found: StateRow, actual: StateRow) {
+    let found: StateRow
+    do throws(KeychainError) {
+      found = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      found = .empty
+    }
+    var verification = VaultVerification(rows: rows, sealing: sealing, state: found)
+    return (found, try verification.run().actual)
+  }
+
+  private static func differences(
+    _ rows: any VaultRows, _ sealing: ItemSealing, _ seen: SeenRecordFile.Content
+  ) throws(KeychainError) -> RestoredDifferences {
+    let (state, actual) = try restored(rows, sealing)
+    var seenCounter: UInt64?
+    var isOther = false
+    if case .record(let record) = seen {
+      isOther = !record.checks.contains(sealing.keys.checks.open)
+      seenCounter = isOther ? nil : record.counter
+    }
+    return RestoredDifferences(
+      fileCounter: actual.counter, seenCounter: seenCounter, isOtherVault: isOther,
+      expectedItemCount: Int(clamping: state.itemCount),
+      itemCount: Int(clamping: actual.itemCount), isConsistent: state == actual)
+  }
+}

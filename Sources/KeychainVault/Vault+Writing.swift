@@ -1,0 +1,154 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension Vault {
+  /// Stores a credential, making the vault if there is none; see the protocol.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try credential.checkRules(secretCount: secret.count)
+    let identity = credential.identity
+    let session = try sessionForFirstWrite(of: credential)
+    let device = try deviceSecret(for: credential.accessibility)
+    let (stored, isNew) = try session.write(credential.accessibility.requires, device: device) {
+      writer throws(KeychainError) in
+      let old = try OldItem(identity, in: writer)
+      if let again: VaultSession.Attempt<(Credential, Bool)> = try old?.again(writer) {
+        return again
+      }
+      try mode.check(old?.credential, identity: identity)
+      var new = credential
+      new.stamp(version: writer.counter, created: old?.credential?.created)
+      try writer.put(new, secret: secret, replacing: old?.found)
+      return writer.done((new, old == nil))
+    }
+    finish(identity, isNew ? .added : .updated, credential.accessibility, session)
+    return stored
+  }
+
+  /// Changes a credential; see the protocol.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    guard let session = try session() else { throw .notFound(identity) }
+    let device = try update.accessibility.flatMap { accessibility throws(KeychainError) in
+      try deviceSecret(for: accessibility)
+    }
+    let stored = try session.write(update.accessibility?.requires ?? .nothing, device: device) {
+      writer throws(KeychainError) in
+      guard let old = try OldItem(identity, in: writer) else { throw .notFound(identity) }
+      if let again: VaultSession.Attempt<Credential> = try old.again(writer) { return again }
+      guard let credential = old.credential else { throw .notFound(identity) }
+      try credential.checkVersion(expectedVersion)
+      var new = update.applied(to: credential)
+      try new.checkRules(secretCount: nil)
+      new.stamp(version: writer.counter, created: credential.created)
+      let secret = try writer.sealing.secret(
+        in: old.found.row, group: identity.accessGroup, name: "\(identity)")
+      try writer.put(new, secret: secret, replacing: old.found)
+      return writer.done(new)
+    }
+    finish(identity, .updated, stored.accessibility, session)
+    return stored
+  }
+
+  /// Removes a credential; see the protocol.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    guard let session = try session() else { return false }
+    // Looked up first, so that removing what is not there writes nothing.
+    guard try credential(for: identity) != nil else { return false }
+    let removed = try session.write(.nothing) { writer throws(KeychainError) in
+      guard let old = try OldItem(identity, in: writer) else {
+        throw KeychainError.notFound(identity)
+      }
+      if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
+      try old.credential?.checkVersion(expectedVersion)
+      try writer.remove(old.found)
+      return writer.done(old.credential)
+    }
+    finish(identity, .removed, removed?.accessibility ?? .always, session)
+    return true
+  }
+
+  private func finish(
+    _ identity: CredentialIdentity, _ kind: CredentialChange.Kind,
+    _ accessibility: Accessibility, _ session: VaultSession
+  ) {
+    if accessibility.requires == .unlockedNow, let head = session.knownHead.value {
+      unlocker.touch(head.row.checks)
+    }
+    observers.notify(CredentialChange(identity, kind))
+  }
+
+  private func deviceSecret(
+    for accessibility: Accessibility
+  ) throws(KeychainError) -> DeviceSecret? {
+    accessibility.isThisDeviceOnly ? try unlocker.device.findOrCreate() : nil
+  }
+
+  private func sessionForFirstWrite(
+    of credential: Credential
+  ) throws(KeychainError) -> VaultSession {
+    if let session = try session() { return session }
+    try createForFirstWrite()
+    return try existingSession()
+  }
+}
+
+/// The item that a change meets.
+private struct OldItem {
+  let found: (row: ItemRow, tokens: [Data])
+
+  /// The credential; `nil` if its keys are not at hand, in which case the change must be tried again.
+  let credential: Credential?
+
+  init?(
+    _ identity: CredentialIdentity, in writer: borrowing VaultWriter
+  ) throws(KeychainError) {
+    let sealing = writer.sealing
+    let name = "\(identity)"
+    guard let found = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
+    self.found = found
+    credential =
+      sealing.keys.satisfies(found.row.accessibility.requires)
+      ? try sealing.credential(in: found.row, group: identity.accessGroup, name: name) : nil
+  }
+
+  /// Asks for the keys of the item's class, if they are not at hand.
+  func again<Result>(
+    _ writer: borrowing VaultWriter
+  ) throws(KeychainError) -> VaultSession.Attempt<Result>? {
+    guard credential == nil else { return nil }
+    return .again(found.row.accessibility.requires, try VaultHead(writer.rows))
+  }
+}
+
+extension VaultWriter {
+  /// Seals a credential and puts it in the place of the old one.
+  mutating func put(
+    _ credential: Credential, secret: borrowing SecretBytes,
+    replacing old: (row: ItemRow, tokens: [Data])?
+  ) throws(KeychainError) {
+    if credential.accessibility == .whenPasscodeSetThisDeviceOnly {
+      guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
+        throw KeychainError(
+          .refused, "\(credential.identity) asks for a vault with a passphrase, and this has none",
+          recovery: "add one: slots add --passphrase")
+      }
+    }
+    let id = try sealing.id(of: credential.identity)
+    let item = try sealing.seal(credential, secret: secret, id: id)
+    try noteGroup(credential.identity.accessGroup, credential.accessibility)
+    try put(item, tokens: try sealing.tokens(of: credential, id: id), replacing: old)
+  }
+
+  func done<Result>(_ result: Result) -> VaultSession.Attempt<Result> {
+    .done(result, counter: counter, checks: sealing.keys.checks)
+  }
+}

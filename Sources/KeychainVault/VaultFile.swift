@@ -1,0 +1,118 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import Synchronization
+internal import SystemPackage
+
+/// The file of a vault: where it is, whether it can be trusted, and the connection to it.
+final class VaultFile: Sendable {
+  private struct Connection {
+    let storage: SQLiteVaultStorage
+    let identity: FileIdentity
+  }
+
+  private let configuration: Vault.Configuration
+  private let locations: Locations
+  private let resolved = Mutex<TrustedPath?>(nil)
+  private let connection = Mutex<Connection?>(nil)
+  private let process = getpid()
+
+  init(_ configuration: Vault.Configuration) {
+    self.configuration = configuration
+    locations = Locations(environment: configuration.environment)
+  }
+
+  /// The vault with what was seen of it before, at the beginning of an operation.
+  struct Opened: Sendable {
+    let storage: any VaultStorage
+    let path: String
+    let seenFile: SeenRecordFile
+    let seen: SeenRecordFile.Content
+  }
+
+  /// The real path, every folder above which was checked.
+  func path() throws(KeychainError) -> TrustedPath {
+    if let path = resolved.withLock({ $0 }) { return path }
+    let named: String
+    if let path = configuration.path {
+      named = path
+    } else {
+      named = try locations.defaultVaultPath()
+    }
+    let path = try TrustedPath(resolving: named)
+    // A path that is not there yet may lead elsewhere once a volume is mounted.
+    if try PrivateFile.inspect(path.path) != nil { resolved.withLock { $0 = path } }
+    return path
+  }
+
+  func seenFile() throws(KeychainError) -> SeenRecordFile {
+    try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
+  }
+
+  /// Opens the vault.
+  ///
+  /// The seen record is read here, before any snapshot begins: a state that is older than what was
+  /// seen before then cannot be explained by a change in between.
+  ///
+  /// - Returns: The vault, or `nil` if there is none and none was seen here before.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none and one was seen.
+  func open(_ deadline: Deadline) throws(KeychainError) -> Opened? {
+    guard getpid() == process else {
+      throw KeychainError(
+        .refused, "a vault that was opened before a fork cannot be used in the child",
+        recovery: "open it again in the child")
+    }
+    let path = try path()
+    let seenFile = try seenFile()
+    let seen = seenFile.read()
+    guard let stat = try PrivateFile.inspect(path.path), stat.size > 0 else {
+      guard seen == .none else { throw Self.missing(path.path, seenFile.path) }
+      return nil
+    }
+    let storage = try storage(path.path, stat.identity, deadline)
+    guard try storage.read(deadline, { rows throws(KeychainError) in try rows.isInitialized() })
+    else {
+      guard seen == .none else { throw Self.missing(path.path, seenFile.path) }
+      return nil
+    }
+    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seen)
+  }
+
+  /// Makes an empty file, closed to others, if there is none, and opens it.
+  func create(_ deadline: Deadline) throws(KeychainError) -> Opened {
+    let path = try path()
+    let seenFile = try seenFile()
+    try PrivateFile.makeFolder(path.folder)
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path.path, .writeOnly, flags: O_CREAT | O_EXCL)
+      try? descriptor.close()
+    } catch {
+      guard error == .fileExists else { throw .system(error, "make the vault", path.path) }
+    }
+    try PrivateFile.syncFolder(path.folder)
+    guard let stat = try PrivateFile.inspect(path.path) else {
+      throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
+    }
+    let storage = try storage(path.path, stat.identity, deadline)
+    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seenFile.read())
+  }
+
+  /// The connection; a new one if another file lies at the path now.
+  private func storage(
+    _ path: String, _ identity: FileIdentity, _ deadline: Deadline
+  ) throws(KeychainError) -> SQLiteVaultStorage {
+    try connection.withLock { connection throws(KeychainError) in
+      if let connection, connection.identity == identity { return connection.storage }
+      let storage = try SQLiteVaultStorage(path: path, deadline)
+      connection = Connection(storage: storage, identity: identity)
+      return storage
+    }
+  }
+
+  private static func missing(_ path: String, _ record: String) -> KeychainError {
+    KeychainError(
+      .noStore, "the vault \(path) is not there, and it was before",
+      recovery:
+        "mount its volume or restore a backup; to begin with an empty one: init --start-anew")
+  }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// A search within one transaction.
+struct VaultSearch {
+  let rows: any VaultRows
+  let sealing: ItemSealing
+  let state: StateRow
+  private var groups: AccessGroupNames
+  private var result = CredentialSearchResult(credentials: [])
+
+  init(rows: any VaultRows, sealing: ItemSealing, state: StateRow) {
+    self.rows = rows
+    self.sealing = sealing
+    self.state = state
+    groups = AccessGroupNames(rows: rows, sealing: sealing)
+  }
+
+  mutating func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    if query.pairs.isEmpty {
+      try searchAll()
+    } else {
+      try searchByTokens(query)
+    }
+    return CredentialSearchResult(
+      credentials: result.credentials.filter(query.matches), lockedCount: result.lockedCount,
+      damaged: result.damaged, otherDeviceCount: result.otherDeviceCount)
+  }
+
+  private mutating func searchAll() throws(KeychainError) {
+    var items: [ItemRow] = []
+    try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in items.append(item) }
+    guard UInt64(items.count) == state.itemCount else {
+      throw KeychainError(
+        .damaged, "the vault has \(items.count) items and should have \(state.itemCount)",
+        recovery: "run verify, and restore a backup")
+    }
+    for item in items { try add(item, group: nil) }
+  }
+
+  private mutating func searchByTokens(_ query: CredentialQuery) throws(KeychainError) {
+    var tokens: [Data] = []
+    for pair in query.pairs { tokens.append(try sealing.token(of: pair)) }
+    var ids: Set<Data>?
+    for token in tokens {
+      let found = Set(try rows.items(withToken: token))
+      if found.isEmpty { try confirmEmpty(token) }
+      ids = ids?.intersection(found) ?? found
+    }
+    for id in (ids ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      guard let item = try intactItem(id) else {
+        result.damaged.append(ItemRow.name(of: id))
+        continue
+      }
+      try add(item, group: query.accessGroup)
+    }
+  }
+
+  private func intactItem(_ id: Data) throws(KeychainError) -> ItemRow? {
+    do throws(KeychainError) {
+      return try rows.item(id)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  /// An answer of *none* takes both trees.
+  private func confirmEmpty(_ token: Data) throws(KeychainError) {
+    guard try rows.anyItemHas(token) else { return }
+    throw KeychainError(
+      .damaged, "an index of the vault is damaged", recovery: "run verify, and restore a backup")
+  }
+
+  private mutating func add(_ item: ItemRow, group: String?) throws(KeychainError) {
+    guard sealing.keys.satisfies(item.accessibility.requires) else {
+      result.lockedCount += 1
+      return
+    }
+    guard !sealing.isOfOtherDevice(item) else {
+      result.otherDeviceCount += 1
+      return
+    }
+    let name = ItemRow.name(of: item.id)
+    do throws(KeychainError) {
+      let known: String
+      if let group { known = group } else { known = try groups.name(of: item) }
+      result.credentials.append(try sealing.credential(in: item, group: known, name: name))
+    } catch {
+      guard error.code == .damaged else { throw error }
+      result.damaged.append(name)
+    }
+  }
+}
+
+/// Finds the access group of items whose names are not known beforehand.
+struct AccessGroupNames {
+  private let rows: any VaultRows
+  private let sealing: ItemSealing
+  private var names: [Key: String] = [:]
+  private var unnamed: Data?
+
+  private struct Key: Hashable {
+    let token: Data
+    let accessibility: Accessibility
+  }
+
+  init(rows: any VaultRows, sealing: ItemSealing) {
+    self.rows = rows
+    self.sealing = sealing
+  }
+
+  /// The group of an item, by the one token that it shares with a group.
+  mutating func name(of item: ItemRow) throws(KeychainError) -> String {
+    if unnamed == nil { try load() }
+    for token in try rows.tokens(of: item.id) {
+      if token == unnamed { return "" }
+      if let name = names[Key(token: token, accessibility: item.accessibility)] { return name }
+    }
+    throw .damagedItem(ItemRow.name(of: item.id))
+  }
+
+  private mutating func load() throws(KeychainError) {
+    unnamed = try sealing.groupToken("")
+    for row in try rows.accessGroups()
+    where sealing.keys.satisfies(row.accessibility.requires) {
+      // A damaged name leaves its items unnamed; they are reported one by one.
+      guard let name = try? sealing.groupName(row) else { continue }
+      names[Key(token: row.token, accessibility: row.accessibility)] = name
+    }
+  }
+}
