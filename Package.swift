@@ -50,6 +50,9 @@ let package = Package(
         "KeychainCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .testTarget(
+      name: "KeychainVaultTests",
+      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
   ],
   swiftLanguageModes: [.v6]
 )

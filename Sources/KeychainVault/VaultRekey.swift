@@ -29,6 +29,7 @@ struct VaultRekey {
     let (slot, counter) = try admin.transaction { change throws(KeychainError) in
       let own = try requireOnlyOwnSlot(change)
       let number = try change.freeNumber()
+      try requireIntact(change)
       var writer = try begin(change)
       try moveItems(change, &writer)
       let deviceSlot = try SlotSealing.sealDevice(
@@ -86,7 +87,6 @@ struct VaultRekey {
   ) throws(KeychainError) {
     let rows = change.writer.rows
     let old = change.writer.sealing
-    try requireIntact(rows, old, change.writer.counter - 1)
     var groups = AccessGroupNames(rows: rows, sealing: old)
     var ids: [(id: Data, group: String)] = []
     try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
@@ -105,9 +105,9 @@ struct VaultRekey {
   }
 
   /// Sealing anew would give a tampered vault a state row that verifies.
-  private func requireIntact(
-    _ rows: any VaultRows, _ sealing: ItemSealing, _ counter: UInt64
-  ) throws(KeychainError) {
+  private func requireIntact(_ change: borrowing SlotChange) throws(KeychainError) {
+    let rows = change.writer.rows
+    let sealing = change.writer.sealing
     let state = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
     var verification = VaultVerification(rows: rows, sealing: sealing, state: state)
     guard let problem = try verification.run().report.problems.first else { return }

@@ -1,0 +1,91 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+
+@testable import KeychainVault
+
+/// A vault in a folder of its own, which is removed with it.
+final class TestVault: Sendable {
+  let folder: URL
+  let environment: [String: String]
+
+  init(environment: [String: String] = [:]) throws {
+    folder = FileManager.default.temporaryDirectory
+      .appending(path: "vault-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    self.environment = environment.merging([
+      "XDG_DATA_HOME": folder.path + "/data", "XDG_STATE_HOME": folder.path + "/state",
+    ]) { given, _ in given }
+  }
+
+  deinit {
+    try? handle().lock(all: true)
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  var path: String { folder.path + "/data/keychain/vault.db" }
+  var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
+  var seenFolder: String { folder.path + "/state/keychain/seen" }
+
+  /// A new handle, as another process would have it.
+  func handle(
+    environment extra: [String: String] = [:],
+    _ change: (inout Vault.Configuration) -> Void = { _ in }
+  ) -> Vault {
+    var configuration = Vault.Configuration()
+    configuration.environment = VaultEnvironment(
+      environment.merging(extra) { _, given in given })
+    configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
+    change(&configuration)
+    return Vault(configuration: configuration)
+  }
+
+  /// A handle that is given a passphrase.
+  func handle(passphrase: String, environment: [String: String] = [:]) -> Vault {
+    handle(environment: environment) {
+      $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
+        do throws(SecretsError) {
+          return try SecretBytes(copying: passphrase)
+        } catch {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+      }
+    }
+  }
+
+  /// Writes a file that is closed to others.
+  func file(_ name: String, _ contents: String) throws -> String {
+    let path = folder.path + "/" + name
+    try Data(contents.utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    return path
+  }
+}
+
+extension CredentialIdentity {
+  static func test(_ account: String, service: String = "test", group: String = "") -> Self {
+    .genericPassword(service: service, account: account, accessGroup: group)
+  }
+}
+
+extension CredentialStore {
+  /// Stores a text.
+  @discardableResult
+  func put(
+    _ account: String, _ secret: String = "s3cret", _ accessibility: Accessibility = .whenUnlocked,
+    group: String = ""
+  ) throws -> Credential {
+    try store(
+      Credential(.test(account, group: group), accessibility: accessibility),
+      secret: SecretBytes(copying: secret))
+  }
+
+  /// Reads a text.
+  func text(_ account: String, group: String = "") throws -> String? {
+    guard let stored = try secret(for: .test(account, group: group)) else { return nil }
+    return stored.secret.withBytes { bytes in
+      String(decoding: (0..<bytes.byteCount).map { bytes.byte(at: $0) }, as: UTF8.self)
+    }
+  }
+}
