@@ -121,6 +121,11 @@ public struct StoredSecret: ~Copyable, Sendable {
     self.credential = credential
     self.secret = secret
   }
+
+  /// Returns the secret alone, without copying it.
+  ///
+  /// - Returns: The secret.
+  public consuming func takeSecret() -> SecretBytes { secret }
 }
 
 /// What a search found.
