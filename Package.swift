@@ -50,6 +50,22 @@ let package = Package(
         "KeychainCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
+    .testTarget(
+      name: "KeychainTests",
+      dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
+    .testTarget(
+      name: "KeychainCredentialsTests",
+      dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
+    .target(
+      name: "CredentialStoreContract",
+      dependencies: ["KeychainCredentials", "KeychainSecrets"],
+      path: "Tests/CredentialStoreContract"),
+    .target(
+      name: "ImportCanary",
+      dependencies: ["Keychain"],
+      path: "Tests/ImportCanary",
+      packageAccess: false),
   ],
   swiftLanguageModes: [.v6]
 )

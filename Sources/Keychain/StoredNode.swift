@@ -36,13 +36,17 @@ enum StoredNode {
       throw KeychainError(
         .invalidArgument, "arrays and dictionaries lie in each other too deeply to be stored")
     }
-    guard let value = unwrapped(value), !(value is NSNull) else {
+    guard let value = unwrapped(value) else {
       self = .null
       return
     }
-    // The order matters: on every system some casts succeed between types, such as from a number
-    // object to a truth value, so values that have their type exactly come first.
-    if let scalar = value as? any StoredScalar ?? Self.scalar(bridging: value) {
+    // The order matters: some casts succeed between types, such as from a number object to a truth
+    // value, so values that have their type exactly come first.
+    if let scalar = value as? any StoredScalar {
+      self = .scalar(scalar)
+    } else if type(of: value) is AnyClass, value is NSNull {
+      self = .null
+    } else if type(of: value) is AnyClass, let scalar = Self.scalar(bridging: value) {
       self = .scalar(scalar)
     } else if let text = value as? String {
       self = .string(text)
@@ -63,6 +67,8 @@ enum StoredNode {
   }
 
   /// The scalar that an object of Foundation stands for.
+  ///
+  /// To ask this of an array would turn it into an object first, with all that is in it.
   private static func scalar(bridging value: Any) -> (any StoredScalar)? {
     switch value {
     case let number as NSDecimalNumber: number.decimalValue

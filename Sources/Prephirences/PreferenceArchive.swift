@@ -23,8 +23,6 @@ enum PreferenceArchive {
   private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
     guard depth < 200, let value = unwrapped(value) else { return false }
     switch value {
-    // Archiving one crashes.
-    case is Decimal, is NSDecimalNumber: return false
     case let array as [Any]:
       return array.allSatisfy { isArchivable($0, depth: depth + 1) }
     case let dictionary as [AnyHashable: Any]:
@@ -33,6 +31,8 @@ enum PreferenceArchive {
       }
     case let set as Set<AnyHashable>:
       return set.allSatisfy { isArchivable($0.base, depth: depth + 1) }
+    // Archiving one crashes.
+    case is Decimal, is NSDecimalNumber: return false
     default: return (value as AnyObject) is any NSCoding
     }
   }

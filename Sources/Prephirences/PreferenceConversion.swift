@@ -15,39 +15,36 @@ struct PreferenceConversion {
     case let text as String: text
     case let value as Bool where isBool: value ? "1" : "0"
     case let number as any LosslessStringConvertible & Numeric: number.description
-    case let number as NSNumber: number.stringValue
-    default: nil
+    default: number?.stringValue
     }
   }
 
   var integer: Int {
     switch value {
-    case let text as NSString: text.integerValue
+    case let text as String: (text as NSString).integerValue
     case let value as any BinaryInteger: Int(truncatingIfNeeded: value)
     case let value as any BinaryFloatingPoint: Self.clamped(Double(value))
     case let value as Bool where isBool: value ? 1 : 0
     case let value as Decimal: Self.clamped(NSDecimalNumber(decimal: value).doubleValue)
-    case let number as NSNumber: Self.integer(of: number)
-    default: 0
+    default: number.map(Self.integer) ?? 0
     }
   }
 
   var double: Double {
     switch value {
-    case let text as NSString: text.doubleValue
+    case let text as String: (text as NSString).doubleValue
     case let value as any BinaryInteger: Double(value)
     case let value as any BinaryFloatingPoint: Double(value)
     case let value as Bool where isBool: value ? 1 : 0
     case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
-    case let number as NSNumber: number.doubleValue
-    default: 0
+    default: number?.doubleValue ?? 0
     }
   }
 
   var float: Float { value as? Float ?? Float(double) }
 
   var bool: Bool {
-    if let text = value as? NSString { return text.boolValue }
+    if let text = value as? String { return (text as NSString).boolValue }
     return double != 0
   }
 
@@ -68,6 +65,14 @@ struct PreferenceConversion {
   /// Whether the value is a truth value and not a number, which a cast from `NSNumber` does not
   /// tell.
   private var isBool: Bool { value.map { type(of: $0) == Bool.self } ?? false }
+
+  /// The number object.
+  ///
+  /// To ask this of an array would turn it into an object first, with all that is in it.
+  private var number: NSNumber? {
+    guard let value, type(of: value) is AnyClass else { return nil }
+    return value as? NSNumber
+  }
 
   private static func integer(of number: NSNumber) -> Int {
     let isFloatingPoint = ["d", "f"].contains(unsafe String(cString: number.objCType))
