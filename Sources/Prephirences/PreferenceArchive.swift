@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Archives of objects, made and read without ever ending the process.
+/// Archives of objects, made and read so that what cannot be is `nil`.
 ///
-/// `NSKeyedArchiver` and `NSKeyedUnarchiver` stop the process on what they cannot take, so what is
-/// given to them is checked before.
+/// `NSKeyedArchiver` stops the process on a value that it cannot take, so values are checked before.
+/// Reading is set to report failures, which holds for data that is no archive; an archive that was
+/// altered afterwards can still stop the process within `NSKeyedUnarchiver`.
 enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
   static func archive(_ value: Any) -> Data? {

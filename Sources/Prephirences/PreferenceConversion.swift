@@ -15,6 +15,7 @@ struct PreferenceConversion {
     case let text as String: text
     case let value as Bool where isBool: value ? "1" : "0"
     case let number as any LosslessStringConvertible & Numeric: number.description
+    case let value as Decimal: value.description
     default: number?.stringValue
     }
   }

@@ -30,6 +30,17 @@ struct KeychainPreferencesTests {
     #expect(keychain[attribute: "d"] == nil)
   }
 
+  @Test func theSharedInstanceIsNamedAfterTheProgramAndCanBeReplaced() {
+    let shared = KeychainPreferences.sharedInstance
+    #expect(shared === KeychainPreferences.sharedInstance)
+    #expect(shared.service == Bundle.main.executableURL?.lastPathComponent)
+    #expect(shared.accessibility == .whenUnlocked && shared.accessGroup == nil)
+    let replacement = preferences()
+    KeychainPreferences.sharedInstance = replacement
+    defer { KeychainPreferences.sharedInstance = shared }
+    #expect(KeychainPreferences.sharedInstance === replacement)
+  }
+
   @Test func absenceIsNilAndAStatus() throws {
     let keychain = preferences()
     #expect(keychain.lastStatus == nil)

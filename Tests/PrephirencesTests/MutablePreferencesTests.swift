@@ -78,8 +78,10 @@ struct MutablePreferencesTests {
 
   @Test func whatCannotBeArchivedChangesNothing() {
     let preferences = MinimalPreferences(["k": "old"])
+    var deep: [Any] = []
+    for _ in 0..<10_000 { deep = [deep] }
     let values: [Any] = [
-      Point(), [Point()], ["a": [Point()]], Decimal(1), [Decimal(1)], (1, 2),
+      deep, Point(), [Point()], ["a": [Point()]], Decimal(1), [Decimal(1)], (1, 2),
       NSDecimalNumber(value: 1.5),
     ]
     for value in values {
