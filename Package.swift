@@ -53,6 +53,22 @@ let package = Package(
     .testTarget(
       name: "KeychainVaultTests",
       dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+    .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
+    .testTarget(
+      name: "KeychainTests",
+      dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
+    .testTarget(
+      name: "KeychainCredentialsTests",
+      dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
+    .target(
+      name: "CredentialStoreContract",
+      dependencies: ["KeychainCredentials", "KeychainSecrets"],
+      path: "Tests/CredentialStoreContract"),
+    .target(
+      name: "ImportCanary",
+      dependencies: ["Keychain"],
+      path: "Tests/ImportCanary",
+      packageAccess: false),
   ],
   swiftLanguageModes: [.v6]
 )

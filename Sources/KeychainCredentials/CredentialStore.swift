@@ -121,6 +121,11 @@ public struct StoredSecret: ~Copyable, Sendable {
     self.credential = credential
     self.secret = secret
   }
+
+  /// Returns the secret alone, without copying it.
+  ///
+  /// - Returns: The secret.
+  public consuming func takeSecret() -> SecretBytes { secret }
 }
 
 /// What a search found.
@@ -151,7 +156,9 @@ public struct CredentialSearchResult: Hashable, Sendable {
     otherDeviceCount: Int = 0
   ) {
     self.credentials = credentials.sorted {
-      $0.identity.sortKey.lexicographicallyPrecedes($1.identity.sortKey)
+      $0.identity.allNames.lexicographicallyPrecedes($1.identity.allNames) {
+        $0.hasLesserBytes(than: $1)
+      }
     }
     self.lockedCount = lockedCount
     self.damaged = damaged
@@ -160,8 +167,5 @@ public struct CredentialSearchResult: Hashable, Sendable {
 }
 
 extension CredentialIdentity {
-  /// Group and names as bytes, each ended by a byte that UTF-8 never has.
-  fileprivate var sortKey: [UInt8] {
-    ([accessGroup] + kind.names).flatMap { Array($0.utf8) + [0xFF] }
-  }
+  fileprivate var allNames: [String] { [accessGroup] + kind.names }
 }

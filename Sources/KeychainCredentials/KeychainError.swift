@@ -59,7 +59,7 @@ extension KeychainError {
       case notFound, alreadyExists, versionConflict, invalidArgument, damaged, rolledBack, foreign
       case noStore, internalFailure, inputOutput, timedOut, busy, ambiguous, locked
       case incorrectSecret, refused, unsupportedFormat, otherDevice, insecurePermissions, tooLarge
-      case expired, cancelled, insufficientMemory
+      case expired, cancelled, insufficientMemory, undecodable
     }
 
     private let storage: Storage
@@ -134,6 +134,9 @@ extension KeychainError {
 
     /// There is too little memory for the operation.
     public static var insufficientMemory: Self { Self(storage: .insufficientMemory) }
+
+    /// The secret was read, and is not a value of the type asked for.
+    public static var undecodable: Self { Self(storage: .undecodable) }
   }
 }
 

@@ -1,0 +1,32 @@
+internal import Foundation
+public import KeychainCredentials
+internal import KeychainVault
+internal import Synchronization
+
+extension KeychainPreferences {
+  /// The store of preferences that are given no other: the vault at its usual place, one handle for
+  /// the whole process.
+  public static let defaultStore: any CredentialStore = Vault()
+
+  private static let shared = Mutex<KeychainPreferences?>(nil)
+
+  /// The preferences of this program; they can be replaced.
+  ///
+  /// Their service is the identifier of the main bundle, or the name of the executable if it has
+  /// none, as is usual on Linux.
+  public static var sharedInstance: KeychainPreferences {
+    get {
+      shared.withLock { shared in
+        let instance = shared ?? KeychainPreferences(service: programName)
+        shared = instance
+        return instance
+      }
+    }
+    set { shared.withLock { $0 = newValue } }
+  }
+
+  private static var programName: String {
+    Bundle.main.bundleIdentifier ?? Bundle.main.executableURL?.lastPathComponent
+      ?? ProcessInfo.processInfo.processName
+  }
+}

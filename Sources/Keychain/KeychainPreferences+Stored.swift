@@ -1,0 +1,89 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+// What the throwing methods are made of, in terms that may cross threads.
+extension KeychainPreferences {
+  func stored(_ key: String) throws(KeychainError) -> StoredValue? {
+    let identity = identity(for: key)
+    guard let item = try store.secret(for: identity) else { return nil }
+    let contentType = item.credential.contentType
+    guard !item.credential.isExpired() else {
+      throw KeychainError(.expired, "the credential \(identity) has expired")
+    }
+    return StoredValue(contentType: contentType, secret: SharedSecret(item.takeSecret()))
+  }
+
+  /// Writes a value, and keeps what a person or another program noted about its credential.
+  func store(
+    _ secret: borrowing SecretBytes, contentType: String?, for key: String
+  ) throws(KeychainError) {
+    let identity = identity(for: key)
+    for _ in 0..<Self.maximumAttempts {
+      let old = try store.credential(for: identity)
+      let mode = old.map { StoreMode.replace(version: $0.version) } ?? .addOnly
+      do throws(KeychainError) {
+        try store.store(successor(of: old, identity, contentType), secret: secret, mode: mode)
+        return
+      } catch {
+        guard Self.conflicts.contains(error.code) else { throw error }
+      }
+    }
+    // So many writers are at work on this one credential that its notes can't be had in time; the
+    // value must not be lost for that.
+    let old = try store.credential(for: identity)
+    try store.store(
+      successor(of: old, identity, contentType), secret: secret, mode: .addOrReplace)
+  }
+
+  /// Returns the names of the credentials, and the first reason why there may be more.
+  func search() throws(KeychainError) -> (keys: [String], incomplete: KeychainError?) {
+    let result = try store.search(query)
+    let keys = result.credentials.map(\.identity).filter { $0 == identity(for: $0.account) }
+      .map(\.account)
+    return (keys, KeychainError(incomplete: result))
+  }
+
+  private static let maximumAttempts = 16
+  private static let conflicts: Set<KeychainError.Code> = [
+    .versionConflict, .alreadyExists, .notFound,
+  ]
+
+  private func successor(
+    of old: Credential?, _ identity: CredentialIdentity, _ contentType: String?
+  ) -> Credential {
+    Credential(
+      identity, accessibility: accessibility, label: old?.label, comment: old?.comment,
+      contentType: contentType, attributes: old?.attributes ?? [:])
+  }
+
+  private var query: CredentialQuery {
+    let accessGroup = accessGroup ?? ""
+    switch kind {
+    case .genericPassword(let service, _):
+      return CredentialQuery(accessGroup: accessGroup, service: service)
+    case .internetPassword(let password):
+      return CredentialQuery(
+        accessGroup: accessGroup, server: password.server, protocol: password.protocol,
+        port: password.port, path: password.path)
+    }
+  }
+}
+
+extension KeychainError {
+  /// The failure that a search hides: items that could not be looked at may match too.
+  fileprivate init?(incomplete result: CredentialSearchResult) {
+    if result.lockedCount > 0 {
+      self.init(
+        .locked, "\(result.lockedCount) items of the store are locked",
+        recovery: "unlock the store")
+    } else if !result.damaged.isEmpty {
+      self.init(
+        .damaged, "damaged items: " + result.damaged.joined(separator: ", "))
+    } else if result.otherDeviceCount > 0 {
+      self.init(
+        .otherDevice, "\(result.otherDeviceCount) items of the store are bound to another device")
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,137 @@
+public import KeychainCredentials
+public import Prephirences
+internal import Synchronization
+
+/// Preferences that stay encrypted: tokens, passwords and other values of one service.
+///
+/// ```swift
+/// import Keychain
+///
+/// let keychain = KeychainPreferences(service: "com.example.deploy")
+/// do {
+///   try keychain.set("the token", for: "api")
+///   if let token = try keychain.string(for: "api") { use(token) }
+/// } catch where error.code == .locked {
+///   print("unlock the keychain first: prefs keychain unlock")
+/// }
+/// ```
+///
+/// Each key is the account of a credential in a ``CredentialStore``. Keys compare as bytes. Values
+/// come back as what was put in: text, data, truth values, numbers, dates, URLs, UUIDs, arrays and
+/// dictionaries of these, and any `Codable` value. Text and data are stored as they are, so that
+/// other programs can read them.
+///
+/// There are two ways to use it. The methods that throw (`string(for:)`, `set(_:for:)` …) say what
+/// went wrong, and in asynchronous code they wait without blocking a thread of Swift's concurrency
+/// pool. The methods and subscripts of ``MutablePreferencesType`` (`string(forKey:)`,
+/// `keychain["api"]` …) answer `nil` for a failure, and ``lastError`` tells it.
+///
+/// A new value keeps the label, the comment and the attributes that its credential has; the expiry
+/// is removed, as it was that of the old value. Reading an expired credential fails with
+/// ``KeychainError/Code/expired``.
+public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapter, Sendable {
+  struct State {
+    var accessGroup: String?
+    var accessibility: Accessibility
+    var lastError: KeychainError?
+    var lastStatus: OSStatus?
+  }
+
+  let state: Mutex<State>
+
+  /// Class and names of the credentials, with an empty account.
+  let kind: CredentialIdentity.Kind
+
+  /// The store that keeps the credentials.
+  public let store: any CredentialStore
+
+  /// Makes preferences of generic passwords.
+  ///
+  /// Nothing is read or made before the first use.
+  ///
+  /// - Parameters:
+  ///   - service: What the credentials are for, such as `com.example.deploy`.
+  ///   - accessGroup: The access group; `nil` for the unnamed one, and for no other.
+  ///   - accessibility: When values that are set from now on can be read.
+  ///   - store: The store.
+  public init(
+    service: String, accessGroup: String? = nil, accessibility: Accessibility = .whenUnlocked,
+    store: any CredentialStore = KeychainPreferences.defaultStore
+  ) {
+    kind = .genericPassword(service: service, account: "")
+    state = Mutex(State(accessGroup: accessGroup, accessibility: accessibility))
+    self.store = store
+  }
+
+  /// Makes preferences of internet passwords, whose keys are accounts on a server.
+  ///
+  /// - Parameters:
+  ///   - server: The host name or address.
+  ///   - protocol: The protocol, such as `https`.
+  ///   - port: The port, or 0.
+  ///   - path: The path on the server.
+  ///   - securityDomain: The security domain (realm).
+  ///   - authenticationType: The authentication type.
+  ///   - accessGroup: The access group; `nil` for the unnamed one, and for no other.
+  ///   - accessibility: When values that are set from now on can be read.
+  ///   - store: The store.
+  public init(
+    server: String, protocol: String = "", port: UInt16 = 0, path: String = "",
+    securityDomain: String = "", authenticationType: String = "", accessGroup: String? = nil,
+    accessibility: Accessibility = .whenUnlocked,
+    store: any CredentialStore = KeychainPreferences.defaultStore
+  ) {
+    kind = .internetPassword(
+      InternetPassword(
+        server: server, protocol: `protocol`, port: port, path: path, account: "",
+        securityDomain: securityDomain, authenticationType: authenticationType))
+    state = Mutex(State(accessGroup: accessGroup, accessibility: accessibility))
+    self.store = store
+  }
+}
+
+extension KeychainPreferences {
+  /// The access group of the credentials; `nil` is the unnamed one, and no other.
+  public var accessGroup: String? {
+    get { state.withLock(\.accessGroup) }
+    set { state.withLock { $0.accessGroup = newValue } }
+  }
+
+  /// When values that are set from now on can be read.
+  ///
+  /// What is stored already keeps its accessibility until it is set again.
+  public var accessibility: Accessibility {
+    get { state.withLock(\.accessibility) }
+    set { state.withLock { $0.accessibility = newValue } }
+  }
+
+  /// The service of generic passwords; `nil` for internet passwords.
+  public var service: String? {
+    if case .genericPassword(let service, _) = kind { service } else { nil }
+  }
+
+  /// The server of internet passwords; `nil` for generic passwords.
+  public var server: String? {
+    if case .internetPassword(let password) = kind { password.server } else { nil }
+  }
+
+  /// Returns what names the credential of a key in the store.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The identity, whether or not there is such a credential.
+  public func identity(for key: String) -> CredentialIdentity {
+    CredentialIdentity(kind.with(account: key), accessGroup: accessGroup ?? "")
+  }
+}
+
+extension CredentialIdentity.Kind {
+  fileprivate func with(account: String) -> Self {
+    switch self {
+    case .genericPassword(let service, _):
+      return .genericPassword(service: service, account: account)
+    case .internetPassword(var password):
+      password.account = account
+      return .internetPassword(password)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import KeychainCredentials
+
+extension StoredValue {
+  /// Returns the value, of the type that was stored.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes are not what
+  ///   the content type says.
+  func value() throws(KeychainError) -> Any {
+    guard let mediaType else { return text ?? data }
+    switch mediaType.name {
+    case StoredMediaType.data: return data
+    case StoredMediaType.json: return try json(of: mediaType.type)
+    default: return try scalar(of: mediaType.type) ?? text ?? data
+    }
+  }
+
+  /// Returns the value as a type that the caller names.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if it cannot be had of the
+  ///   bytes.
+  func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
+    if let data = data as? Value { return data }
+    if let string = try? string() as? Value { return string }
+    if let scalarType = type as? any StoredScalar.Type {
+      if let scalar = text.flatMap({ scalarType.init(storedText: $0) }) as? Value { return scalar }
+    } else if let value = try? value() as? Value {
+      return value
+    }
+    return try StoredJSON.decode(type, from: data)
+  }
+
+  private func scalar(of type: String?) throws(KeychainError) -> Any? {
+    guard let type, let scalarType = StoredScalars.byName[type] else { return nil }
+    guard let scalar = text.flatMap({ scalarType.init(storedText: $0) }) else {
+      throw .undecodable("the stored value cannot be read as the type \(type)")
+    }
+    return scalar
+  }
+
+  private func json(of type: String?) throws(KeychainError) -> Any {
+    switch type {
+    case StoredNode.arrayName, StoredNode.dictionaryName:
+      return try StoredJSON.decode(StoredNode.self, from: data).value
+    case let name?:
+      guard let type = StoredType.named(name) else { return data }
+      return try StoredJSON.decode(type, from: data)
+    case nil: return data
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Prephirences
+
+extension StoredValue {
+  /// Makes the stored form of a value.
+  ///
+  /// - Parameter value: The value, not an optional.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
+  ///   stored form.
+  init(encoding value: Any) throws(KeychainError) {
+    if let data = value as? Data {
+      try self.init(StoredMediaType.data, data)
+      return
+    }
+    let node = try StoredNode(value)
+    // JSON of the whole type can be read by programs that have the type under another name.
+    if node.containsCodable, let value = value as? any Encodable {
+      let type = StoredType.name(of: Swift.type(of: value))
+      try self.init(StoredMediaType.json(type: type), StoredJSON.encode(value))
+      return
+    }
+    switch node {
+    case .string(let text):
+      try self.init(StoredMediaType.text(), Data(text.utf8))
+    case .scalar(let scalar):
+      let type = Swift.type(of: scalar).storedName
+      try self.init(StoredMediaType.text(type: type), Data(scalar.storedText.utf8))
+    case .array:
+      try self.init(StoredMediaType.json(type: StoredNode.arrayName), StoredJSON.encode(node))
+    case .dictionary:
+      try self.init(StoredMediaType.json(type: StoredNode.dictionaryName), StoredJSON.encode(node))
+    case .null, .codable, .decoded: throw .unstorable(Swift.type(of: value))
+    }
+  }
+
+  private init(_ contentType: String, _ data: Data) throws(KeychainError) {
+    let secret: SecretBytes
+    do throws(SecretsError) {
+      secret = try SecretBytes(copying: data.span.bytes)
+    } catch {
+      throw KeychainError(error)
+    }
+    self.init(contentType: contentType, secret: SharedSecret(secret))
+  }
+}
+
+/// The JSON of stored values.
+enum StoredJSON {
+  private static let infinity = "inf"
+  private static let negativeInfinity = "-inf"
+  private static let notANumber = "nan"
+
+  private static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    return encoder
+  }()
+
+  private static let decoder: JSONDecoder = {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    return decoder
+  }()
+
+  /// Errors of the encoder are not passed on, as they quote values.
+  static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
+    do {
+      return try encoder.encode(value)
+    } catch {
+      throw .unstorable(type(of: value))
+    }
+  }
+
+  /// Errors of the decoder are not passed on, as they quote values.
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from data: Data
+  ) throws(KeychainError) -> Value {
+    do {
+      return try decoder.decode(type, from: data)
+    } catch {
+      throw .undecodable("the stored value cannot be read as the type \(type)")
+    }
+  }
+}

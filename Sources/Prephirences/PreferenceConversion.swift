@@ -1,0 +1,89 @@
+internal import Foundation
+
+/// A preference value, seen as the types that the typed getters return.
+///
+/// Numbers convert as `NSNumber` does on Apple's systems, text as `UserDefaults` does.
+struct PreferenceConversion {
+  private let value: Any?
+
+  init(_ value: Any?) {
+    self.value = unwrapped(value)
+  }
+
+  var string: String? {
+    switch value {
+    case let text as String: text
+    case let value as Bool where isBool: value ? "1" : "0"
+    case let number as any LosslessStringConvertible & Numeric: number.description
+    case let value as Decimal: value.description
+    default: number?.stringValue
+    }
+  }
+
+  var integer: Int {
+    switch value {
+    case let text as String: (text as NSString).integerValue
+    case let value as any BinaryInteger: Int(truncatingIfNeeded: value)
+    case let value as any BinaryFloatingPoint: Self.clamped(Double(value))
+    case let value as Bool where isBool: value ? 1 : 0
+    case let value as Decimal: Self.clamped(NSDecimalNumber(decimal: value).doubleValue)
+    default: number.map(Self.integer) ?? 0
+    }
+  }
+
+  var double: Double {
+    switch value {
+    case let text as String: (text as NSString).doubleValue
+    case let value as any BinaryInteger: Double(value)
+    case let value as any BinaryFloatingPoint: Double(value)
+    case let value as Bool where isBool: value ? 1 : 0
+    case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
+    default: number?.doubleValue ?? 0
+    }
+  }
+
+  var float: Float { value as? Float ?? Float(double) }
+
+  var bool: Bool {
+    if let text = value as? String { return (text as NSString).boolValue }
+    return double != 0
+  }
+
+  var url: URL? {
+    switch value {
+    case let url as URL: url
+    case let archive as Data: PreferenceArchive.unarchive(archive) as? URL
+    case let text as String:
+      if let url = URL(string: text), url.scheme != nil {
+        url
+      } else {
+        URL(fileURLWithPath: (text as NSString).expandingTildeInPath)
+      }
+    default: nil
+    }
+  }
+
+  /// Whether the value is a truth value and not a number, which a cast from `NSNumber` does not
+  /// tell.
+  private var isBool: Bool { value.map { type(of: $0) == Bool.self } ?? false }
+
+  /// The number object.
+  ///
+  /// To ask this of an array would turn it into an object first, with all that is in it.
+  private var number: NSNumber? {
+    guard let value, type(of: value) is AnyClass else { return nil }
+    return value as? NSNumber
+  }
+
+  private static func integer(of number: NSNumber) -> Int {
+    let isFloatingPoint = ["d", "f"].contains(unsafe String(cString: number.objCType))
+    return isFloatingPoint
+      ? clamped(number.doubleValue) : Int(truncatingIfNeeded: number.int64Value)
+  }
+
+  /// The integer next to 0; `nan` is 0, and what is too great is the greatest.
+  private static func clamped(_ value: Double) -> Int {
+    if value.isNaN { return 0 }
+    return Int(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
+  }
+}

@@ -1,0 +1,16 @@
+/// Preferences that know their keys, from which their dictionary follows.
+public protocol PreferencesAdapter: PreferencesType {
+  /// Returns the keys that have values.
+  ///
+  /// - Returns: The keys, each once.
+  func keys() -> [String]
+}
+
+extension PreferencesAdapter {
+  /// Returns all preferences, read key by key.
+  ///
+  /// - Returns: The values by their keys.
+  public func dictionary() -> PreferencesDictionary {
+    keys().reduce(into: [:]) { $0[$1] = object(forKey: $1) }
+  }
+}

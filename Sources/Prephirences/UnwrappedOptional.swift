@@ -1,0 +1,17 @@
+/// Returns what is in an optional of any depth that may be wrapped in an `Any`.
+///
+/// - Parameter value: A value, or an optional.
+/// - Returns: The value within; `nil` if there is none at any depth.
+package func unwrapped(_ value: Any?) -> Any? {
+  guard let value else { return nil }
+  guard let optional = value as? any AnyOptional else { return value }
+  return unwrapped(optional.content)
+}
+
+private protocol AnyOptional {
+  var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var content: Any? { map { $0 as Any } }
+}

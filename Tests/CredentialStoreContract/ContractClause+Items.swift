@@ -1,0 +1,182 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Testing
+
+extension ContractClause {
+  static let reading = [
+    ContractClause("what is absent is nil") { store in
+      try store.put("other", password("other"))
+      #expect(try store.text(password("absent")) == nil)
+      #expect(try store.credential(for: password("absent")) == nil)
+    },
+    ContractClause("everything that was stored comes back") { store in
+      let expires = Date(timeIntervalSince1970: 2_000_000_000.123456)
+      let credential = Credential(
+        password("full", group: "group"), accessibility: .afterFirstUnlock, label: "Label",
+        comment: "two\nlines", contentType: "text/plain; charset=utf-8", expires: expires,
+        attributes: ["one": "1", "empty": "", "ключ": "значение"])
+      let stored = try store.put("secret", credential)
+      let read = try #require(try store.credential(for: credential.identity))
+      #expect(read == stored)
+      #expect(read.accessibility == .afterFirstUnlock)
+      #expect(read.label == "Label" && read.comment == "two\nlines")
+      #expect(read.contentType == "text/plain; charset=utf-8")
+      #expect(read.attributes == credential.attributes)
+      #expect(try store.text(credential.identity) == "secret")
+    },
+    ContractClause("the expiry is kept to the microsecond") { store in
+      for offset in [0.0, 0.000001, 0.123456, 0.999999] {
+        let expires = Date(timeIntervalSince1970: 1_900_000_000 + offset)
+        try store.put("s", Credential(password("e"), expires: expires))
+        let read = try #require(try store.credential(for: password("e"))?.expires)
+        #expect(abs(read.timeIntervalSince(expires)) < 0.0000005)
+      }
+    },
+    ContractClause("an expired credential is returned as any other") { store in
+      try store.put("old", Credential(password("e"), expires: Date(timeIntervalSince1970: 1)))
+      #expect(try store.text(password("e")) == "old")
+      #expect(try store.credential(for: password("e"))?.isExpired() == true)
+    },
+  ]
+
+  static let writing = [
+    ContractClause("adding only refuses what is there") { store in
+      try store.put("first", Credential(password("a")), mode: .addOnly)
+      expect(.alreadyExists) {
+        try store.put("second", Credential(password("a")), mode: .addOnly)
+      }
+      #expect(try store.text(password("a")) == "first")
+    },
+    ContractClause("replacing a version refuses any other, and absence") { store in
+      let first = try store.put("first", password("a"))
+      let second = try store.put(
+        "second", Credential(password("a")), mode: .replace(version: first.version))
+      expect(.versionConflict) {
+        try store.put("third", Credential(password("a")), mode: .replace(version: first.version))
+      }
+      #expect(try store.text(password("a")) == "second")
+      expect(.notFound) {
+        try store.put("x", Credential(password("b")), mode: .replace(version: second.version))
+      }
+      #expect(try store.text(password("b")) == nil)
+    },
+    ContractClause("replacing leaves one item, without the fields of the old one") { store in
+      try store.put("first", Credential(password("a"), label: "L", attributes: ["k": "v"]))
+      try store.put("second", password("a"))
+      #expect(try store.text(password("a")) == "second")
+      let read = try #require(try store.credential(for: password("a")))
+      #expect(read.label == nil && read.attributes.isEmpty)
+      #expect(try store.accounts(CredentialQuery()) == ["a"])
+      #expect(try store.accounts(CredentialQuery(attributes: ["k": "v"])) == [])
+    },
+    ContractClause("versions grow, and no two changes share one") { store in
+      var versions: [UInt64] = []
+      for round in 0..<3 {
+        versions.append(try store.put("\(round)", password("a")).version)
+        versions.append(try store.put("\(round)", password("b")).version)
+        versions.append(
+          try store.update(password("a"), with: CredentialUpdate(label: .set("\(round)"))).version)
+      }
+      try store.remove(password("a"))
+      versions.append(try store.put("again", password("a")).version)
+      #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(try store.credential(for: password("a"))?.version == versions.last)
+    },
+    ContractClause("the creation date stays, the modification date moves") { store in
+      let before = Date().addingTimeInterval(-0.001)
+      let first = try store.put("1", password("a"))
+      #expect(first.created >= before && first.created == first.modified)
+      try await Task.sleep(for: .milliseconds(5))
+      let second = try store.put("2", password("a"))
+      try await Task.sleep(for: .milliseconds(5))
+      let third = try store.update(password("a"), with: CredentialUpdate(label: .set("L")))
+      #expect(second.created == first.created && third.created == first.created)
+      #expect(first.modified < second.modified && second.modified < third.modified)
+      #expect(third.modified <= Date().addingTimeInterval(0.001))
+      #expect(try store.credential(for: password("a")) == third)
+    },
+  ]
+
+  static let updating = [
+    ContractClause("an update changes what it names, and keeps the secret") { store in
+      let expires = Date(timeIntervalSince1970: 2_000_000_000)
+      let full = Credential(
+        password("a"), label: "L", comment: "C", contentType: "T", expires: expires,
+        attributes: ["keep": "1", "change": "2", "drop": "3"])
+      let first = try store.put("secret", full)
+      let changed = try store.update(
+        password("a"),
+        with: CredentialUpdate(
+          label: .set("new"),
+          attributes: [("change", "two"), ("drop", nil), ("add", "4"), ("absent", nil)]))
+      #expect(changed.label == "new" && changed.comment == "C" && changed.contentType == "T")
+      #expect(changed.expires == expires && changed.accessibility == .whenUnlocked)
+      #expect(changed.attributes == ["keep": "1", "change": "two", "add": "4"])
+      #expect(changed.version > first.version)
+      #expect(try store.credential(for: password("a")) == changed)
+      #expect(try store.text(password("a")) == "secret")
+      #expect(try store.accounts(CredentialQuery(attributes: ["add": "4"])) == ["a"])
+      #expect(try store.accounts(CredentialQuery(attributes: ["drop": "3"])) == [])
+    },
+    ContractClause("an update clears fields") { store in
+      try store.put(
+        "s",
+        Credential(password("a"), label: "L", comment: "C", contentType: "T", expires: Date()))
+      let cleared = try store.update(
+        password("a"),
+        with: CredentialUpdate(label: .clear, comment: .clear, contentType: .clear, expires: .clear)
+      )
+      #expect(cleared.label == nil && cleared.comment == nil)
+      #expect(cleared.contentType == nil && cleared.expires == nil)
+      #expect(try store.credential(for: password("a")) == cleared)
+    },
+    ContractClause("an update checks the version, and that there is something") { store in
+      let first = try store.put("s", password("a"))
+      let update = CredentialUpdate(label: .set("L"))
+      try store.update(password("a"), with: update, expectedVersion: first.version)
+      expect(.versionConflict) {
+        try store.update(
+          password("a"), with: CredentialUpdate(label: .clear), expectedVersion: first.version)
+      }
+      #expect(try store.credential(for: password("a"))?.label == "L")
+      expect(.notFound) { try store.update(password("b"), with: update) }
+      #expect(try store.credential(for: password("b")) == nil)
+    },
+    ContractClause("the accessibility changes, and secret and fields stay") { store in
+      let choices: [Accessibility] = [
+        .always, .whenUnlockedThisDeviceOnly, .afterFirstUnlock, .alwaysThisDeviceOnly,
+        .afterFirstUnlockThisDeviceOnly, .whenUnlocked,
+      ]
+      try store.put("secret", Credential(password("a"), label: "L", attributes: ["k": "v"]))
+      for accessibility in choices {
+        try store.update(password("a"), with: CredentialUpdate(accessibility: accessibility))
+        let read = try #require(try store.credential(for: password("a")))
+        #expect(read.accessibility == accessibility && read.label == "L")
+        #expect(try store.text(password("a")) == "secret")
+        #expect(try store.accounts(CredentialQuery(attributes: ["k": "v"])) == ["a"])
+      }
+    },
+  ]
+
+  static let removing = [
+    ContractClause("removing says whether there was something") { store in
+      try store.put("s", password("a"))
+      try store.put("s", password("b"))
+      #expect(try store.remove(password("a")))
+      #expect(try !store.remove(password("a")))
+      #expect(try store.text(password("a")) == nil)
+      #expect(try store.accounts(CredentialQuery()) == ["b"])
+    },
+    ContractClause("removing checks the version") { store in
+      let first = try store.put("1", password("a"))
+      let second = try store.put("2", password("a"))
+      expect(.versionConflict) {
+        try store.remove(password("a"), expectedVersion: first.version)
+      }
+      #expect(try store.text(password("a")) == "2")
+      #expect(try store.remove(password("a"), expectedVersion: second.version))
+      #expect(try !store.remove(password("a"), expectedVersion: second.version))
+    },
+  ]
+}

@@ -1,0 +1,79 @@
+public import KeychainCredentials
+internal import KeychainSecrets
+public import Testing
+
+/// A rule that every store of credentials keeps.
+///
+/// Run all of them against each store:
+///
+/// ```swift
+/// @Test(arguments: ContractClause.all)
+/// func keeps(_ clause: ContractClause) async throws {
+///   try await clause.check(InMemoryCredentialStore())
+/// }
+/// ```
+public struct ContractClause: Sendable, CustomTestStringConvertible {
+  /// The rule in words.
+  public let testDescription: String
+
+  /// Checks a store, which must be empty, unlocked and used by nobody else.
+  public let check: @Sendable (any CredentialStore) async throws -> Void
+
+  init(
+    _ description: String, check: @escaping @Sendable (any CredentialStore) async throws -> Void
+  ) {
+    testDescription = description
+    self.check = check
+  }
+
+  /// All rules.
+  public static let all =
+    reading + writing + updating + removing + searching + naming + limits + concurrency + observing
+}
+
+func password(_ account: String, service: String = "service", group: String = "")
+  -> CredentialIdentity
+{
+  .genericPassword(service: service, account: account, accessGroup: group)
+}
+
+extension CredentialStore {
+  /// Stores text as a secret.
+  @discardableResult
+  func put(
+    _ text: String, _ credential: Credential, mode: StoreMode = .addOrReplace
+  ) throws -> Credential {
+    try store(credential, secret: SecretBytes(copying: text), mode: mode)
+  }
+
+  @discardableResult
+  func put(_ text: String, _ identity: CredentialIdentity) throws -> Credential {
+    try put(text, Credential(identity))
+  }
+
+  /// The secret as text.
+  func text(_ identity: CredentialIdentity) throws -> String? {
+    guard let item = try secret(for: identity) else { return nil }
+    return item.secret.withBytes { $0.text }
+  }
+
+  func bytes(_ identity: CredentialIdentity) throws -> [UInt8]? {
+    guard let item = try secret(for: identity) else { return nil }
+    return item.secret.withBytes { $0.array }
+  }
+
+  func accounts(_ query: CredentialQuery) throws -> [String] {
+    let result = try search(query)
+    #expect(result.lockedCount == 0 && result.damaged.isEmpty && result.otherDeviceCount == 0)
+    return result.credentials.map(\.identity.account)
+  }
+}
+
+/// Expects a call to fail with a code.
+func expect(
+  _ code: KeychainError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Void
+) {
+  let error = #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
+  #expect(error?.code == code, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,55 @@
+// Every public type that a program needs can be named with one import, and its members be used.
+public import Keychain
+
+/// Uses the preference protocols through the same import.
+public func usePreferences(_ keychain: KeychainPreferences) -> Int {
+  keychain.accessGroup = "shared"
+  keychain["count"] = 42
+  keychain.greeting = "hello"
+  keychain.accessibility = .AccessibleAfterFirstUnlock
+  keychain.set(true, forKey: "flag")
+  let preferences: any MutablePreferencesType = keychain
+  preferences.set(dictionary: ["a": 1])
+  return preferences.bool(forKey: "flag") ? preferences.integer(forKey: "count") : 0
+}
+
+/// Uses secrets and credentials, on a store that the program chooses.
+public func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
+  let keychain = KeychainPreferences(
+    server: "example.com", protocol: "https", port: 443, store: store)
+  try await keychain.set(try SecretBytes(copying: "secret"), for: "user")
+  let update = CredentialUpdate(accessibility: .always, label: .set("A label"))
+  try await keychain.update(update, for: "user")
+  guard let secret = try await keychain.secret(for: "user") else { return nil }
+  let count = secret.withBytes { $0.byteCount }
+  return count == 6 ? try await keychain.credential(for: "user")?.version : nil
+}
+
+/// Handles every kind of failure by its code or its number.
+public func explain(_ error: KeychainError) -> String {
+  switch error.code {
+  case .locked: "locked: \(error.recovery ?? "")"
+  case .expired: error.message
+  default: error.status == errSecItemNotFound ? "absent" : "\(error)"
+  }
+}
+
+/// Chooses the vault and how it is unlocked.
+public func preferences(vault path: String, keyFile: String) -> KeychainPreferences {
+  let configuration = Vault.Configuration(
+    path: path, deadline: .seconds(5), unlock: .keyFile(keyFile, named: "--key-file"),
+    interaction: .denied, notice: { print($0.message) })
+  return KeychainPreferences(
+    service: "com.example.server", accessGroup: "team", accessibility: .afterFirstUnlock,
+    store: Vault(configuration: configuration))
+}
+
+/// Conforms to the protocols from outside.
+final class Settings: MutablePreferencesType {
+  private var values: PreferencesDictionary = [:]
+
+  func object(forKey key: PreferenceKey) -> PreferenceObject? { values[key] }
+  func dictionary() -> PreferencesDictionary { values }
+  func set(_ value: PreferenceObject?, forKey key: PreferenceKey) { values[key] = value }
+  func removeObject(forKey key: PreferenceKey) { values[key] = nil }
+}

@@ -1,0 +1,20 @@
+// What a command-line program writes to keep a token: compiled as a client's code is, with one
+// import and no access to what the package keeps to itself.
+public import Keychain
+
+/// Stores a token and reads it back.
+public func keepToken(_ token: String, in keychain: KeychainPreferences) throws -> Int? {
+  do {
+    try keychain.set(token, for: "api")
+    if let token = try keychain.string(for: "api") { return token.count }
+  } catch  where error.code == .locked {
+    print("unlock the keychain first: prefs keychain unlock")
+  }
+  return nil
+}
+
+/// The same in asynchronous code.
+public func keepToken(_ token: String, in keychain: KeychainPreferences) async throws -> Int? {
+  try await keychain.set(token, for: "api")
+  return try await keychain.string(for: "api")?.count
+}

@@ -1,0 +1,19 @@
+internal import CredentialStoreContract
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Testing
+
+@Suite("Store in memory", .timeLimit(.minutes(1)))
+struct InMemoryCredentialStoreTests {
+  @Test(arguments: ContractClause.all)
+  func keeps(_ clause: ContractClause) async throws {
+    try await clause.check(InMemoryCredentialStore())
+  }
+
+  @Test func storesAreSeparate() throws {
+    let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
+    let first = InMemoryCredentialStore()
+    try first.store(Credential(identity), secret: .init(copying: "s"))
+    #expect(InMemoryCredentialStore().credential(for: identity) == nil)
+  }
+}

@@ -1,0 +1,19 @@
+internal import Prephirences
+
+/// The least that mutable preferences must give.
+final class MinimalPreferences: MutablePreferencesType {
+  private var values: PreferencesDictionary
+
+  init(_ values: PreferencesDictionary = [:]) { self.values = values }
+
+  func object(forKey key: PreferenceKey) -> PreferenceObject? { values[key] }
+  func dictionary() -> PreferencesDictionary { values }
+  func set(_ value: PreferenceObject?, forKey key: PreferenceKey) { values[key] = value }
+  func removeObject(forKey key: PreferenceKey) { values[key] = nil }
+}
+
+/// Preferences of which only the keys are listed.
+struct AdaptedPreferences: PreferencesAdapter {
+  func keys() -> [String] { ["a", "b"] }
+  func object(forKey key: PreferenceKey) -> PreferenceObject? { key + key }
+}
