@@ -103,11 +103,12 @@ class Vault:
       return None
     if (state.items, state.slots) != (len(rows.items), len(rows.slots)):
       self._report("state-counts", "state row")
-    if not equal(self._computed_sum(), state.sum):
+    if not equal(self.computed_sum(), state.sum):
       self._report("state-sum", "state row")
     return state
 
-  def _computed_sum(self) -> bytes:
+  def computed_sum(self) -> bytes:
+    """The sum that a state row of these rows holds."""
     rows, key = self.rows, self.tiers[0]
     # A row of another shape has no term; the sum then differs, as it should.
     items = [row.term(key, rows.tokens_of(row.id)) for row in rows.items if has_shape(row)]
@@ -244,7 +245,7 @@ def described(item: Item, with_secret: bool) -> dict:
   shown |= {
     "label": metadata.label, "comment": metadata.comment, "content-type": metadata.content_type,
     "created": metadata.created, "modified": metadata.modified, "expires": metadata.expires,
-    "attributes": [list(pair) for pair in metadata.attributes]}
+    "attributes": [list(pair) for pair in metadata.ordered_attributes()]}
   if with_secret:
     shown["secret"] = base64.b64encode(item.secret).decode("ascii")
   return shown

@@ -93,9 +93,12 @@ class Metadata:
   expires: int | None = None
   attributes: tuple[tuple[str, str], ...] = ()
 
+  def ordered_attributes(self) -> list[tuple[str, str]]:
+    return sorted(self.attributes, key=lambda pair: pair[0].encode("utf-8"))
+
   def encoded(self) -> bytes:
     texts = (self.label, self.comment, self.content_type)
-    ordered = sorted(self.attributes, key=lambda pair: pair[0].encode("utf-8"))
+    ordered = self.ordered_attributes()
     return (
       self.identity.encoded()
       + b"".join(optional(None if value is None else text(value)) for value in texts)
