@@ -133,6 +133,7 @@ class VaultWriter:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     connection = sqlite3.connect(path)
     try:
+      connection.execute("PRAGMA synchronous = OFF")  # Test data need not survive a power loss.
       with connection:
         self._fill(connection)
     finally:
