@@ -14,9 +14,9 @@ import sample_vault
 import vault_keys as keys
 from sample_vault import DEVICE, GROUPS, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
 from vault_database import VaultError
-from vault_notation import is_padded_count, padded_count
+from vault_notation import FormatError, is_padded_count, padded_count
 from vault_reader import Secrets, Vault, report
-from vault_records import MAXIMUM_SECRET_COUNT, Granted, SlotKind
+from vault_records import MAXIMUM_SECRET_COUNT, Granted, Metadata, SeenRecord, SlotKind
 from vault_testing import ALL, change, opened, problems
 from vault_writer import INTERACTIVE, VaultWriter
 
@@ -119,6 +119,34 @@ def test_padded_counts_are_fixed_points():
     assert padded >= count + 4 and padded <= max(256, (count + 4) * 1.12)
     assert is_padded_count(padded)
   assert not is_padded_count(257) and not is_padded_count(0)
+
+
+@pytest.mark.parametrize("name", generate.refused_metadata())
+def test_refused_metadata(name):
+  with pytest.raises(FormatError):
+    Metadata.decoded(generate.refused_metadata()[name])
+
+
+@pytest.mark.parametrize("metadata", generate.METADATA.values(), ids=generate.METADATA)
+def test_metadata_cut_short_anywhere(metadata):
+  encoded = metadata.encoded()
+  assert Metadata.decoded(encoded).encoded() == encoded
+  for count in range(len(encoded)):
+    with pytest.raises(FormatError):
+      Metadata.decoded(encoded[:count])
+
+
+def test_reserved_attribute_name():
+  with pytest.raises(FormatError):
+    Metadata.decoded(sample_vault.generic("s", "a", attributes=(("port", ""),)).encoded())
+
+
+@pytest.mark.parametrize("record", [
+  generate.summed(bytes([3]) + bytes(40)), generate.summed(bytes(41)),
+  generate.summed(b"\1" + bytes(31) + b"\1" + bytes(8))])
+def test_seen_record_of_no_known_form(record):
+  with pytest.raises(FormatError):
+    SeenRecord.decoded(record)
 
 
 def test_vectors_are_those_of_this_reader():

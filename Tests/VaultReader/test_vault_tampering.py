@@ -13,8 +13,8 @@ import pytest
 
 import sample_vault
 import vault_keys as keys
-from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECOVERY_CODE
-from vault_database import MAXIMUM_PASSPHRASE_SLOTS, MAXIMUM_SLOTS, VaultError
+from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
+from vault_database import MAXIMUM_PASSPHRASE_SLOTS, MAXIMUM_SLOTS, VaultError, item_of, slot_of
 from vault_notation import FormatError, pad, seal, u32, u64
 from vault_reader import Secrets
 from vault_records import SCHEMA, Granted, ItemRow, SeenRecord, SlotKind, SlotRow, VaultRow
@@ -276,6 +276,29 @@ def test_file_of_another_shape(path, sql, code):
   assert raised.value.code == code
 
 
+@pytest.mark.parametrize("column", range(9))
+@pytest.mark.parametrize("value", ["text", b"", None])
+def test_slot_column_of_another_type_or_length(sample, column, value):
+  for slot in sample.writer.slots:
+    values = list(vars(slot).values())
+    if values[column] == value:
+      continue
+    values[column] = value
+    with pytest.raises((FormatError, ValueError)):
+      slot_of(tuple(values))
+
+
+@pytest.mark.parametrize("column, value", [
+  (0, bytes(31)), (1, b""), (2, bytes(15)), (2, "text"), (3, b""), (4, "text"), (4, None),
+  (5, "text"), (5, None)])
+def test_item_column_of_another_type_or_length(sample, column, value):
+  values = list(vars(next(iter(sample.writer.items.values()))[0]).values())
+  assert item_of(tuple(values))
+  values[column] = value
+  with pytest.raises(FormatError):
+    item_of(tuple(values))
+
+
 def test_foreign_and_empty_files(tmp_path):
   for contents in (b"", b"not a database" * 100):
     (tmp_path / "vault.db").write_bytes(contents)
@@ -330,6 +353,22 @@ def test_mac_by_another_root(path, sample):
   forge_state(path, sample)
   assert problems(path) == {"slot-mac"}
   assert problems(path, Secrets(device=DEVICE)) == set()
+
+
+def test_recipient_commitment_is_damage(path, sample):
+  replace_slot(path, sample.writer.slots[4], sample.writer.root, commitment=bytes(32))
+  with pytest.raises(VaultError) as raised:
+    opened(path, Secrets(recipient=RECIPIENT))
+  assert raised.value.code == "damaged"
+
+
+def test_slots_of_two_roots_are_damage(path):
+  other = VaultWriter("other")
+  other.add_recovery_code(RECOVERY_CODE)
+  replace_slot(path, replace(other.slots[0], number=4), other.root)
+  with pytest.raises(VaultError) as raised:
+    opened(path, Secrets(passphrase=PASSPHRASE, recovery_code=RECOVERY_CODE))
+  assert raised.value.code == "damaged"
 
 
 def replace_slot(path: Path, slot: SlotRow, root: bytes, **columns) -> None:

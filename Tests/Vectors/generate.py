@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "VaultReader"))
 
 import vault_keys as keys
 from vault_notation import (
-  FormatError, derive, digest, optional, pad, padded_count, seal, sized, text, u32, u64, unpad)
+  FormatError, derive, digest, i64, optional, pad, padded_count, seal, sized, text, u8, u32, u64,
+  unpad)
 from vault_records import (
   Granted, Identity, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State, VaultRow, seen_name,
   slot_commitment, slot_header, slot_key, state_sum)
@@ -145,6 +147,33 @@ def metadata_inputs(metadata: Metadata) -> dict:
   return {name: value for name, value in given.items() if value is not None}
 
 
+def refused_metadata() -> dict[str, bytes]:
+  """Encodings of metadata that every reader refuses."""
+  good = METADATA["bare"].encoded()
+  identity, times = EMPTY_GENERIC.encoded(), i64(0) + i64(0)
+  pair = text("b") + text("")
+  before = identity + bytes(3) + times
+  rest = before[5:] + bytes(5)
+  return {
+    "a byte follows": good + b"\0", "a byte is missing": good[:-1], "empty": b"",
+    "unknown kind": b"\2" + good[1:],
+    "text that is not UTF-8": u8(0) + sized(b"\xff") + rest,
+    "encoded surrogate": u8(0) + sized(b"\xed\xa0\x80") + rest,
+    "length beyond the end": u8(0) + u32(0xFFFFFFFF) + good[5:],
+    "optional that begins with 2": identity + b"\2" + bytes(2) + times + bytes(5),
+    "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
+    "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
+    "attribute name twice": before + b"\0" + u32(2) + pair + pair}
+
+
+def decoding_cases(cases: Cases) -> None:
+  for name, metadata in METADATA.items():
+    cases.add("decoded metadata", name, metadata.encoded(), metadata=metadata.encoded())
+  for name, data in refused_metadata().items():
+    assert refuses(Metadata.decoded, data), name
+    cases.add("decoded metadata", name, None, metadata=data)
+
+
 def padding_cases(cases: Cases) -> None:
   sizes = (0, 1, 251, 252, 253, 508, 509, 1000, 65536, 1_000_000, (16 << 20) - 4, 16 << 20)
   for size in sizes:
@@ -161,13 +190,13 @@ def padding_cases(cases: Cases) -> None:
     "greatest length": u32(0xFFFFFFFF) + bytes(252),
     "empty": b"", "no whole length": b"\0\0\0"}
   for variant, padded in wrong.items():
-    assert refuses(padded), variant
+    assert refuses(unpad, padded), variant
     cases.add("unpadded", variant, None, padded=padded)
 
 
-def refuses(padded: bytes) -> bool:
+def refuses(decode: Callable[[bytes], object], data: bytes) -> bool:
   try:
-    unpad(padded)
+    decode(data)
   except FormatError:
     return True
   return False
@@ -254,6 +283,15 @@ def file_cases(cases: Cases) -> None:
             check=CHECKS[0], counter=42)
   cases.add("seen record", "two checks", SeenRecord((CHECKS[0], other), 43).encoded(),
             check=CHECKS[0], secondCheck=other, counter=43)
+  good = SeenRecord((CHECKS[0],), 42).encoded()
+  refused = {
+    "torn": good[:-1] + bytes([good[-1] ^ 1]), "cut short": good[:-1],
+    "three checks": summed(b"\3" + good[1:41]), "no check": summed(b"\0" + good[1:41]),
+    "one check and more": summed(good[:17] + bytes(15) + b"\1" + good[33:41])}
+  for variant, data in refused.items():
+    assert refuses(SeenRecord.decoded, data), variant
+    cases.add("decoded seen record", variant, None, record=data)
+  cases.add("decoded seen record", "good", good, record=good)
   for path in ("/home/user/.local/share/keychain/vault.db", "/srv/\u00e9/vault.db"):
     name = seen_name(path.encode("utf-8"))
     cases.add("seen name", path, bytes.fromhex(name), path=path)
@@ -263,10 +301,14 @@ def file_cases(cases: Cases) -> None:
             limit=u64(43_200_000_000_000), tierKey=TIERS[2])
 
 
+def summed(before: bytes) -> bytes:
+  return before + digest(16, before)
+
+
 def generated() -> str:
   """The text of format1.json; every letter beyond ASCII is escaped, so that no editor alters it."""
   cases = Cases()
-  for add in (notation_cases, key_cases, row_cases, padding_cases, argon_cases, slot_cases,
+  for add in (notation_cases, key_cases, row_cases, decoding_cases, padding_cases, argon_cases, slot_cases,
               state_cases, file_cases):
     add(cases)
   return json.dumps(cases.list, indent=1) + "\n"
