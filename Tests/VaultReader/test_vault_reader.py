@@ -12,10 +12,10 @@ import pytest
 import generate
 import sample_vault
 import vault_keys as keys
-from sample_vault import DEVICE, GROUPS, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
+from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
 from vault_database import VaultError
 from vault_notation import FormatError, is_padded_count, padded_count
-from vault_reader import Secrets, Vault, report
+from vault_reader import Secrets, report
 from vault_records import MAXIMUM_SECRET_COUNT, Granted, Metadata, SeenRecord, SlotKind
 from vault_testing import ALL, change, opened, problems
 from vault_writer import INTERACTIVE, VaultWriter
@@ -54,12 +54,6 @@ def test_without_the_device_secret_its_items_stay_closed(path):
   for item in vault.items:
     bound = item.row.item_class in keys.DEVICE_CLASSES
     assert item.status == ("other device" if bound else "open")
-
-
-def test_unknown_group_stays_closed_without_a_problem(path):
-  vault = Vault(path, ALL)
-  assert vault.problems == []
-  assert [item.status for item in vault.items].count("unknown group") == 3
 
 
 def test_server_vault_opens_with_its_device(tmp_path):
@@ -178,9 +172,8 @@ def test_checked_in_vault_is_the_sample(tmp_path):
 
 
 def run_command(*arguments: str) -> subprocess.CompletedProcess:
-  groups = [option for group in GROUPS for option in ("--group", group)]
   return subprocess.run(
-    [sys.executable, str(TESTS / "VaultReader" / "vault_reader.py"), *arguments, *groups],
+    [sys.executable, str(TESTS / "VaultReader" / "vault_reader.py"), *arguments],
     capture_output=True, text=True, cwd=FIXTURES, timeout=60)
 
 

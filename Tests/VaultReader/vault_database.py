@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
 from vault_notation import BOX_OVERHEAD, FormatError, is_padded_count
 from vault_records import (
-  APPLICATION_ID, FORMAT, SCHEMA, Granted, ItemRow, SlotKind, SlotRow, VaultRow)
-from vault_keys import DEVICE_CLASSES
+  APPLICATION_ID, FORMAT, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow, VaultRow)
+from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 
 MAXIMUM_SLOTS = 32
 MAXIMUM_PASSPHRASE_SLOTS = 8
@@ -42,12 +43,20 @@ class Rows:
   state_box: bytes
   slots: list[SlotRow]
   items: list[ItemRow]
+  groups: list[GroupRow]
   tokens_by_token: set[tuple[bytes, bytes]]
   tokens_by_item: set[tuple[bytes, bytes]]
   problems: list[Problem] = field(default_factory=list)
 
   def tokens_of(self, item_id: bytes) -> list[bytes]:
-    return sorted(token for token, item in self.tokens_by_token if item == item_id)
+    return self._tokens.get(item_id, [])
+
+  @cached_property
+  def _tokens(self) -> dict[bytes, list[bytes]]:
+    tokens: dict[bytes, list[bytes]] = {}
+    for token, item in sorted(self.tokens_by_token):
+      tokens.setdefault(item, []).append(token)
+    return tokens
 
 
 def read_rows(path: Path) -> Rows:
@@ -117,9 +126,11 @@ def take_rows(connection: sqlite3.Connection) -> Rows:
     f" ORDER BY number LIMIT {MAXIMUM_SLOTS + 1}")
   items = connection.execute(
     "SELECT id, class, device, version, metadata, secret FROM item ORDER BY id")
+  groups = connection.execute("SELECT token, class, box FROM access_group ORDER BY token, class")
   return Rows(
     VaultRow(tuple(checks), require_blob(total, 16)), require_blob(states[0][1]),
     [slot_of(row) for row in slots], [item_of(row) for row in items],
+    [group_of(row) for row in groups],
     tokens_of(connection, "ORDER BY token, item"),
     tokens_of(connection, "INDEXED BY token_by_item"))
 
@@ -163,6 +174,16 @@ def item_of(row: tuple) -> ItemRow:
   return item
 
 
+def group_of(row: tuple) -> GroupRow:
+  group = GroupRow(*row)
+  require_blob(group.token, 16)
+  if require_integer(group.item_class) not in range(len(ACCESSIBILITIES)):
+    raise FormatError("the name of a group is of no known class")
+  if not is_padded_count(len(require_blob(group.box)) - BOX_OVERHEAD):
+    raise FormatError("the name of a group has no padded length")
+  return group
+
+
 def require_blob(value: object, count: int | None = None) -> bytes:
   if not isinstance(value, bytes) or (count is not None and len(value) != count):
     raise FormatError("a column does not hold the bytes it should")
@@ -201,7 +222,7 @@ def has_shape(item: ItemRow) -> bool:
   """Whether the columns of an item agree with one another, as far as that shows without a key."""
   boxes = (item.metadata, item.secret)
   return (
-    item.item_class in range(7) and item.version >= 1
+    item.item_class in range(len(ACCESSIBILITIES)) and item.version >= 1
     and (item.device is not None) == (item.item_class in DEVICE_CLASSES)
     and all(is_padded_count(len(box) - BOX_OVERHEAD) for box in boxes))
 

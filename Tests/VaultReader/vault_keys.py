@@ -48,6 +48,17 @@ def group_key(key_of_class: bytes, group: str) -> bytes:
   return derive(key_of_class, "pk1/group", text(group))
 
 
+def group_token(open_key: bytes, group: str) -> bytes:
+  """The token that each item of a group has."""
+  return attribute_token(open_key, "access-group", group)
+
+
+def group_name_key(key_of_tier: bytes, item_class: int, token: bytes) -> bytes:
+  """The key that encrypts the name of a group; it is bound to no device."""
+  return derive(
+    derive(key_of_tier, "pk1/class", u8(item_class)), "pk1/group.name", sized(token))
+
+
 def item_key(key_of_group: bytes, part: int, item_id: bytes, version: int) -> bytes:
   """The key of one box: part 0 is the metadata, part 1 the secret."""
   return derive(key_of_group, "pk1/item", u8(part) + sized(item_id) + u64(version))

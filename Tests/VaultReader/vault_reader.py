@@ -11,7 +11,6 @@ import argparse
 import base64
 import json
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,7 @@ import vault_keys as keys
 from vault_database import Problem, Rows, VaultError, has_shape, read_rows
 from vault_notation import FormatError, equal, open_box, unpad
 from vault_records import (
-  IDENTITY_NAMES, MAXIMUM_SECRET_COUNT, Granted, ItemRow, Metadata, SeenRecord, SlotKind,
+  IDENTITY_NAMES, MAXIMUM_SECRET_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind,
   SlotRow, State, slot_commitment, slot_key, state_sum)
 
 EXIT_CODES = {
@@ -67,12 +66,8 @@ class Item:
 class Vault:
   """An opened vault: its items, and whatever is wrong with it."""
 
-  def __init__(
-    self, path: Path, secrets: Secrets, groups: Iterable[str] = (),
-    seen: SeenRecord | None = None,
-  ) -> None:
+  def __init__(self, path: Path, secrets: Secrets, seen: SeenRecord | None = None) -> None:
     self.rows: Rows = read_rows(path)
-    self.groups = list(dict.fromkeys(["", *groups]))
     self.problems: list[Problem] = list(self.rows.problems)
     self.device_secret = secrets.device
     self.root, self.tiers = open_slots(self.rows.slots, secrets)
@@ -81,6 +76,9 @@ class Vault:
         self._report("check", f"tier {tier}")
     self._check_macs()
     self.state = self._opened_state()
+    self.group_names = {
+      (row.token, row.item_class): name for row in self.rows.groups
+      if (name := self._group_name(row)) is not None}
     self.items = [self._opened(row) for row in self.rows.items]
     self._check_seen(seen)
 
@@ -112,7 +110,23 @@ class Vault:
     rows, key = self.rows, self.tiers[0]
     # A row of another shape has no term; the sum then differs, as it should.
     items = [row.term(key, rows.tokens_of(row.id)) for row in rows.items if has_shape(row)]
-    return state_sum(items + [slot.term(key) for slot in rows.slots] + [rows.vault.term(key)])
+    others = [row.term(key) for row in (*rows.slots, *rows.groups, rows.vault)]
+    return state_sum(items + others)
+
+  def _group_name(self, row: GroupRow) -> str | None:
+    """The name of a group; `None` if it is locked or damaged."""
+    tier = self.tiers.get(keys.TIER_OF_CLASS[row.item_class])
+    if tier is None:
+      return None
+    key = keys.group_name_key(tier, row.item_class, row.token)
+    try:
+      name = unpad(open_box(key, row.box)).decode("utf-8")
+    except (FormatError, UnicodeDecodeError):
+      name = ""
+    if name and keys.group_token(self.tiers[0], name) == row.token:
+      return name
+    self._report("group-name", row.token.hex())
+    return None
 
   def _opened(self, row: ItemRow) -> Item:
     if not has_shape(row):
@@ -132,8 +146,6 @@ class Vault:
   def _decrypted(self, row: ItemRow) -> Item:
     try:
       metadata, secret = self._plain(row)
-    except UnknownGroup:
-      return Item(row, "unknown group")
     except FormatError as error:
       self._report("item-box", f"{row.id.hex()}: {error}")
       return Item(row, "damaged")
@@ -150,21 +162,20 @@ class Vault:
     return metadata, secret
 
   def _metadata(self, row: ItemRow, key_of_class: bytes) -> tuple[bytes, Metadata]:
-    """The group key and the metadata. No column names the group: each known one is tried."""
-    for group in self.groups:
+    """The group key and the metadata; an item that has the token of no named group has none."""
+    for group in [*self._named_groups(row), ""]:
       key = keys.group_key(key_of_class, group)
       try:
         padded = open_box(keys.item_key(key, 0, row.id, row.version), row.metadata)
       except FormatError:
         continue
       return key, Metadata.decoded(unpad(padded))
-    if self._is_in_known_group(row):
-      raise FormatError("a box does not open")
-    raise UnknownGroup
+    raise FormatError("a box does not open")
 
-  def _is_in_known_group(self, row: ItemRow) -> bool:
-    known = {keys.attribute_token(self.tiers[0], "access-group", group) for group in self.groups}
-    return not known.isdisjoint(self.rows.tokens_of(row.id))
+  def _named_groups(self, row: ItemRow) -> list[str]:
+    tokens = self.rows.tokens_of(row.id)
+    names = [self.group_names.get((token, row.item_class)) for token in tokens]
+    return [name for name in names if name is not None]
 
   def _check_item(self, row: ItemRow, metadata: Metadata) -> None:
     key = self.tiers[0]
@@ -180,10 +191,6 @@ class Vault:
       self._report("another-vault", "seen record")
     elif self.state.counter < seen.counter:
       self._report("rolled-back", "seen record")
-
-
-class UnknownGroup(Exception):
-  """An item is of a group whose name was not given."""
 
 
 def open_slots(slots: list[SlotRow], secrets: Secrets) -> tuple[bytes | None, dict[int, bytes]]:
@@ -276,7 +283,6 @@ def arguments() -> argparse.Namespace:
   parser.add_argument("--device-key", type=Path)
   parser.add_argument("--recovery-code-file", type=Path, help="its 16 bytes, not their letters")
   parser.add_argument("--recipient-key", type=Path, help="the 32 bytes of an X25519 private key")
-  parser.add_argument("--group", action="append", default=[], help="an access group to open")
   parser.add_argument("--seen", type=Path, help="the seen record to compare with")
   parser.add_argument("--json", action="store_true", help="as JSON, with secrets in base64")
   return parser.parse_args()
@@ -292,7 +298,7 @@ def opened(options: argparse.Namespace) -> Vault:
     contents(options.recovery_code_file), contents(options.recipient_key))
   record = contents(options.seen)
   seen = None if record is None else SeenRecord.decoded(record)
-  return Vault(options.vault, secrets, groups=options.group, seen=seen)
+  return Vault(options.vault, secrets, seen=seen)
 
 
 def print_text(found: dict) -> None:

@@ -28,6 +28,8 @@ SCHEMA = (
   "CREATE TABLE token (token BLOB NOT NULL, item BLOB NOT NULL, PRIMARY KEY (token, item))"
   " STRICT, WITHOUT ROWID",
   "CREATE INDEX token_by_item ON token (item)",
+  "CREATE TABLE access_group (token BLOB NOT NULL, class INTEGER NOT NULL, box BLOB NOT NULL,"
+  " PRIMARY KEY (token, class)) STRICT, WITHOUT ROWID",
 )
 
 # The names of the texts and the number of an identity, in its order, by its kind.
@@ -200,6 +202,19 @@ class ItemRow:
       + sized(digest(32, self.metadata)) + sized(digest(32, self.secret))
       + u32(len(tokens)) + b"".join(sized(token) for token in sorted(tokens)))
     return derive(state_row_key(open_key), "item", fields)
+
+
+@dataclass(frozen=True)
+class GroupRow:
+  """The name of an access group, for whoever has the key of a class."""
+
+  token: bytes
+  item_class: int
+  box: bytes
+
+  def term(self, open_key: bytes) -> bytes:
+    fields = sized(self.token) + u8(self.item_class) + sized(self.box)
+    return derive(state_row_key(open_key), "group", fields)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from sample_vault import DEVICE, GROUPS, PASSPHRASE
+from sample_vault import DEVICE, PASSPHRASE
 from vault_notation import seal
 from vault_keys import state_box_key
 from vault_reader import Secrets, Vault
@@ -17,7 +17,7 @@ ALL = Secrets(passphrase=PASSPHRASE, device=DEVICE)
 
 
 def opened(path: Path, secrets: Secrets = ALL, **options) -> Vault:
-  return Vault(path, secrets, groups=GROUPS, **options)
+  return Vault(path, secrets, **options)
 
 
 def problems(path: Path, secrets: Secrets = ALL, **options) -> set[str]:

@@ -17,8 +17,8 @@ from nacl.bindings import crypto_box, crypto_scalarmult_base
 import vault_keys as keys
 from vault_notation import digest, pad, seal, u32, u64
 from vault_records import (
-  APPLICATION_ID, FORMAT, SCHEMA, Granted, ItemRow, Metadata, SlotKind, SlotRow, State, VaultRow,
-  slot_commitment, slot_header, slot_key, state_sum)
+  APPLICATION_ID, FORMAT, SCHEMA, Granted, GroupRow, ItemRow, Metadata, SlotKind, SlotRow, State,
+  VaultRow, slot_commitment, slot_header, slot_key, state_sum)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class VaultWriter:
     self.counter = 1
     self.slots: list[SlotRow] = []
     self.items: dict[bytes, tuple[ItemRow, list[bytes]]] = {}
+    self.groups: dict[tuple[bytes, int], GroupRow] = {}
 
   def add_passphrase(self, passphrase: bytes, cost: Cost = CHEAP) -> None:
     salt = self.random.take(32)
@@ -120,12 +121,22 @@ class VaultWriter:
     device = keys.device_id(device_secret) if item_class in keys.DEVICE_CLASSES else None
     row = ItemRow(item_id, item_class, device, self.counter, *boxes)
     self.items[item_id] = row, metadata.tokens(self.tiers[0], item_id)
+    self.name_group(metadata.identity.group, item_class)
     return item_id
+
+  def name_group(self, group: str, item_class: int) -> None:
+    """Adds the row of a named group, unless it is there."""
+    token = keys.group_token(self.tiers[0], group)
+    if not group or (token, item_class) in self.groups:
+      return
+    key = keys.group_name_key(self.tiers[keys.TIER_OF_CLASS[item_class]], item_class, token)
+    box = seal(key, pad(group.encode("utf-8")), self.random.take(24))
+    self.groups[token, item_class] = GroupRow(token, item_class, box)
 
   def state(self) -> State:
     terms = (
       [row.term(self.tiers[0], tokens) for row, tokens in self.items.values()]
-      + [slot.term(self.tiers[0]) for slot in self.slots] + [self.vault.term(self.tiers[0])])
+      + [row.term(self.tiers[0]) for row in (*self.slots, *self.groups.values(), self.vault)])
     return State(self.counter, len(self.items), len(self.slots), state_sum(terms))
 
   def write(self, path: Path) -> None:
@@ -152,6 +163,9 @@ class VaultWriter:
     connection.executemany(
       "INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       [tuple(vars(slot).values()) for slot in self.slots])
+    connection.executemany(
+      "INSERT INTO access_group VALUES (?, ?, ?)",
+      [tuple(vars(group).values()) for group in self.groups.values()])
     for row, tokens in self.items.values():
       connection.execute(
         "INSERT INTO item VALUES (?, ?, ?, ?, ?, ?)", tuple(vars(row).values()))

@@ -19,8 +19,8 @@ from vault_notation import (
   FormatError, derive, digest, i64, optional, pad, padded_count, seal, sized, text, u8, u32, u64,
   unpad)
 from vault_records import (
-  Granted, Identity, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State, VaultRow, seen_name,
-  slot_commitment, slot_header, slot_key, state_sum)
+  Granted, GroupRow, Identity, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State, VaultRow,
+  seen_name, slot_commitment, slot_header, slot_key, state_sum)
 from vault_writer import CHEAP, INTERACTIVE, finished_slot
 
 
@@ -105,6 +105,12 @@ def key_cases(cases: Cases) -> None:
   for group in ("", "team", "e\u0301"):
     cases.add("group key", repr(group), keys.group_key(class_key, group), classKey=class_key,
               group=group)
+    token = keys.group_token(OPEN, group)
+    for number in (0, 1, 2, 4):
+      tier = TIERS[keys.TIER_OF_CLASS[number]]
+      cases.add("group name key", f"{group!r}, class {number}",
+                keys.group_name_key(tier, number, token), tierKey=tier, groupToken=token,
+                **{"class": number})
   group_key, item_id = keys.group_key(class_key, "team"), keys.item_id(OPEN, GENERIC.encoded())
   for part in (0, 1):
     for version in (1, (1 << 63) - 1):
@@ -269,8 +275,13 @@ def state_cases(cases: Cases) -> None:
     cases.add("item term", variant, terms[-1], tier0=OPEN, id=item.id, metadata=item.metadata,
               secret=item.secret, version=7, token0=tokens[0], token1=tokens[1],
               token2=tokens[2], **given, **{"class": item.item_class})
+  group = GroupRow(keys.group_token(OPEN, "team"), 1, pattern(5, 296))
+  terms.append(group.term(OPEN))
+  cases.add("group term", "", terms[-1], tier0=OPEN, token=group.token, box=group.box,
+            **{"class": group.item_class})
   total = state_sum(terms)
-  cases.add("state sum", "", total, term0=terms[0], term1=terms[1], term2=terms[2])
+  cases.add("state sum", "", total, term0=terms[0], term1=terms[1], term2=terms[2],
+            term3=terms[3])
   state = State(8, 2, 0, total).encoded()
   cases.add("state contents", "", state, counter=8, items=2, slots=0, sum=total)
   cases.add("state box", "", seal(keys.state_box_key(OPEN), state, NONCE), tier0=OPEN,
@@ -297,8 +308,8 @@ def file_cases(cases: Cases) -> None:
     cases.add("seen name", path, bytes.fromhex(name), path=path)
   cases.add("cache payload", "no limit", u64((1 << 64) - 1) + OPEN, limit=u64((1 << 64) - 1),
             tierKey=OPEN)
-  cases.add("cache payload", "limit", u64(43_200_000_000_000) + TIERS[2],
-            limit=u64(43_200_000_000_000), tierKey=TIERS[2])
+  for variant, limit in {"prolonged": 43_200_000_000_000, "fixed": 43_200_000_000_001}.items():
+    cases.add("cache payload", variant, u64(limit) + TIERS[2], limit=u64(limit), tierKey=TIERS[2])
 
 
 def summed(before: bytes) -> bytes:
@@ -308,8 +319,8 @@ def summed(before: bytes) -> bytes:
 def generated() -> str:
   """The text of format1.json; every letter beyond ASCII is escaped, so that no editor alters it."""
   cases = Cases()
-  for add in (notation_cases, key_cases, row_cases, decoding_cases, padding_cases, argon_cases, slot_cases,
-              state_cases, file_cases):
+  for add in (notation_cases, key_cases, row_cases, decoding_cases, padding_cases, argon_cases,
+              slot_cases, state_cases, file_cases):
     add(cases)
   return json.dumps(cases.list, indent=1) + "\n"
 
