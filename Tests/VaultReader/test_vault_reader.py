@@ -14,7 +14,7 @@ import sample_vault
 import vault_keys as keys
 from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
 from vault_database import VaultError
-from vault_notation import FormatError, is_padded_count, padded_count
+from vault_notation import FormatError, derive, is_padded_count, open_box, padded_count
 from vault_reader import Secrets, report
 from vault_records import MAXIMUM_SECRET_COUNT, Granted, Metadata, SeenRecord, SlotKind
 from vault_testing import ALL, change, opened, problems
@@ -113,6 +113,27 @@ def test_padded_counts_are_fixed_points():
     assert padded >= count + 4 and padded <= max(256, (count + 4) * 1.12)
     assert is_padded_count(padded)
   assert not is_padded_count(257) and not is_padded_count(0)
+
+
+@pytest.mark.parametrize("count", [0, 23, 24, 39, 40])
+def test_box_too_short(count):
+  with pytest.raises(FormatError):
+    open_box(bytes(32), bytes(count))
+
+
+@pytest.mark.parametrize("count, good", [(15, False), (16, True), (64, True), (65, False)])
+def test_key_sizes(count, good):
+  if good:
+    assert len(derive(bytes(count), "pk1/check")) == 32
+  else:
+    with pytest.raises(ValueError, match="16 to 64"):
+      derive(bytes(count), "pk1/check")
+
+
+def test_device_classes_need_the_device_secret():
+  for number in keys.DEVICE_CLASSES:
+    with pytest.raises(ValueError):
+      keys.class_key(bytes(32), number)
 
 
 @pytest.mark.parametrize("name", generate.refused_metadata())
