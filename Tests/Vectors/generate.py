@@ -166,7 +166,7 @@ def refused_metadata() -> dict[str, bytes]:
     "text that is not UTF-8": u8(0) + sized(b"\xff") + rest,
     "encoded surrogate": u8(0) + sized(b"\xed\xa0\x80") + rest,
     "length beyond the end": u8(0) + u32(0xFFFFFFFF) + good[5:],
-    "optional that begins with 2": identity + b"\2" + bytes(2) + times + bytes(5),
+    "optional that begins with 2": identity + b"\2" + text("") + bytes(2) + times + bytes(5),
     "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
     "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
     "attribute name twice": before + b"\0" + u32(2) + pair + pair}
