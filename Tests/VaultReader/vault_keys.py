@@ -1,0 +1,94 @@
+"""The keys of vault format 1, and how each comes from the one above it."""
+
+from __future__ import annotations
+
+from argon2.low_level import Type, hash_secret_raw
+
+from vault_notation import derive, digest, sized, text, u8, u64
+
+TIERS = (0, 1, 2)
+
+ACCESSIBILITIES = (
+  "whenUnlocked",
+  "whenUnlockedThisDeviceOnly",
+  "afterFirstUnlock",
+  "afterFirstUnlockThisDeviceOnly",
+  "always",
+  "alwaysThisDeviceOnly",
+  "whenPasscodeSetThisDeviceOnly",
+)
+
+TIER_OF_CLASS = (2, 2, 1, 1, 0, 0, 2)
+DEVICE_CLASSES = frozenset({1, 3, 5, 6})
+
+
+def tier_key(root: bytes, tier: int) -> bytes:
+  return derive(root, "pk1/tier", u8(tier))
+
+
+def tier_check(key: bytes) -> bytes:
+  return derive(key, "pk1/check")[:16]
+
+
+def device_id(device_secret: bytes) -> bytes:
+  return derive(device_secret, "pk1/device.id")[:16]
+
+
+def class_key(key_of_tier: bytes, item_class: int, device_secret: bytes | None = None) -> bytes:
+  """The key of a class, by the key of its tier; ThisDeviceOnly classes need the device secret."""
+  key = derive(key_of_tier, "pk1/class", u8(item_class))
+  if item_class not in DEVICE_CLASSES:
+    return key
+  if device_secret is None:
+    raise ValueError("the key of a ThisDeviceOnly class takes the device secret")
+  return derive(key, "pk1/class.device", sized(device_secret))
+
+
+def group_key(key_of_class: bytes, group: str) -> bytes:
+  return derive(key_of_class, "pk1/group", text(group))
+
+
+def group_token(open_key: bytes, group: str) -> bytes:
+  """The token that each item of a group has."""
+  return attribute_token(open_key, "access-group", group)
+
+
+def group_name_key(key_of_tier: bytes, item_class: int, token: bytes) -> bytes:
+  """The key that encrypts the name of a group; it is bound to no device."""
+  return derive(
+    derive(key_of_tier, "pk1/class", u8(item_class)), "pk1/group.name", sized(token))
+
+
+def item_key(key_of_group: bytes, part: int, item_id: bytes, version: int) -> bytes:
+  """The key of one box: part 0 is the metadata, part 1 the secret."""
+  return derive(key_of_group, "pk1/item", u8(part) + sized(item_id) + u64(version))
+
+
+def item_id(open_key: bytes, encoded_identity: bytes) -> bytes:
+  return derive(open_key, "pk1/index.id", encoded_identity)
+
+
+def attribute_token(open_key: bytes, name: str, value: str) -> bytes:
+  return derive(open_key, "pk1/index.attr", text(name) + text(value))[:16]
+
+
+def state_box_key(open_key: bytes) -> bytes:
+  return derive(open_key, "pk1/state.box")
+
+
+def state_row_key(open_key: bytes) -> bytes:
+  return derive(open_key, "pk1/state.row")
+
+
+def passphrase_key(passphrase: bytes, salt: bytes, memory: int, passes: int) -> bytes:
+  """The input key of a passphrase slot."""
+  return hash_secret_raw(
+    passphrase, salt[:16], time_cost=passes, memory_cost=memory // 1024, parallelism=1,
+    hash_len=32, type=Type.ID, version=19)
+
+
+def key_file_key(contents: bytes) -> bytes:
+  """The input key of a key-file slot."""
+  if not 32 <= len(contents) <= 64 * 1024:
+    raise ValueError("a key file has 32 bytes to 64 KiB")
+  return digest(32, contents)

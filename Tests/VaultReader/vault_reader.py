@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Opens a vault of format 1, verifies all that the presented keys can verify, and lists it.
+
+Written from the specification alone (Sources/KeychainVault/Documentation.docc/VaultFormat.md), as
+the second reader that keeps the specification honest. Needs PyNaCl and argon2-cffi.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from nacl.bindings import crypto_box_seal_open, crypto_scalarmult_base
+from nacl.exceptions import CryptoError
+
+import vault_keys as keys
+from vault_database import Problem, Rows, VaultError, has_shape, read_rows
+from vault_notation import FormatError, equal, open_box, unpad
+from vault_records import (
+  IDENTITY_NAMES, MAXIMUM_SECRET_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind,
+  SlotRow, State, slot_commitment, slot_key, state_sum)
+
+EXIT_CODES = {
+  "damaged": 65, "foreign": 65, "rolled-back": 65, "wrong-key": 78, "refused": 79,
+  "newer-format": 79}
+
+
+@dataclass(frozen=True)
+class Secrets:
+  """What is presented to open a vault."""
+
+  passphrase: bytes | None = None
+  key_file: bytes | None = None
+  device: bytes | None = None
+  recovery_code: bytes | None = None
+  recipient: bytes | None = None
+
+  def of_kind(self, kind: int) -> bytes | None:
+    return {
+      SlotKind.PASSPHRASE: self.passphrase, SlotKind.KEY_FILE: self.key_file,
+      SlotKind.DEVICE: self.device, SlotKind.RECOVERY_CODE: self.recovery_code,
+      SlotKind.RECIPIENT: self.recipient,
+    }[SlotKind(kind)]
+
+  def input_key(self, slot: SlotRow) -> bytes:
+    secret = self.of_kind(slot.kind)
+    if slot.kind == SlotKind.PASSPHRASE:
+      return keys.passphrase_key(secret, slot.salt, *slot.cost())
+    return keys.key_file_key(secret) if slot.kind == SlotKind.KEY_FILE else secret
+
+
+@dataclass(frozen=True)
+class Item:
+  """A credential; `status` tells whether its key was at hand, and both boxes opened."""
+
+  row: ItemRow
+  status: str
+  metadata: Metadata | None = None
+  secret: bytes | None = None
+
+
+class Vault:
+  """An opened vault: its items, and whatever is wrong with it."""
+
+  def __init__(self, path: Path, secrets: Secrets, seen: SeenRecord | None = None) -> None:
+    self.rows: Rows = read_rows(path)
+    self.problems: list[Problem] = list(self.rows.problems)
+    self.device_secret = secrets.device
+    self.root, self.tiers = open_slots(self.rows.slots, secrets)
+    for tier, key in self.tiers.items():
+      if not equal(keys.tier_check(key), self.rows.vault.checks[tier]):
+        self._report("check", f"tier {tier}")
+    self._check_macs()
+    self.state = self._opened_state()
+    self.group_names = {
+      (row.token, row.item_class): name for row in self.rows.groups
+      if (name := self._group_name(row)) is not None}
+    self.items = [self._opened(row) for row in self.rows.items]
+    self._check_seen(seen)
+
+  def _report(self, code: str, subject: str) -> None:
+    self.problems.append(Problem(code, subject))
+
+  def _check_macs(self) -> None:
+    if self.root is None:
+      return
+    for slot in self.rows.slots:
+      if not equal(slot.computed_mac(self.root), slot.mac):
+        self._report("slot-mac", f"slot {slot.number}")
+
+  def _opened_state(self) -> State | None:
+    rows, key = self.rows, self.tiers[0]
+    try:
+      state = State.decoded(open_box(keys.state_box_key(key), rows.state_box))
+    except FormatError:
+      self._report("state-box", "state row")
+      return None
+    if (state.items, state.slots) != (len(rows.items), len(rows.slots)):
+      self._report("state-counts", "state row")
+    if not equal(self.computed_sum(), state.sum):
+      self._report("state-sum", "state row")
+    return state
+
+  def computed_sum(self) -> bytes:
+    """The sum that a state row of these rows holds."""
+    rows, key = self.rows, self.tiers[0]
+    # A row of another shape has no term; the sum then differs, as it should.
+    items = [row.term(key, rows.tokens_of(row.id)) for row in rows.items if has_shape(row)]
+    others = [row.term(key) for row in (*rows.slots, *rows.groups, rows.vault)]
+    return state_sum(items + others)
+
+  def _group_name(self, row: GroupRow) -> str | None:
+    """The name of a group; `None` if it is locked or damaged."""
+    tier = self.tiers.get(keys.TIER_OF_CLASS[row.item_class])
+    if tier is None:
+      return None
+    key = keys.group_name_key(tier, row.item_class, row.token)
+    try:
+      name = unpad(open_box(key, row.box)).decode("utf-8")
+    except (FormatError, UnicodeDecodeError):
+      name = ""
+    if name and keys.group_token(self.tiers[0], name) == row.token:
+      return name
+    self._report("group-name", row.token.hex())
+    return None
+
+  def _opened(self, row: ItemRow) -> Item:
+    if not has_shape(row):
+      return Item(row, "damaged")
+    if self.state is not None and row.version > self.state.counter:
+      self._report("item-version", row.id.hex())
+    if keys.TIER_OF_CLASS[row.item_class] not in self.tiers:
+      return Item(row, "locked")
+    if row.item_class in keys.DEVICE_CLASSES and not self._is_of_this_device(row):
+      return Item(row, "other device")
+    return self._decrypted(row)
+
+  def _is_of_this_device(self, row: ItemRow) -> bool:
+    secret = self.device_secret
+    return secret is not None and row.device == keys.device_id(secret)
+
+  def _decrypted(self, row: ItemRow) -> Item:
+    try:
+      metadata, secret = self._plain(row)
+    except FormatError as error:
+      self._report("item-box", f"{row.id.hex()}: {error}")
+      return Item(row, "damaged")
+    self._check_item(row, metadata)
+    return Item(row, "open", metadata, secret)
+
+  def _plain(self, row: ItemRow) -> tuple[Metadata, bytes]:
+    tier = self.tiers[keys.TIER_OF_CLASS[row.item_class]]
+    key_of_class = keys.class_key(tier, row.item_class, self.device_secret)
+    key, metadata = self._metadata(row, key_of_class)
+    secret = unpad(open_box(keys.item_key(key, 1, row.id, row.version), row.secret))
+    if len(secret) > MAXIMUM_SECRET_COUNT:
+      raise FormatError("the secret is too long")
+    return metadata, secret
+
+  def _metadata(self, row: ItemRow, key_of_class: bytes) -> tuple[bytes, Metadata]:
+    """The group key and the metadata; an item that has the token of no named group has none."""
+    for group in [*self._named_groups(row), ""]:
+      key = keys.group_key(key_of_class, group)
+      try:
+        padded = open_box(keys.item_key(key, 0, row.id, row.version), row.metadata)
+      except FormatError:
+        continue
+      return key, Metadata.decoded(unpad(padded))
+    raise FormatError("a box does not open")
+
+  def _named_groups(self, row: ItemRow) -> list[str]:
+    tokens = self.rows.tokens_of(row.id)
+    names = [self.group_names.get((token, row.item_class)) for token in tokens]
+    return [name for name in names if name is not None]
+
+  def _check_item(self, row: ItemRow, metadata: Metadata) -> None:
+    key = self.tiers[0]
+    if keys.item_id(key, metadata.identity.encoded()) != row.id:
+      self._report("item-id", row.id.hex())
+    if self.rows.tokens_of(row.id) != metadata.tokens(key, row.id):
+      self._report("item-tokens", row.id.hex())
+
+  def _check_seen(self, seen: SeenRecord | None) -> None:
+    if seen is None or self.state is None:
+      return
+    if self.rows.vault.checks[0] not in seen.checks:
+      self._report("another-vault", "seen record")
+    elif self.state.counter < seen.counter:
+      self._report("rolled-back", "seen record")
+
+
+def open_slots(slots: list[SlotRow], secrets: Secrets) -> tuple[bytes | None, dict[int, bytes]]:
+  """The root key, if a presented secret grants it, and the keys of the tiers."""
+  granted = [
+    (slot.granted, key) for slot in slots if secrets.of_kind(slot.kind) is not None
+    if (key := open_slot(slot, secrets)) is not None]
+  roots = {key for what, key in granted if what == Granted.ROOT}
+  if len(roots) > 1:
+    raise VaultError("damaged", "two slots grant different root keys")
+  if roots:
+    root = roots.pop()
+    return root, {tier: keys.tier_key(root, tier) for tier in keys.TIERS}
+  if not granted:
+    raise VaultError("wrong-key", "no slot opens with what was presented")
+  return None, {0: granted[0][1]}
+
+
+def open_slot(slot: SlotRow, secrets: Secrets) -> bytes | None:
+  """The key that a slot grants; `None` if it is not for the presented secret."""
+  if slot.kind == SlotKind.RECIPIENT:
+    return open_recipient_slot(slot, secrets.recipient)
+  try:
+    input_key = secrets.input_key(slot)
+  except ValueError as error:
+    raise VaultError("refused", str(error)) from None
+  if not equal(slot_commitment(input_key, slot.header()), slot.commitment):
+    return None
+  try:
+    return open_box(slot_key(input_key, slot.header()), slot.box)
+  except FormatError:
+    raise VaultError("damaged", f"the box of slot {slot.number} does not open") from None
+
+
+def open_recipient_slot(slot: SlotRow, private_key: bytes) -> bytes | None:
+  public_key = crypto_scalarmult_base(private_key)
+  if public_key != slot.parameters:
+    return None
+  try:
+    granted = crypto_box_seal_open(slot.box, public_key, private_key)
+  except CryptoError:
+    raise VaultError("damaged", f"the box of slot {slot.number} does not open") from None
+  if not equal(slot_commitment(granted, slot.header()), slot.commitment):
+    raise VaultError("damaged", f"slot {slot.number} grants another key than it says")
+  return granted
+
+
+def described(item: Item, with_secret: bool) -> dict:
+  """An item as JSON shows it."""
+  row = item.row
+  shown: dict = {
+    "id": row.id.hex(), "accessibility": accessibility(row), "version": row.version,
+    "status": item.status}
+  if item.metadata is None:
+    return shown
+  metadata, identity = item.metadata, item.metadata.identity
+  shown |= {"kind": identity.kind, "access-group": identity.group}
+  shown |= dict(zip(IDENTITY_NAMES[identity.kind], identity.parts, strict=True))
+  shown |= {
+    "label": metadata.label, "comment": metadata.comment, "content-type": metadata.content_type,
+    "created": metadata.created, "modified": metadata.modified, "expires": metadata.expires,
+    "attributes": [list(pair) for pair in metadata.ordered_attributes()]}
+  if with_secret:
+    shown["secret"] = base64.b64encode(item.secret).decode("ascii")
+  return shown
+
+
+def accessibility(row: ItemRow) -> str:
+  known = row.item_class in range(len(keys.ACCESSIBILITIES))
+  return keys.ACCESSIBILITIES[row.item_class] if known else f"class {row.item_class}"
+
+
+def report(vault: Vault, with_secrets: bool) -> dict:
+  """Everything about a vault, as JSON shows it."""
+  return {
+    "counter": vault.state.counter if vault.state else None,
+    "root": vault.root is not None,
+    "slots": [
+      {"number": slot.number, "kind": SlotKind(slot.kind).name.lower(),
+       "granted": Granted(slot.granted).name.lower()} for slot in vault.rows.slots],
+    "items": [described(item, with_secrets) for item in vault.items],
+    "problems": [{"code": problem.code, "subject": problem.subject} for problem in vault.problems]}
+
+
+def arguments() -> argparse.Namespace:
+  parser = argparse.ArgumentParser(description="Verifies and lists a vault of format 1.")
+  parser.add_argument("vault", type=Path)
+  parser.add_argument("--passphrase-file", type=Path, help="its bytes, all of them")
+  parser.add_argument("--key-file", type=Path)
+  parser.add_argument("--device-key", type=Path)
+  parser.add_argument("--recovery-code-file", type=Path, help="its 16 bytes, not their letters")
+  parser.add_argument("--recipient-key", type=Path, help="the 32 bytes of an X25519 private key")
+  parser.add_argument("--seen", type=Path, help="the seen record to compare with")
+  parser.add_argument("--json", action="store_true", help="as JSON, with secrets in base64")
+  return parser.parse_args()
+
+
+def contents(path: Path | None) -> bytes | None:
+  return None if path is None else path.read_bytes()
+
+
+def opened(options: argparse.Namespace) -> Vault:
+  secrets = Secrets(
+    contents(options.passphrase_file), contents(options.key_file), contents(options.device_key),
+    contents(options.recovery_code_file), contents(options.recipient_key))
+  record = contents(options.seen)
+  seen = None if record is None else SeenRecord.decoded(record)
+  return Vault(options.vault, secrets, seen=seen)
+
+
+def print_text(found: dict) -> None:
+  for item in found["items"]:
+    print("	".join(f"{name}={value!r}" for name, value in item.items() if value is not None))
+
+
+def main() -> int:
+  options = arguments()
+  try:
+    vault = opened(options)
+  except (VaultError, FormatError, OSError) as error:
+    print(f"vault_reader: error: {error}", file=sys.stderr)
+    return EXIT_CODES.get(getattr(error, "code", None), 74 if isinstance(error, OSError) else 65)
+  found = report(vault, with_secrets=options.json)
+  if options.json:
+    json.dump(found, sys.stdout, indent=2)
+    print()
+  else:
+    print_text(found)
+  for problem in vault.problems:
+    print(f"vault_reader: problem: {problem.code}: {problem.subject}", file=sys.stderr)
+  return 65 if vault.problems else 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
