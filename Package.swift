@@ -50,6 +50,7 @@ let package = Package(
         "KeychainCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
   ],
   swiftLanguageModes: [.v6]
 )
