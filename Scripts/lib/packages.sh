@@ -51,6 +51,7 @@ missing_packages() {
   done < <(package_table)
 }
 
+# Runs a package manager's own command for installing packages.
 install_packages() {
   local manager=$1
   shift
@@ -76,6 +77,10 @@ require_packages() {
   if [ -z "$manager" ]; then
     fail "these are missing, and no package manager known here was found: ${missing[*]}" \
       "Install them, with the headers of the libraries, and run this script again."
+  fi
+  if ! can_be_root; then
+    fail "these packages are missing, and installing them needs the superuser: ${missing[*]}" \
+      "There is no sudo here. Install them with $manager as root, and run this script again."
   fi
   say "Installing ${missing[*]} with $manager"
   install_packages "$manager" "${missing[@]}" >&2 </dev/null ||

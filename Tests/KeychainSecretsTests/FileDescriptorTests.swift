@@ -23,10 +23,15 @@ struct FileDescriptorTests {
   func longerThanAPipe(nonBlocking: Bool) throws {
     var pipe = Pipe(nonBlocking: nonBlocking)
     let writeEnd = dup(pipe.writeEnd)
+    // A reader that fails must fail the test, and not end the process by SIGPIPE.
+    let spareReadEnd = dup(pipe.readEnd)
     pipe.closeWriteEnd()
     let expected = counting(1 << 20)
     Thread.detachNewThread {
-      defer { close(writeEnd) }
+      defer {
+        close(writeEnd)
+        close(spareReadEnd)
+      }
       // What is not written is missed by the reader.
       try? SecretBytes(expected).write(toFileDescriptor: writeEnd)
     }
