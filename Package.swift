@@ -69,6 +69,7 @@ let package = Package(
       dependencies: ["Keychain"],
       path: "Tests/ImportCanary",
       packageAccess: false),
+    .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,8 @@ extension SecretBytes {
   ///   - limit: The greatest number of bytes to accept.
   /// - Returns: What was read, or `nil` if there is more than `limit` bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput`` if reading fails, or
-  ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated.
+  ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated, and a descriptor in
+  ///   non-blocking mode is waited for.
   ///
   /// The corresponding C function is `read`.
   public static func reading(
@@ -16,12 +17,11 @@ extension SecretBytes {
   ) throws(SecretsError) -> SecretBytes? {
     var buffer = try SecretBuffer()
     while buffer.count <= limit {
-      let room = min(65536, limit + 1 - buffer.count)
+      // One byte more than the limit tells "exactly as much" from "more".
+      let room = min(65535, limit - buffer.count) + 1
       let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
-        while true {
-          let count = unsafe read(descriptor, out, room)
-          if count >= 0 { return count }
-          guard errno == EINTR else { throw .inputOutput(errno: errno) }
+        try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
+          unsafe read(descriptor, out, room)
         }
       }
       if count == 0 { return try buffer.finish() }
@@ -29,11 +29,30 @@ extension SecretBytes {
     return nil
   }
 
+  /// Repeats a call that was interrupted, or that found a descriptor in non-blocking mode (another
+  /// program may have left a pipe or terminal so) not ready.
+  private static func repeatingWhileBusy(
+    _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
+  ) throws(SecretsError) -> Int {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        unsafe poll(&waiting, 1, -1)
+      default: throw .inputOutput(errno: errno)
+      }
+    }
+  }
+
   /// Writes all bytes to a file descriptor.
   ///
   /// - Parameter descriptor: An open descriptor. It stays open.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``, when some bytes may have
-  ///   been written. An interrupted or partial write is continued.
+  ///   been written. An interrupted or partial write is continued, and a descriptor in non-blocking
+  ///   mode is waited for.
   ///
   /// The corresponding C function is `write`.
   public borrowing func write(toFileDescriptor descriptor: Int32) throws(SecretsError) {
@@ -41,11 +60,9 @@ extension SecretBytes {
     try unsafe withPointer { bytes throws(SecretsError) in
       var offset = 0
       while offset < count {
-        let written = unsafe Glibc.write(descriptor, bytes + offset, count - offset)
-        if written >= 0 {
-          offset += written
-        } else if errno != EINTR {
-          throw .inputOutput(errno: errno)
+        let rest = unsafe bytes + offset
+        offset += try Self.repeatingWhileBusy(descriptor, waitingFor: POLLOUT) {
+          unsafe Glibc.write(descriptor, rest, count - offset)
         }
       }
     }

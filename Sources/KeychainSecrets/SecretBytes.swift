@@ -66,9 +66,10 @@ public struct SecretBytes: ~Copyable {
 
   /// Makes `count` bytes of the system's random generator.
   ///
-  /// - Parameter count: The number of bytes.
+  /// - Parameter count: The number of bytes, not negative.
   /// - Returns: The bytes.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or
+  ///   ``SecretsError/Code/invalidLength`` if `count` is negative.
   ///
   /// The corresponding C function is `randombytes_buf`.
   public static func random(count: Int) throws(SecretsError) -> SecretBytes {

@@ -8,10 +8,10 @@ internal import Synchronization
 @safe
 final class SecretSlab {
   static let slotSize = 64
-  private static let slotCount = 256
+  static let slotCount = 256
 
   private let base: UnsafeMutableRawPointer
-  private let occupied: Mutex<[Bool]>
+  private var freeSlots = Array(0..<slotCount)
 
   private init() throws(SecretsError) {
     try Sodium.start()
@@ -20,49 +20,46 @@ final class SecretSlab {
     }
     unsafe self.base = base
     unsafe sodium_memzero(base, Self.slotSize * Self.slotCount)
-    occupied = Mutex(Array(repeating: false, count: Self.slotCount))
   }
 
   deinit { unsafe sodium_free(base) }
 
-  private func takeSlot() -> UnsafeMutableRawPointer? {
-    let slot = occupied.withLock { occupied -> Int? in
-      guard let free = occupied.firstIndex(of: false) else { return nil }
-      occupied[free] = true
-      return free
-    }
-    guard let slot else { return nil }
-    return unsafe base + slot * Self.slotSize
-  }
+  // The slabs that have a free slot. Allocation takes the last one, so that its cost does not grow
+  // with the number of secrets; a slab with none left is kept alive by its secrets alone.
+  private static let withRoom = Mutex<[SecretSlab]>([])
 
-  /// Wipes a slot and gives it back.
-  func release(_ slot: UnsafeMutableRawPointer) {
-    unsafe sodium_memzero(slot, Self.slotSize)
-    let index = unsafe (slot - base) / Self.slotSize
-    occupied.withLock { $0[index] = false }
-  }
-
-  private static let slabs = Mutex<[SecretSlab]>([])
+  /// How many slabs have a free slot, for tests.
+  static var countWithRoom: Int { withRoom.withLock(\.count) }
 
   /// Returns a zeroed slot and the slab it belongs to; a new slab is made when all are full.
   static func allocate() throws(SecretsError) -> (SecretSlab, UnsafeMutableRawPointer) {
-    let result = unsafe slabs.withLock {
-      slabs -> Result<(SecretSlab, UnsafeMutableRawPointer), SecretsError> in
-      for slab in slabs {
-        if let slot = unsafe slab.takeSlot() { return unsafe .success((slab, slot)) }
-      }
+    let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), SecretsError> in
       do throws(SecretsError) {
-        let slab = try SecretSlab()
-        slabs.append(slab)
-        guard let slot = unsafe slab.takeSlot() else { throw SecretsError(.outOfMemory) }
-        return unsafe .success((slab, slot))
+        let slab = if let slab = slabs.last { slab } else { try SecretSlab() }
+        if slabs.isEmpty { slabs.append(slab) }
+        let slot = slab.freeSlots.removeLast()
+        if slab.freeSlots.isEmpty { slabs.removeLast() }
+        return .success((slab, slot))
       } catch {
-        return unsafe .failure(error)
+        return .failure(error)
       }
     }
-    return unsafe try result.get()
+    let (slab, slot) = try taken.get()
+    return unsafe (slab, slab.base + slot * slotSize)
+  }
+
+  /// Wipes a slot and gives it back; the last slot but for a spare slab's frees the slab.
+  func release(_ slot: UnsafeMutableRawPointer) {
+    unsafe sodium_memzero(slot, Self.slotSize)
+    let index = unsafe (slot - base) / Self.slotSize
+    Self.withRoom.withLock { slabs in
+      if freeSlots.isEmpty { slabs.append(self) }
+      freeSlots.append(index)
+      if freeSlots.count == Self.slotCount, slabs.count > 1 { slabs.removeAll { $0 === self } }
+    }
   }
 }
 
-// @unchecked Sendable because `base` never changes and `occupied` is protected by its mutex.
+// @unchecked Sendable because `base` never changes and `freeSlots` is protected by the mutex of
+// `withRoom`.
 extension SecretSlab: @unchecked Sendable {}

@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# What every script needs. A script sets `-euo pipefail`, then sources this file.
+
+# The crash reporter can hang for minutes on a machine with little memory.
+export SWIFT_BACKTRACE=enable=no
+
+root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." >/dev/null && pwd)
+
+# Some services and containers start programs without HOME.
+if [ -z "${HOME:-}" ]; then
+  HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
+  export HOME
+fi
+
+say() { printf '==> %s\n' "$*" >&2; }
+
+# Says what is wrong, then what to do, a line each, and ends the script.
+fail() {
+  local line
+  printf 'error: %s\n' "$1" >&2
+  shift
+  for line in "$@"; do printf '       %s\n' "$line" >&2; done
+  exit 1
+}
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+
+can_be_root() { [ "$(id -u)" -eq 0 ] || has_command sudo; }
+
+# Runs a command as the superuser, where that can be.
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Fails in words unless a Swift compiler of at least this version is there.
+require_swift() {
+  local major=6 minor=2 version
+  local install="Install it from https://www.swift.org/install/linux/ and run this script again."
+  has_command swift || fail "the Swift toolchain is missing (no 'swift' in PATH)." "$install"
+  version=$(swift --version 2>/dev/null || true)
+  if ! [[ $version =~ Swift\ version\ ([0-9]+)\.([0-9]+) ]]; then
+    fail "'swift --version' says no version; the toolchain may be incomplete." "$install"
+  fi
+  if ((BASH_REMATCH[1] < major || (BASH_REMATCH[1] == major && BASH_REMATCH[2] < minor))); then
+    fail "Swift ${BASH_REMATCH[1]}.${BASH_REMATCH[2]} is too old; $major.$minor or later is needed." \
+      "$install"
+  fi
+}
+
+# Fails in words unless there is room for the build, in MiB.
+require_space() {
+  local free
+  free=$(df -Pk -- "$root" | awk 'NR == 2 { print int($4 / 1024) }')
+  if ((free < $1)); then
+    fail "the build needs about $1 MiB, and $free MiB are free under $root." \
+      "Make room there, or clone to a larger volume, and run this script again."
+  fi
+}
+
+# Dependencies that the user has already downloaded are used even where HOME is set to another
+# folder.
+dependency_cache_options() {
+  local home
+  home=$(getent passwd "$(id -u)" | cut -d: -f6)
+  if [ "$home" != "$HOME" ] && [ -z "${XDG_CACHE_HOME:-}" ] &&
+    [ ! -d "$HOME/.cache/org.swift.swiftpm" ] && [ -w "$home/.cache/org.swift.swiftpm" ]; then
+    printf '%s\n' --cache-path "$home/.cache/org.swift.swiftpm"
+  fi
+}
+
+# `swift build`, from any folder.
+swift_build() {
+  local cache
+  mapfile -t cache < <(dependency_cache_options)
+  swift build --package-path "$root" "${cache[@]}" "$@"
+}
+
+# Builds `prefs` as it is installed: optimised, with the Swift runtime inside, without symbols.
+# One set of options for every script, so that it is built once.
+release_options=(-c release --product prefs --static-swift-stdlib -Xlinker -s)
+build_release() { swift_build --scratch-path "$root/.build" "${release_options[@]}" >&2; }
+# shellcheck disable=SC2034 # used by the scripts that source this
+release_binary="$root/.build/release/prefs"

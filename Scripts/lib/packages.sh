@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# What the scripts need from the system, and how it is called there.
+
+# need      test for it                                  apt            dnf, yum           zypper          pacman
+package_table() {
+  cat <<'TABLE'
+git         git                                          git            git                git             git
+pkg-config  pkg-config                                   pkg-config     pkgconf-pkg-config pkgconf-pkg-config pkgconf
+libsodium   pkg-config:libsodium                         libsodium-dev  libsodium-devel    libsodium-devel libsodium
+sqlite      pkg-config:sqlite3                           libsqlite3-dev sqlite-devel       sqlite3-devel   sqlite
+keyctl      keyctl                                       keyutils       keyutils           keyutils        keyutils
+strace      strace                                       strace         strace             strace          strace
+python      python:venv,ensurepip                        python3-venv   python3            python3         python
+shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
+TABLE
+}
+
+# Whether the thing of a table's second column is there.
+is_present() {
+  case $1 in
+    pkg-config:*) has_command pkg-config && pkg-config --exists "${1#*:}" ;;
+    python:*) python3 -c "import ${1#*:}" >/dev/null 2>&1 ;;
+    *) has_command "$1" ;;
+  esac
+}
+
+package_manager() {
+  local manager
+  for manager in apt-get dnf yum zypper pacman; do
+    if has_command "$manager"; then
+      echo "$manager"
+      return
+    fi
+  done
+}
+
+# Prints the packages that are missing among the needs given, as a package manager calls them.
+missing_packages() {
+  local manager=$1 need test apt dnf zypper pacman
+  shift
+  while read -r need test apt dnf zypper pacman; do
+    [[ " $* " == *" $need "* ]] || continue
+    is_present "$test" && continue
+    case $manager in
+      apt-get) echo "$apt" ;;
+      dnf | yum) echo "$dnf" ;;
+      zypper) echo "$zypper" ;;
+      pacman) echo "$pacman" ;;
+      *) echo "$need" ;;
+    esac
+  done < <(package_table)
+}
+
+# Runs a package manager's own command for installing packages.
+install_packages() {
+  local manager=$1
+  shift
+  case $manager in
+    apt-get)
+      # A third party's broken source need not matter for what is asked for.
+      as_root apt-get update -q || true
+      as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends "$@"
+      ;;
+    dnf | yum) as_root "$manager" install -y "$@" ;;
+    zypper) as_root zypper --non-interactive install "$@" ;;
+    pacman) as_root pacman -S --needed --noconfirm "$@" ;;
+  esac
+}
+
+# Installs what is missing of the needs given. If nothing is, asks neither network nor superuser.
+require_packages() {
+  local manager missing
+  manager=$(package_manager)
+  mapfile -t missing < <(missing_packages "$manager" "$@")
+  ((${#missing[@]})) || return 0
+  if [ -z "$manager" ]; then
+    fail "these are missing, and no package manager known here was found: ${missing[*]}" \
+      "Install them, with the headers of the libraries, and run this script again."
+  fi
+  if ! can_be_root; then
+    fail "these packages are missing, and installing them needs the superuser: ${missing[*]}" \
+      "There is no sudo here. Install them with $manager as root, and run this script again."
+  fi
+  say "Installing ${missing[*]} with $manager"
+  install_packages "$manager" "${missing[@]}" >&2 </dev/null ||
+    fail "$manager could not install: ${missing[*]}" \
+      "Its own words are above. Where a package is unknown, its repository must be enabled first" \
+      "(libsodium is in EPEL on RHEL and its relatives)."
+  mapfile -t missing < <(missing_packages "$manager" "$@")
+  ((${#missing[@]} == 0)) ||
+    fail "$manager reported success, but these are still not found: ${missing[*]}"
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# Steps under a time limit, each with a line that says how it went and how long it took.
+
+stage_lines=()
+failed_stages=0
+running=
+
+# A step has a process group of its own, so that nothing of it outlives its limit or an interrupt.
+end_running() {
+  [ -z "$running" ] || kill "-$1" -- "-$running" 2>/dev/null || true
+}
+trap 'end_running TERM; exit 130' INT TERM HUP
+
+# Waits for the step to end, so many seconds at most.
+wait_for_running() {
+  timeout --foreground "$1" tail --pid="$running" -s 0.2 -f /dev/null
+}
+
+# Runs a function or command: stage NAME SECONDS COMMAND...
+# `set -e` has no effect in it, as it has none in a condition.
+stage() {
+  local name=$1 limit=$2 start=$SECONDS status=0 outcome=ok
+  shift 2
+  say "$name"
+  # With job control, the step gets its process group, and interrupts aren't ignored in it.
+  set -m
+  (set +m && "$@") </dev/null &
+  running=$!
+  set +m
+  if ! wait_for_running "$limit"; then
+    outcome="FAILED (more than $limit s)"
+    end_running TERM
+    wait_for_running 10 || end_running KILL
+  fi
+  wait "$running" || status=$?
+  running=
+  if ((status)) && [ "$outcome" = ok ]; then outcome="FAILED (exit code $status)"; fi
+  [ "$outcome" = ok ] || failed_stages=$((failed_stages + 1))
+  stage_lines+=("$(printf '%6d s  %-24s %s' "$((SECONDS - start))" "$name" "$outcome")")
+  say "$name: $outcome, $((SECONDS - start)) s"
+  [ "$outcome" = ok ]
+}
+
+# Says how every step went, and fails if one of them did.
+finish_stages() {
+  printf '\n' >&2
+  printf '%s\n' "${stage_lines[@]}" >&2
+  if ((failed_stages)); then
+    printf 'FAILED: %d of %d steps, %d s in all\n' \
+      "$failed_stages" "${#stage_lines[@]}" "$SECONDS" >&2
+    exit 1
+  fi
+  printf 'passed: all %d steps, %d s in all\n' "${#stage_lines[@]}" "$SECONDS" >&2
+}

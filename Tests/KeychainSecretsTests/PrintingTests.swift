@@ -1,0 +1,34 @@
+internal import Testing
+
+@testable internal import KeychainSecrets
+
+/// A type that holds a secret, as an application's would.
+private final class Session {
+  let name = "session"
+  let token: SecretBytes
+  init(token: String) throws { self.token = try SecretBytes(copying: token) }
+}
+
+@Suite("Printing")
+struct PrintingTests {
+  // `"\(secret)"` does not compile, since the type is not copyable; what holds one can be printed.
+  @Test func holderShowsNothing() throws {
+    let text = "correct horse battery staple"
+    let session = try Session(token: text)
+    var dumped = ""
+    dump(session, to: &dumped)
+    for shown in [dumped, "\(session)", String(reflecting: session)] {
+      #expect(shown.contains("horse") == false)
+      #expect(shown.contains("Session"))
+    }
+  }
+
+  @Test func errorsSayWhatHappened() {
+    let codes: [SecretsError.Code] = [
+      .libraryUnavailable, .outOfMemory, .authenticationFailed, .invalidLength, .refusedParameters,
+      .inputOutput,
+    ]
+    #expect(Set(codes.map { SecretsError($0).description }).count == codes.count)
+    #expect(SecretsError.inputOutput(errno: 9).description.contains("9"))
+  }
+}

@@ -1,0 +1,44 @@
+internal import Glibc
+
+@testable internal import KeychainSecrets
+
+/// Bytes written as hexadecimal digits; anything else is left out.
+func bytes(hex: String) -> [UInt8] {
+  let digits = hex.compactMap(\.hexDigitValue)
+  return stride(from: 0, to: digits.count - 1, by: 2).map {
+    UInt8(digits[$0] << 4 | digits[$0 + 1])
+  }
+}
+
+/// The bytes 0, 1, 2 and so on.
+func counting(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
+
+extension SecretBytes {
+  init(_ bytes: [UInt8]) throws(SecretsError) { try self.init(copying: bytes.span.bytes) }
+
+  /// What tests compare: values that are no secrets.
+  var array: [UInt8] { withBytes { $0.array } }
+}
+
+/// Both ends of a pipe, closed when the value goes.
+struct Pipe: ~Copyable {
+  let readEnd: Int32
+  private(set) var writeEnd: Int32
+
+  init(nonBlocking: Bool = false) {
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0)
+    (readEnd, writeEnd) = (ends[0], ends[1])
+    for end in ends where nonBlocking { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+  }
+
+  mutating func closeWriteEnd() {
+    close(writeEnd)
+    writeEnd = -1
+  }
+
+  deinit {
+    close(readEnd)
+    if writeEnd >= 0 { close(writeEnd) }
+  }
+}
