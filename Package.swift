@@ -50,6 +50,12 @@ let package = Package(
         "KeychainCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .testTarget(
+      name: "KeychainCommandsTests",
+      dependencies: [
+        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
