@@ -29,7 +29,8 @@ struct ArgumentRuleTests {
     "rm a --if-exists", "ls", "list --server h --protocol https --port 443 --path /x",
     "init", "init --no-device --passphrase", "init --no-device --new-passphrase-file f",
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
-    "update a --label=", "unlock --timeout 1h", "lock --all", "accept-restored -y",
+    "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
+    "accept-restored -y",
     "doctor --json --store vault --no-prompt --deadline 5 --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {
@@ -50,7 +51,9 @@ struct ArgumentRuleTests {
 
   @Test func emptyTextsRemoveFields() throws {
     let command = try #require(
-      try Self.parse("update a --label= --expires never --remove-attribute k") as? UpdateCommand)
+      try KeychainCommand.parseAsRoot([
+        "update", "a", "--label", "", "--expires", "never", "--remove-attribute", "k",
+      ]) as? UpdateCommand)
     let update = command.details.update(removing: command.removeAttribute)
     #expect(update.label == .clear)
     #expect(update.expires == .clear)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import KeychainCredentials
 import KeychainSecrets
 import Testing

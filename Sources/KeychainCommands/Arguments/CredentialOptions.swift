@@ -8,18 +8,20 @@ struct CredentialOptions: ParsableArguments {
     transform: CredentialOptions.accessibility)
   var accessibility: Accessibility?
 
-  @Option(help: .init("A name for people; empty for none", valueName: "text"))
+  @Option(
+    parsing: .unconditional, help: .init("A name for people; empty for none", valueName: "text"))
   var label: String?
 
-  @Option(help: .init("A remark for people; empty for none", valueName: "text"))
+  @Option(
+    parsing: .unconditional, help: .init("A remark for people; empty for none", valueName: "text"))
   var comment: String?
 
   @Option(help: .init("What the secret is, as a media type; empty for none", valueName: "type"))
   var contentType: String?
 
   @Option(
-    help: .init(
-      "A pair that searches match; may be given again", valueName: "name=value"),
+    parsing: .unconditionalSingleValue,
+    help: .init("A pair that searches match; may be given again", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 

@@ -3,30 +3,38 @@ internal import KeychainCredentials
 
 /// The options that name a credential beside its account.
 struct ItemOptions: ParsableArguments {
-  @Option(help: .init("What the credential is for (default: default)", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: .init("What the credential is for (default: default)", valueName: "name"))
   var service: String?
 
-  @Option(help: .init("The access group (default: the unnamed one)", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: .init("The access group (default: the unnamed one)", valueName: "name"))
   var accessGroup: String?
 
   @Option(
+    parsing: .unconditional,
     help: .init("The server of an internet password, instead of a service", valueName: "host"))
   var server: String?
 
   @Option(
-    name: .customLong("protocol"), help: .init("Its protocol, such as https", valueName: "name"))
+    name: .customLong("protocol"), parsing: .unconditional,
+    help: .init("Its protocol, such as https", valueName: "name"))
   var protocolName: String?
 
   @Option(help: .init("Its port", valueName: "number"))
   var port: UInt16?
 
-  @Option(help: .init("Its path on the server", valueName: "path"))
+  @Option(parsing: .unconditional, help: .init("Its path on the server", valueName: "path"))
   var path: String?
 
-  @Option(help: .init("Its security domain (realm)", valueName: "name"))
+  @Option(parsing: .unconditional, help: .init("Its security domain (realm)", valueName: "name"))
   var securityDomain: String?
 
-  @Option(help: .init("Its authentication type, such as httpBasic", valueName: "name"))
+  @Option(
+    parsing: .unconditional,
+    help: .init("Its authentication type, such as httpBasic", valueName: "name"))
   var authenticationType: String?
 
   func validate() throws {

@@ -26,6 +26,7 @@ struct GetCommand: KeychainSubcommand {
   @OptionGroup var item: ItemOptions
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: .init("Find by an attribute; may be given again", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []

@@ -19,10 +19,11 @@ struct ListCommand: KeychainSubcommand {
 
   @OptionGroup var item: ItemOptions
 
-  @Option(help: .init("Only those of an account", valueName: "name"))
+  @Option(parsing: .unconditional, help: .init("Only those of an account", valueName: "name"))
   var account: String?
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: .init("Only those with an attribute; may be given again", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []

@@ -38,6 +38,7 @@ struct SetCommand: KeychainSubcommand {
   var expectedVersion: UInt64?
 
   @Option(
+    parsing: .unconditional,
     help: .init(
       "Take the secret from the command line, where others can see it", valueName: "secret"))
   var insecureValue: String?

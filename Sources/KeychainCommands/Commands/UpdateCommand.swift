@@ -19,7 +19,9 @@ struct UpdateCommand: KeychainSubcommand {
   @OptionGroup var item: ItemOptions
   @OptionGroup var details: CredentialOptions
 
-  @Option(help: .init("Remove an attribute; may be given again", valueName: "name"))
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Remove an attribute; may be given again", valueName: "name"))
   var removeAttribute: [String] = []
 
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
