@@ -21,8 +21,16 @@ public enum KeychainCommandLine {
   ) -> Never {
     StandardDescriptors.prepare()
     ProcessProtection.hideMemory()
+    leaveCrashesToTheSystem()
     let context = context ?? KeychainCommandContext(hostName: root.configuration.commandName)
     exit(run(root, Array(CommandLine.arguments.dropFirst()), context: context))
+  }
+
+  /// Takes crashes away from Swift's backtracer, which prints memory and waits for keys.
+  private static func leaveCrashesToTheSystem() {
+    for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+      signal(number, SIG_DFL)
+    }
   }
 
   /// Parses and runs a command line.
