@@ -13,7 +13,7 @@ struct ArgumentRuleTests {
     "set", "set a secret", "set a --create-only --expected-version 1", "set a --passphrase-fd 0",
     "set a --accessibility sometimes", "set a --attribute x", "set a --expires soon",
     "update a", "delete", "show", "list --access-group g --all-groups",
-    "init --no-device", "init --new-key-file a --with-key-file b",
+    "init --no-device", "init --passphrase-file f", "init --new-key-file a --with-key-file b",
     "init --new-passphrase-fd 3 --new-passphrase-file f", "slots add",
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
     "slots remove", "slots remove x", "backup",

@@ -64,7 +64,8 @@ struct CredentialFinderTests {
 
   private func finder(_ arguments: String...) throws -> CredentialFinder {
     CredentialFinder(
-      store: store, options: try ItemOptions.parse(arguments), defaultService: "default")
+      store: store, options: try ItemOptions.parse(arguments), defaultService: "default",
+      unlock: {})
   }
 
   private func add(

@@ -28,9 +28,15 @@ struct CommonOptions: ParsableArguments {
   @Option(help: .init("Unlock with a key file", valueName: "path"))
   var keyFile: String?
 
+  private var unlockSourceCount: Int {
+    [passphraseFd != nil, passphraseFile != nil, keyFile != nil].count { $0 }
+  }
+
+  /// Whether the command line says what unlocks the vault.
+  var hasUnlockSource: Bool { unlockSourceCount > 0 }
+
   func validate() throws {
-    let given = [passphraseFd != nil, passphraseFile != nil, keyFile != nil].count { $0 }
-    guard given <= 1 else { throw ValidationError(UserInterface.Usage.oneUnlockSource) }
+    guard unlockSourceCount <= 1 else { throw ValidationError(UserInterface.Usage.oneUnlockSource) }
     if let passphraseFd, passphraseFd < 0 {
       throw ValidationError(UserInterface.Usage.descriptor("--passphrase-fd"))
     }

@@ -39,6 +39,7 @@ struct InitCommand: KeychainSubcommand {
     if noDevice && !wantsPassphrase && !keyFile.isGiven {
       throw ValidationError(UserInterface.Usage.nothingOpens)
     }
+    if common.hasUnlockSource { throw ValidationError(UserInterface.Usage.nothingToUnlock) }
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -48,6 +49,7 @@ struct InitCommand: KeychainSubcommand {
       try session.vault.create(
         passphrase: chosen, keyFile: path, device: !noDevice, startingAnew: startsAnew)
     }
+    session.interface.say(UserInterface.made(try session.vault.status()))
   }
 
   /// Whether a vault that is gone may be left behind; a person is asked where that can be done.

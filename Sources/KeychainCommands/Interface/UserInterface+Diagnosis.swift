@@ -71,13 +71,13 @@ extension UserInterface {
     let needsDevice = !status.slots.contains { $0.grant == .root && $0.kind != .device }
     let device =
       needsDevice
-      ? "everything, as nothing else opens the vault"
-      : deviceOnly > 0 ? "\(items(deviceOnly)) bound to this device" : "nothing"
+      ? "everything is lost, as nothing else opens the vault"
+      : deviceOnly > 0 ? "\(items(deviceOnly)) bound to this device are lost" : "nothing is lost"
     return [
       ("without vault.db", "everything is lost (\(status.path))"),
       (
         "without device.key",
-        (status.hasDeviceSecret ? "\(device) is lost" : "it is missing: \(device) is lost")
+        (status.hasDeviceSecret ? device : "it is missing: \(device)")
           + " (\(status.deviceSecretPath))"
       ),
       ("without the seen record", "nothing is lost, but an older copy would not be noticed"),
@@ -110,8 +110,7 @@ extension UserInterface {
             ? "the kernel's keyring keeps the vault unlocked between commands"
             : "the kernel's keyring cannot be used: each command unlocks for itself"
         ))
-      let prompt = diagnosis.mayAsk ? ["a prompt on the terminal"] : []
-      pairs.append(("unlocking tries", (status.unlockSources + prompt).joined(separator: ", ")))
+      pairs.append(("unlocking tries", words(forSources: status.unlockSources)))
     }
     let limit = diagnosis.lockedMemoryLimit.map { "\($0 >> 10) KiB" } ?? "without limit"
     pairs.append(
@@ -123,6 +122,10 @@ extension UserInterface {
       ))
     pairs.append(("core dumps", "off for this command"))
     return pairs
+  }
+
+  private static func words(forSources sources: [String]) -> String {
+    (["the kernel's cache", "the device key"] + sources).joined(separator: ", ")
   }
 
   /// What to do next.

@@ -34,6 +34,9 @@ extension UserInterface {
       + "--with-key-file"
     static let inputTwice =
       "standard input cannot be both the secret and a passphrase; use another descriptor"
+    static let nothingToUnlock =
+      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file or "
+      + "--with-key-file"
     static let descriptorTwice =
       "--passphrase-fd and --new-passphrase-fd need two descriptors"
     static let groupOrAll = "--access-group and --all-groups exclude each other"

@@ -57,6 +57,11 @@ extension UserInterface {
     }
   }
 
+  static func made(_ status: VaultStatus) -> String {
+    "made the vault \(status.path), opened by "
+      + status.slots.map(name).joined(separator: ", ")
+  }
+
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
   static func willDelete(_ credential: Credential) -> String {

@@ -6,6 +6,9 @@ struct CredentialFinder {
   let options: ItemOptions
   let defaultService: String
 
+  /// Unlocks the store as far as that can be done, or throws.
+  let unlock: () throws(KeychainError) -> Void
+
   /// The credential of an account.
   ///
   /// The one of exactly the names given is preferred. Without it, an internet password is found
@@ -48,7 +51,12 @@ struct CredentialFinder {
   }
 
   private func only(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
-    let result = try store.search(query)
+    var result = try store.search(query)
+    if result.credentials.isEmpty, result.lockedCount > 0 {
+      // A search alone unlocks nothing, as it cannot know whether that would help.
+      try unlock()
+      result = try store.search(query)
+    }
     let found = result.credentials.filter(options.matchesDetails)
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
     if let credential = found.first { return credential.identity }

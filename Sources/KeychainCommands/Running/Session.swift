@@ -73,6 +73,9 @@ extension Session {
 
   /// Finds the credential that options mean.
   func finder(_ options: ItemOptions) -> CredentialFinder {
-    CredentialFinder(store: store, options: options, defaultService: context.defaultService)
+    CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
+      () throws(KeychainError) in
+      try vault.ensureReadable(.unlockedNow)
+    }
   }
 }
