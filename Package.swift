@@ -70,6 +70,11 @@ let package = Package(
       path: "Tests/ImportCanary",
       packageAccess: false),
     .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
+      name: "KeychainCommandsTests",
+      dependencies: [
+        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// The options that every command takes.
+struct CommonOptions: ParsableArguments {
+  @Option(
+    help: .init("The vault's file; else KEYCHAIN_VAULT, else the usual place", valueName: "path"))
+  var vault: String?
+
+  @Option(help: .init("The kind of store: vault", valueName: "kind"))
+  var store: String?
+
+  @Flag(help: "Never ask on the terminal; also KEYCHAIN_NO_PROMPT")
+  var noPrompt = false
+
+  @Option(
+    help: .init("How long to wait for another process, such as 500ms or 2m", valueName: "time"),
+    transform: CommonOptions.duration)
+  var deadline: Duration?
+
+  @Option(help: .init("Read the unlocking passphrase from a file descriptor", valueName: "number"))
+  var passphraseFd: Int32?
+
+  @Option(help: .init("Read the unlocking passphrase from a file", valueName: "path"))
+  var passphraseFile: String?
+
+  @Option(help: .init("Unlock with a key file", valueName: "path"))
+  var keyFile: String?
+
+  private var unlockSourceCount: Int {
+    [passphraseFd != nil, passphraseFile != nil, keyFile != nil].count { $0 }
+  }
+
+  /// Whether the command line says what unlocks the vault.
+  var hasUnlockSource: Bool { unlockSourceCount > 0 }
+
+  func validate() throws {
+    guard unlockSourceCount <= 1 else { throw ValidationError(UserInterface.Usage.oneUnlockSource) }
+    if let passphraseFd, passphraseFd < 0 {
+      throw ValidationError(UserInterface.Usage.descriptor("--passphrase-fd"))
+    }
+  }
+
+  /// The source that was given, which then decides alone.
+  func unlockSource() -> UnlockSource? {
+    if let passphraseFd {
+      let descriptor = PassphraseDescriptor(passphraseFd, name: "--passphrase-fd")
+      return .passphrase(named: "--passphrase-fd") { () throws(KeychainError) in
+        try descriptor.passphrase()
+      }
+    }
+    if let passphraseFile { return .passphraseFile(passphraseFile, named: "--passphrase-file") }
+    return keyFile.map { .keyFile($0, named: "--key-file") }
+  }
+
+  static func duration(_ text: String) throws -> Duration {
+    guard let duration = DurationText.parse(text) else {
+      throw ValidationError(UserInterface.Usage.duration)
+    }
+    return duration
+  }
+}

@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// The options that describe a credential, for commands that write one.
+struct CredentialOptions: ParsableArguments {
+  @Option(
+    help: .init("When the secret is readable (default: whenUnlocked)", valueName: "name"),
+    transform: CredentialOptions.accessibility)
+  var accessibility: Accessibility?
+
+  @Option(
+    parsing: .unconditional, help: .init("A name for people; empty for none", valueName: "text"))
+  var label: String?
+
+  @Option(
+    parsing: .unconditional, help: .init("A remark for people; empty for none", valueName: "text"))
+  var comment: String?
+
+  @Option(help: .init("What the secret is, as a media type; empty for none", valueName: "type"))
+  var contentType: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("A pair that searches match; may be given again", valueName: "name=value"),
+    transform: AttributePair.init(parsing:))
+  var attribute: [AttributePair] = []
+
+  @Option(
+    help: .init(
+      "When the secret expires: a date (2027-01-31, 2027-01-31T12:00:00Z), a time from now "
+        + "(90d, 12h, 1w, 1y) or never",
+      valueName: "when"),
+    transform: Expiry.init(parsing:))
+  var expires: Expiry?
+
+  static func accessibility(_ text: String) throws -> Accessibility {
+    guard let accessibility = Accessibility(text) else {
+      throw ValidationError(UserInterface.Usage.accessibility)
+    }
+    return accessibility
+  }
+
+  /// The change that the options ask for; what is not given stays.
+  func update(removing names: [String] = []) -> CredentialUpdate {
+    CredentialUpdate(
+      accessibility: accessibility, label: Self.change(label), comment: Self.change(comment),
+      contentType: Self.change(contentType),
+      expires: expires.map { $0.date().map(FieldChange.set) ?? .clear } ?? .keep,
+      attributes: names.map { ($0, nil) } + attribute.map { ($0.name, $0.value) })
+  }
+
+  /// Whether anything is given.
+  var isGiven: Bool {
+    accessibility != nil || expires != nil || !attribute.isEmpty
+      || [label, comment, contentType].contains { $0 != nil }
+  }
+
+  private static func change(_ text: String?) -> FieldChange<String> {
+    text.map { $0.isEmpty ? .clear : .set($0) } ?? .keep
+  }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+
+/// Dates as ISO 8601 writes them.
+enum DateText {
+  /// Reads `2027-01-31`, which is its first moment, or `2027-01-31T12:00:00Z`.
+  ///
+  /// - Parameter text: A date, or a date and a time; in UTC unless an offset is given.
+  /// - Returns: The moment, or `nil` if the text is none of the calendar.
+  static func parse(_ text: String) -> Date? {
+    let form =
+      /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?([Zz]|[+-]\d\d:\d\d)?)?/
+    guard let match = text.wholeMatch(of: form)?.output else { return nil }
+    var parts = DateComponents()
+    (parts.year, parts.month, parts.day) = (Int(match.1), Int(match.2), Int(match.3))
+    parts.hour = match.4.map { Int($0) } ?? 0
+    parts.minute = match.5.map { Int($0) } ?? 0
+    parts.second = match.6.flatMap { $0 }.map { Int($0) } ?? 0
+    guard let date = calendar.date(from: parts), parts.isValidDate(in: calendar),
+      let offset = seconds(ofOffset: match.8.flatMap { $0 })
+    else { return nil }
+    let fraction = match.7.flatMap { $0 }.flatMap { Double("0\($0)") } ?? 0
+    return date.addingTimeInterval(fraction - Double(offset))
+  }
+
+  /// Writes a moment in UTC to the second.
+  static func text(_ date: Date) -> String {
+    date.formatted(Date.ISO8601FormatStyle())
+  }
+
+  private static func seconds(ofOffset offset: Substring?) -> Int? {
+    guard let offset, offset.lowercased() != "z" else { return 0 }
+    guard let hours = Int(offset.dropFirst().prefix(2)), let minutes = Int(offset.suffix(2)),
+      hours < 24, minutes < 60
+    else { return nil }
+    return (offset.hasPrefix("-") ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+
+  private static let calendar: Calendar = {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    return calendar
+  }()
+}

@@ -1,0 +1,45 @@
+/// Durations as people write them: `500ms`, `10s`, `2m`, `1h30m`, `90d`, `1w`, `1y`.
+enum DurationText {
+  /// How many milliseconds a unit has.
+  private static let milliseconds: [String: Int64] = [
+    "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
+    "y": 31_536_000_000,
+  ]
+
+  /// A duration longer than this is a mistake of whoever wrote it.
+  private static let greatest: Int64 = 31_536_000_000 * 1000
+
+  /// Reads a duration.
+  ///
+  /// - Parameters:
+  ///   - text: Numbers with units, the largest unit first by custom.
+  ///   - plainSeconds: Whether a number without a unit means seconds.
+  /// - Returns: The duration, or `nil` if the text is none or exceeds a thousand years.
+  static func parse(_ text: String, plainSeconds: Bool = true) -> Duration? {
+    if plainSeconds, !text.isEmpty, text.utf8.allSatisfy(isDigit) {
+      return parse(text + "s")
+    }
+    var rest = text.utf8[...]
+    var total: Int64 = 0
+    repeat {
+      guard let part = takePart(from: &rest) else { return nil }
+      total += part
+      guard total <= greatest else { return nil }
+    } while !rest.isEmpty
+    return .milliseconds(total)
+  }
+
+  /// Takes a number and its unit off the text, and returns its milliseconds.
+  private static func takePart(from rest: inout Substring.UTF8View) -> Int64? {
+    let digits = rest.prefix(while: isDigit)
+    rest = rest[digits.endIndex...]
+    let unit = rest.prefix { !isDigit($0) }
+    rest = rest[unit.endIndex...]
+    guard let number = Int64(Substring(digits)), let factor = milliseconds[String(Substring(unit))]
+    else { return nil }
+    let product = number.multipliedReportingOverflow(by: factor)
+    return product.overflow || product.partialValue > greatest ? nil : product.partialValue
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}

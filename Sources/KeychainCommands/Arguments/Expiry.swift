@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// When a secret stops being valid, as the option `--expires` says it.
+enum Expiry: Hashable, Sendable {
+  /// At a moment.
+  case at(Date)
+
+  /// Some time after now.
+  case after(Duration)
+
+  /// Not at all.
+  case never
+
+  /// Reads a date, a duration or `never`.
+  init(parsing text: String) throws {
+    if text == "never" {
+      self = .never
+    } else if let date = DateText.parse(text) {
+      self = .at(date)
+    } else if let duration = DurationText.parse(text, plainSeconds: false) {
+      self = .after(duration)
+    } else {
+      throw ValidationError(UserInterface.Usage.expiry)
+    }
+  }
+
+  /// The moment, or `nil` for never.
+  func date(from now: Date = Date()) -> Date? {
+    switch self {
+    case .at(let date): date
+    case .after(let duration): now.addingTimeInterval(duration / .seconds(1))
+    case .never: nil
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// The options that name a credential beside its account.
+struct ItemOptions: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: .init("What the credential is for (default: default)", valueName: "name"))
+  var service: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The access group (default: the unnamed one)", valueName: "name"))
+  var accessGroup: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The server of an internet password, instead of a service", valueName: "host"))
+  var server: String?
+
+  @Option(
+    name: .customLong("protocol"), parsing: .unconditional,
+    help: .init("Its protocol, such as https", valueName: "name"))
+  var protocolName: String?
+
+  @Option(help: .init("Its port", valueName: "number"))
+  var port: UInt16?
+
+  @Option(parsing: .unconditional, help: .init("Its path on the server", valueName: "path"))
+  var path: String?
+
+  @Option(parsing: .unconditional, help: .init("Its security domain (realm)", valueName: "name"))
+  var securityDomain: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("Its authentication type, such as httpBasic", valueName: "name"))
+  var authenticationType: String?
+
+  func validate() throws {
+    if service != nil && server != nil {
+      throw ValidationError(UserInterface.Usage.serviceOrServer)
+    }
+    if server == nil, hasServerDetails {
+      throw ValidationError(UserInterface.Usage.serverMissing)
+    }
+  }
+
+  private var hasServerDetails: Bool {
+    port != nil || [protocolName, path, securityDomain, authenticationType].contains { $0 != nil }
+  }
+
+  /// The identity that the options spell out; names of a server that are not given are empty.
+  func identity(account: String, defaultService: String) -> CredentialIdentity {
+    let group = accessGroup ?? ""
+    guard let server else {
+      return .genericPassword(
+        service: service ?? defaultService, account: account, accessGroup: group)
+    }
+    let password = InternetPassword(
+      server: server, protocol: protocolName ?? "", port: port ?? 0, path: path ?? "",
+      account: account, securityDomain: securityDomain ?? "",
+      authenticationType: authenticationType ?? "")
+    return CredentialIdentity(.internetPassword(password), accessGroup: group)
+  }
+
+  /// The search for what is given; nothing is assumed but the unnamed access group.
+  func query(account: String?, attributes: CredentialAttributes = [:]) -> CredentialQuery {
+    CredentialQuery(
+      accessGroup: accessGroup ?? "", service: service, server: server, protocol: protocolName,
+      port: port, path: path, account: account, attributes: attributes)
+  }
+
+  /// Whether a credential has the names that searches know nothing of.
+  func matchesDetails(of credential: Credential) -> Bool {
+    guard case .internetPassword(let password) = credential.identity.kind else { return true }
+    return securityDomain.map(password.securityDomain.hasSameBytes) ?? true
+      && authenticationType.map(password.authenticationType.hasSameBytes) ?? true
+  }
+
+  /// Whether other internet passwords may be meant than the one whose other names are empty.
+  var leavesNamesOpen: Bool {
+    server != nil
+      && (port == nil || [protocolName, path, securityDomain, authenticationType].contains(nil))
+  }
+}

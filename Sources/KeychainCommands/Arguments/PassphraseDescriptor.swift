@@ -1,0 +1,47 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+
+/// A passphrase that comes through a file descriptor, which can be read once.
+final class PassphraseDescriptor: Sendable {
+  /// A longer one is a mistake, such as a descriptor of something else.
+  static let limit = 1 << 20
+
+  private let descriptor: Int32
+  private let name: String
+  private let read = Mutex<SharedSecret?>(nil)
+
+  /// Names the descriptor.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open descriptor.
+  ///   - name: The option that gave it.
+  init(_ descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  /// The passphrase: everything up to the end, without one newline at the end.
+  func passphrase() throws(KeychainError) -> SecretBytes {
+    try read.withLock { read throws(KeychainError) in
+      if read == nil { read = SharedSecret(try readToEnd()) }
+      guard let read else { throw .unreadable(name) }
+      return try read.copy()
+    }
+  }
+
+  private func readToEnd() throws(KeychainError) -> SecretBytes {
+    // A terminal would show what is typed; the prompt does not.
+    guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
+    guard descriptor > 2 || !StandardDescriptors.wasClosed(descriptor) else {
+      throw .unreadable(name)
+    }
+    guard
+      let secret = try translating({ () throws(SecretsError) in
+        try SecretBytes.reading(fileDescriptor: descriptor, limit: Self.limit)
+      })
+    else { throw .passphraseTooLong(name) }
+    return try secret.droppingTrailingNewline()
+  }
+}

@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Accepts a vault that was put back from a backup.
+struct AcceptRestoredCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accept-restored",
+    abstract: "Accept a vault that was restored from a backup",
+    discussion: """
+      An older copy of the vault is refused until a person says that it is meant. How it differs \
+      from what was seen here last is shown before.
+
+      Example:
+        prefs keychain accept-restored
+      """)
+
+  @Flag(name: .shortAndLong, help: "Do not ask")
+  var yes = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    try session.vault.acceptRestored { differences throws(KeychainError) in
+      for line in UserInterface.lines(of: differences) { session.interface.say(line) }
+      return try session.confirm(UserInterface.questionToAcceptRestored, assumingYes: yes)
+    }
+  }
+}

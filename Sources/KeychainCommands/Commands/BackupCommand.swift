@@ -1,0 +1,30 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Copies the vault while it is in use.
+struct BackupCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy the vault while it is in use",
+    discussion: """
+      The copy is a vault, as encrypted as the original and opened by the same slots; the vault is \
+      verified on the way.
+
+      Example:
+        prefs keychain backup /backup/vault.db
+      """)
+
+  @Argument(help: "The file to make")
+  var file: String
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let report = try session.withProgress { progress throws(KeychainError) in
+      try session.vault.backup(to: file, progress: progress)
+    }
+    session.interface.say(UserInterface.summary(of: report, file: file))
+    if report.needsThisDevice { session.interface.hint(session.interface.backupNeedsThisDevice) }
+  }
+}

@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// Deletes a credential.
+struct DeleteCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete a credential",
+    discussion: """
+      Example:
+        prefs keychain delete alice --service example.com --if-exists
+      """,
+    aliases: ["rm"])
+
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  var account: String
+
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "Succeed if there is none")
+  var ifExists = false
+
+  @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
+  var expectedVersion: UInt64?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let finder = session.finder(item)
+    guard let identity = try finder.identity(account: account),
+      try session.store.remove(identity, expectedVersion: expectedVersion)
+    else {
+      if ifExists { return }
+      throw .notFound(finder.exactIdentity(account: account))
+    }
+  }
+}

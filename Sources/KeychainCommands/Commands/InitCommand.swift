@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+/// Makes a vault.
+struct InitCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Make a vault, and choose what opens it",
+    discussion: """
+      The device key of this machine opens the vault unless --no-device is given. As soon as a \
+      passphrase or a key file opens it too, the device key alone reads only what needs no unlock. \
+      On a terminal, and without options, a passphrase is asked for; an empty one means none. \
+      Elsewhere nothing is asked.
+
+      Example:
+        prefs keychain init --passphrase
+      """)
+
+  @Flag(
+    help: "Protect the vault by a passphrase, asked for twice unless --new-passphrase-… is given")
+  var passphrase = false
+
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @OptionGroup var keyFile: NewKeyFileOptions
+
+  @Flag(help: "Do not let this machine's device key open the vault")
+  var noDevice = false
+
+  @Flag(help: "Make a new vault where one was seen before and is gone")
+  var startAnew = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  private var wantsPassphrase: Bool { passphrase || newPassphrase.isGiven }
+
+  func validate() throws {
+    if noDevice && !wantsPassphrase && !keyFile.isGiven {
+      throw ValidationError(UserInterface.Usage.nothingOpens)
+    }
+    if common.hasUnlockSource { throw ValidationError(UserInterface.Usage.nothingToUnlock) }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let startsAnew = try startsAnew(session)
+    let chosen = try chosenPassphrase(session)
+    try keyFile.withKeyFile { path throws(KeychainError) in
+      try session.vault.create(
+        passphrase: chosen, keyFile: path, device: !noDevice, startingAnew: startsAnew)
+    }
+    session.interface.say(UserInterface.made(try session.vault.status()))
+  }
+
+  /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
+  private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
+    let status = try session.vault.status()
+    guard !status.exists, status.wasSeen else { return false }
+    guard startAnew || session.prompt != nil else { return false }
+    guard try session.confirm(UserInterface.questionToStartAnew, assumingYes: startAnew) else {
+      throw .notConfirmed
+    }
+    return true
+  }
+
+  private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {
+    if wantsPassphrase { return try newPassphrase.passphrase(in: session) }
+    guard session.prompt != nil, !keyFile.isGiven else { return nil }
+    let answer = try session.askTwice(for: .optionalPassphrase)
+    guard answer.count > 0 else { return nil }
+    return answer
+  }
+}

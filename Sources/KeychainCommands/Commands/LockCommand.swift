@@ -1,0 +1,26 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Locks the vault.
+struct LockCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock",
+    abstract: "Lock the vault, for running programs too",
+    discussion: """
+      Credentials of the accessibility afterFirstUnlock stay readable until the next boot, unless \
+      --all is given.
+
+      Example:
+        prefs keychain lock --all
+      """)
+
+  @Flag(help: "Also what one unlock opens until the next boot")
+  var all = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    try session.vault.lock(all: all)
+  }
+}

@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+/// Stores a secret.
+struct SetCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Store a secret",
+    discussion: """
+      The secret is read from standard input, every byte of it; on a terminal it is asked for \
+      twice, and not shown. A credential of the same names is updated in place: label, comment, \
+      attributes and accessibility stay unless given, and the expiry and the content type, which \
+      are the secret's, are those given now.
+
+      Example:
+        printf %s "$TOKEN" | prefs keychain set alice --service example.com --expires 90d
+      """)
+
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  var account: String
+
+  @Argument(help: .hidden)
+  var rest: [String] = []
+
+  @OptionGroup var item: ItemOptions
+  @OptionGroup var details: CredentialOptions
+
+  @Flag(help: "Drop one newline at the end of what standard input gives")
+  var trimNewline = false
+
+  @Flag(help: "Fail if the credential exists")
+  var createOnly = false
+
+  @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
+  var expectedVersion: UInt64?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init(
+      "Take the secret from the command line, where others can see it", valueName: "secret"))
+  var insecureValue: String?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func validate() throws {
+    guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }
+    if createOnly && expectedVersion != nil {
+      throw ValidationError(UserInterface.Usage.createOrExpect)
+    }
+    if common.passphraseFd == STDIN_FILENO, insecureValue == nil {
+      throw ValidationError(UserInterface.Usage.inputTwice)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = item.identity(account: account, defaultService: session.context.defaultService)
+    let input = SecretInput(trimsNewline: trimNewline, insecureValue: insecureValue)
+    let writer = CredentialWriter(
+      store: session.store, patience: session.vault.configuration.deadline)
+    try writer.write(
+      identity, update: details.update(), secret: try input.secret(in: session),
+      condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
+  }
+}

@@ -1,0 +1,36 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// Shows what is known about a credential.
+struct ShowCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show a credential without its secret",
+    discussion: """
+      Attributes, accessibility, times and the version number, which --expected-version takes.
+
+      Example:
+        prefs keychain show alice --service example.com --json
+      """)
+
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  var account: String
+
+  @OptionGroup var item: ItemOptions
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = try session.finder(item).existing(account: account)
+    guard let credential = try session.store.credential(for: identity) else {
+      throw .notFound(identity)
+    }
+    try StandardOutput.write(
+      json
+        ? try JSONText.text(CredentialJSON(credential))
+        : UserInterface.description(of: credential))
+  }
+}

@@ -1,0 +1,57 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Adds a way to open the vault.
+struct SlotsAddCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Let something more open the vault",
+    discussion: """
+      The options --passphrase-fd, --passphrase-file and --key-file unlock the vault as it is; \
+      what opens it from now on is given by the options below.
+
+      Example:
+        prefs keychain slots add --passphrase
+        prefs keychain slots add --new-key-file ~/backup/vault.key
+      """)
+
+  @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")
+  var passphrase = false
+
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @OptionGroup var keyFile: NewKeyFileOptions
+
+  @Flag(help: "Add the device key of this machine")
+  var device = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  private var wantsPassphrase: Bool { passphrase || newPassphrase.isGiven }
+
+  func validate() throws {
+    guard [wantsPassphrase, keyFile.isGiven, device].count(where: { $0 }) == 1 else {
+      throw ValidationError(UserInterface.Usage.oneSlot)
+    }
+    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.passphraseFd {
+      throw ValidationError(UserInterface.Usage.descriptorTwice)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let slot = try add(in: session)
+    session.interface.say(UserInterface.added(slot))
+  }
+
+  private func add(in session: Session) throws(KeychainError) -> VaultSlot {
+    let vault = session.vault
+    if device { return try vault.addDeviceSlot() }
+    if wantsPassphrase {
+      return try vault.addPassphraseSlot(try newPassphrase.passphrase(in: session))
+    }
+    return try keyFile.withKeyFile { path throws(KeychainError) in
+      guard let path else { throw .noKeyFile }
+      return try vault.addKeyFileSlot(path: path)
+    }
+  }
+}

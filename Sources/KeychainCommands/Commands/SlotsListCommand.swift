@@ -1,0 +1,30 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Lists what opens the vault.
+struct SlotsListCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List what opens the vault",
+    discussion: """
+      Each slot with its number, its kind, what it opens and, of a passphrase, the cost of its \
+      hash. In a pipe the fields are separated by tabs.
+
+      Example:
+        prefs keychain slots list
+      """,
+    aliases: ["ls"])
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let slots = try session.vault.slots()
+    if json { return try StandardOutput.write(try JSONText.text(slots.map(SlotJSON.init))) }
+    let table = UserInterface.table(slots)
+    try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+  }
+}

@@ -1,0 +1,27 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Shows the state of the vault in few words.
+struct StatusCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show whether the vault is there, and what is readable",
+    discussion: """
+      Nothing is asked and nothing is changed; 'doctor' says more.
+
+      Example:
+        prefs keychain status --json
+      """)
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let status = try session.vault.status()
+    try StandardOutput.write(
+      json ? try JSONText.text(StatusJSON(status)) : UserInterface.description(of: status))
+  }
+}

@@ -1,0 +1,28 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Unlocks the vault for the commands that follow.
+struct UnlockCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock",
+    abstract: "Unlock the vault for the commands that follow",
+    discussion: """
+      The vault stays unlocked while it is used, until 15 minutes (or --timeout) pass without use, \
+      and 12 hours at most. The key lies in the kernel's keyring, not in a file.
+
+      Example:
+        prefs keychain unlock --timeout 1h
+      """)
+
+  @Option(
+    help: .init("How long it stays unlocked without use, such as 30m", valueName: "time"),
+    transform: CommonOptions.duration)
+  var timeout: Duration?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    try session.vault.unlock(timeout: timeout)
+  }
+}

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// Changes what is known about a credential.
+struct UpdateCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "update",
+    abstract: "Change a credential without its secret",
+    discussion: """
+      What is not given stays. An empty label, comment or content type removes it.
+
+      Example:
+        prefs keychain update alice --service example.com --expires 2027-01-31 --label "Work"
+      """)
+
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  var account: String
+
+  @OptionGroup var item: ItemOptions
+  @OptionGroup var details: CredentialOptions
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Remove an attribute; may be given again", valueName: "name"))
+  var removeAttribute: [String] = []
+
+  @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
+  var expectedVersion: UInt64?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func validate() throws {
+    guard details.isGiven || !removeAttribute.isEmpty else {
+      throw ValidationError(UserInterface.Usage.nothingToUpdate)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = try session.finder(item).existing(account: account)
+    try session.store.update(
+      identity, with: details.update(removing: removeAttribute),
+      expectedVersion: expectedVersion)
+  }
+}

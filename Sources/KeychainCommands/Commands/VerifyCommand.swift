@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Checks the whole vault.
+struct VerifyCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Check every row of the vault",
+    discussion: """
+      Rows that were changed, dropped or put back outside the program are found without \
+      unlocking; what is unlocked is opened too. Nothing is changed.
+
+      Example:
+        prefs keychain verify && prefs keychain backup /backup/vault.db
+      """)
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let report = try session.withProgress { progress throws(KeychainError) in
+      try session.vault.verify(progress: progress)
+    }
+    if json {
+      try StandardOutput.write(try JSONText.text(VerificationJSON(report)))
+    } else {
+      try StandardOutput.write(UserInterface.summary(of: report))
+    }
+    for problem in report.problems { session.interface.error(problem) }
+    guard report.isIntact else { throw .notIntact(report.problems.count) }
+  }
+}

@@ -1,0 +1,172 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+extension UserInterface {
+  /// Everything that a diagnosis found, in lines.
+  static func description(of diagnosis: Diagnosis) -> String {
+    var pairs = [("store", "vault (\(reason(diagnosis.choice)))")]
+    if let path = diagnosis.path { pairs.append(("vault", path)) }
+    if let status = diagnosis.status {
+      pairs += vault(status, diagnosis)
+    } else if let failure = diagnosis.failure {
+      pairs.append(("problem", failure.message))
+    }
+    pairs += surroundings(diagnosis)
+    pairs += nextSteps(diagnosis).map { ("next", $0) }
+    return lines(pairs)
+  }
+
+  private static func reason(_ choice: Diagnosis.Choice) -> String {
+    switch choice {
+    case .option: "chosen by --store"
+    case .environment: "chosen by KEYCHAIN_STORE"
+    case .onlyOne: "the only store of this build"
+    }
+  }
+
+  private static func vault(_ status: VaultStatus, _ diagnosis: Diagnosis) -> [(String, String)] {
+    guard status.exists else {
+      return [("state", status.wasSeen ? "was here before, and is gone" : "not made yet")]
+    }
+    var pairs = [("state", state(of: status)), ("items", counts(status))]
+    pairs += status.slots.map {
+      ("opened by", "slot \($0.number), \(name(of: $0)): \(value(of: $0))")
+    }
+    if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
+    pairs += losses(status)
+    pairs.append(("seen record", words(for: status.seenRecord) + " (\(status.seenRecordPath))"))
+    pairs.append(("file system", fileSystem(status)))
+    return pairs
+  }
+
+  private static func counts(_ status: VaultStatus) -> String {
+    let parts = Accessibility.allCases.compactMap { accessibility in
+      status.itemsByAccessibility[accessibility].map { "\($0) \(accessibility)" }
+    }
+    return "\(status.itemCount)" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+  }
+
+  private static func value(of slot: VaultSlot) -> String {
+    switch (slot.grant, slot.passwordHash) {
+    case (.openTier, _): "opens what needs no unlock"
+    case (.root, let cost?): "opens everything; \(cost.memory >> 20) MiB, \(cost.passes) passes"
+    case (.root, nil): "opens everything"
+    }
+  }
+
+  static func words(for grade: Diagnosis.Grade) -> String {
+    switch grade {
+    case .strong: "strong: without the passphrase or the key file nothing that is locked opens"
+    case .fair: "fair: a passphrase with a hash that is cheaper than usual"
+    case .weak:
+      "weak: device key only, which protects against other users, not against who has the disk"
+    }
+  }
+
+  /// What is lost with which file.
+  private static func losses(_ status: VaultStatus) -> [(String, String)] {
+    let deviceOnly = status.itemsByAccessibility.filter { $0.key.isThisDeviceOnly }.values
+      .reduce(0, +)
+    let needsDevice = !status.slots.contains { $0.grant == .root && $0.kind != .device }
+    let device =
+      needsDevice
+      ? "everything is lost, as nothing else opens the vault"
+      : deviceOnly > 0 ? "\(items(deviceOnly)) bound to this device are lost" : "nothing is lost"
+    return [
+      ("without vault.db", "everything is lost (\(status.path))"),
+      (
+        "without device.key",
+        (status.hasDeviceSecret ? device : "it is missing: \(device)")
+          + " (\(status.deviceSecretPath))"
+      ),
+      ("without the seen record", "nothing is lost, but an older copy would not be noticed"),
+    ]
+  }
+
+  private static func words(for record: VaultStatus.SeenRecordState) -> String {
+    switch record {
+    case .current: "agrees with the vault"
+    case .none: "none: an older copy of the vault would not be noticed at this first sight"
+    case .unreadable: "unreadable: this counts as the first sight of the vault"
+    case .newerThanFile: "knows a newer state: the vault was rolled back"
+    case .otherVault: "is of another vault"
+    }
+  }
+
+  private static func fileSystem(_ status: VaultStatus) -> String {
+    let name = status.fileSystem ?? "unknown"
+    if status.isOnNetwork { return "\(name), a network's, where locks may not hold" }
+    return status.isReadOnly ? "\(name), which can only be read" : name
+  }
+
+  private static func surroundings(_ diagnosis: Diagnosis) -> [(String, String)] {
+    var pairs: [(String, String)] = []
+    if let status = diagnosis.status {
+      pairs.append(
+        (
+          "cache",
+          status.isCacheAvailable
+            ? "the kernel's keyring keeps the vault unlocked between commands"
+            : "the kernel's keyring cannot be used: each command unlocks for itself"
+        ))
+      pairs.append(("unlocking tries", words(forSources: status.unlockSources)))
+    }
+    let limit = diagnosis.lockedMemoryLimit.map { "\($0 >> 10) KiB" } ?? "without limit"
+    pairs.append(
+      (
+        "memory",
+        diagnosis.canLockMemory
+          ? "secrets are kept out of swap (limit: \(limit))"
+          : "secrets may reach swap, as memory cannot be locked"
+      ))
+    pairs.append(("core dumps", "off for this command"))
+    return pairs
+  }
+
+  private static func words(forSources sources: [String]) -> String {
+    (["the kernel's cache", "the device key"] + sources).joined(separator: ", ")
+  }
+
+  /// What to do next.
+  static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
+    let path = KeychainCommandContext.current.commandPath
+    if let failure = diagnosis.failure { return failure.recovery.map { [$0] } ?? [] }
+    guard let status = diagnosis.status, status.exists else {
+      return ["run '\(path) init', or store a credential with '\(path) set', which makes the vault"]
+    }
+    var steps: [String] = []
+    if diagnosis.grade == .weak {
+      steps.append("for protection of the disk too, run '\(path) slots add --passphrase'")
+    }
+    if status.readable != .unlockedNow { steps.append("to unlock, run '\(path) unlock'") }
+    if status.isOnNetwork { steps.append("move the vault to a local disk, with KEYCHAIN_VAULT") }
+    if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }
+    return steps
+  }
+}
+
+extension KeychainError {
+  static func olderThanSeen(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' is older than the vault that was seen here",
+      recovery: "if you restored a backup, run "
+        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
+  }
+
+  static func anotherVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' is another vault than the one seen here before",
+      recovery: "if that is meant, run "
+        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
+  }
+
+  static func vaultIsGone(_ path: String) -> Self {
+    Self(
+      .noStore, "'\(path)' was here before and is gone",
+      recovery: "mount its volume, restore a backup, or start anew with "
+        + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
+  }
+
+  static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
+}

@@ -1,0 +1,160 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// The failures that the commands find themselves; stores have their own.
+extension KeychainError {
+  static let emptyPassphrase = KeychainError(
+    .refused, "an empty passphrase protects nothing",
+    recovery: "leave the passphrase out, and the vault is protected by the device key only")
+
+  static let onlyVault = KeychainError(
+    .noStore, "the store 'secret-service' is not in this build, which has only the vault",
+    recovery: "use '--store vault', or unset KEYCHAIN_STORE")
+
+  static func unknownStore(_ name: String) -> Self {
+    Self(.invalidArgument, "there is no store '\(name)'", recovery: "use '--store vault'")
+  }
+
+  static func nobodyToAsk(for subject: UserInterface.Subject) -> Self {
+    switch subject {
+    case .secret:
+      Self(
+        .invalidArgument, "there is no terminal to ask for the secret, or asking is turned off",
+        recovery: "give the secret on standard input")
+    case .newPassphrase, .optionalPassphrase:
+      Self(
+        .invalidArgument, "there is no terminal to ask for a passphrase, or asking is turned off",
+        recovery: "use --new-passphrase-fd or --new-passphrase-file")
+    }
+  }
+
+  static let needsConfirmation = KeychainError(
+    .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
+    recovery: "add --yes if you are sure")
+
+  static let answersKeepDiffering = KeychainError(
+    .cancelled, "the two answers differed three times; nothing was changed")
+
+  static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
+
+  static func argumentNotText(_ index: Int) -> Self {
+    Self(.invalidArgument, "argument \(index) is not valid UTF-8")
+  }
+
+  static func terminalAsSource(_ option: String) -> Self {
+    Self(
+      .invalidArgument, "\(option) names a terminal, which would show the passphrase",
+      recovery: "leave the option out, and the passphrase is asked for without showing it")
+  }
+
+  static func unreadable(_ source: String) -> Self {
+    Self(.inputOutput, "\(source) cannot be read")
+  }
+
+  static func passphraseTooLong(_ source: String) -> Self {
+    Self(.tooLarge, "the passphrase from \(source) is longer than 1 MiB")
+  }
+
+  static let secretTooLong = KeychainError(
+    .tooLarge, "the secret is longer than \(Credential.maximumSecretCount) bytes")
+
+  static func outputFailed(errno: Int32) -> Self {
+    Self(
+      .inputOutput, "standard output cannot be written: \(reason(errno))",
+      underlying: .system(errno: errno))
+  }
+
+  static func cannotOpen(_ path: String, errno: Int32) -> Self {
+    Self(
+      .inputOutput, "'\(path)' cannot be read: \(reason(errno))", underlying: .system(errno: errno))
+  }
+
+  static func cannotWrite(_ path: String, errno: Int32) -> Self {
+    Self(
+      .inputOutput, "'\(path)' cannot be written: \(reason(errno))",
+      underlying: .system(errno: errno))
+  }
+
+  static func openToOthers(_ path: String) -> Self {
+    Self(
+      .insecurePermissions, "'\(path)' can be read or changed by other users",
+      recovery: "make it yours alone: chmod 600 '\(path)'")
+  }
+
+  static func notARegularFile(_ path: String) -> Self {
+    Self(
+      .refused, "'\(path)' is not a regular file, and is not overwritten",
+      recovery: "name another file, or remove this one")
+  }
+
+  static func expired(_ credential: Credential) -> Self {
+    let date = credential.expires.map { " on \(DateText.text($0))" } ?? ""
+    return Self(
+      .expired, "\(credential.identity) expired\(date)",
+      recovery: "store a new secret, or read the old one with --allow-expired")
+  }
+
+  static func ambiguous(_ identities: [CredentialIdentity]) -> Self {
+    let names = identities.map(\.description).joined(separator: "; ")
+    return Self(
+      .ambiguous, "\(identities.count) credentials match: \(names)",
+      recovery: "name more of what you mean, such as the account, --service, --protocol or --port")
+  }
+
+  static func nothingMatches(_ attributes: CredentialAttributes) -> Self {
+    let names = attributes.map { "'\($0.name)'" }.joined(separator: ", ")
+    return Self(.notFound, "there is no credential with these values of \(names)")
+  }
+
+  static func lockedItems(_ count: Int) -> Self {
+    Self(
+      .locked,
+      "no readable credential matches, and \(UserInterface.items(count)) that may match "
+        + "\(UserInterface.are(count)) locked",
+      recovery: "run '\(KeychainCommandContext.current.commandPath) unlock'")
+  }
+
+  static func otherDeviceItems(_ count: Int) -> Self {
+    Self(
+      .otherDevice,
+      "no readable credential matches, and \(UserInterface.items(count)) that may match "
+        + "\(UserInterface.are(count)) bound to another device")
+  }
+
+  static func damagedItems(_ names: [String]) -> Self {
+    Self(
+      .damaged,
+      "\(UserInterface.items(names.count)) \(UserInterface.are(names.count)) damaged: "
+        + names.joined(separator: "; "),
+      recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
+  }
+
+  static func notIntact(_ problems: Int) -> Self {
+    Self(
+      .damaged, "the vault is not intact: \(problems) problem\(problems == 1 ? "" : "s") found",
+      recovery: "keep a copy of the file, and restore a backup")
+  }
+
+  static func unencodable() -> Self {
+    Self(.internalFailure, "the answer could not be written as JSON")
+  }
+
+  init(_ end: TerminalSession.End) {
+    switch end {
+    case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
+    case .timedOut: self.init(.timedOut, "nobody answered the question in two minutes")
+    case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
+    case .unusable(let code):
+      self.init(
+        .inputOutput, "the terminal cannot be used: \(Self.reason(code))",
+        underlying: .system(errno: code))
+    case .secrets(let error): self.init(error)
+    }
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    let text = strerror(code).flatMap { String(validatingCString: $0) }
+    return text.map(UserInterface.inOurStyle) ?? "error \(code)"
+  }
+}

@@ -1,0 +1,44 @@
+internal import KeychainVault
+
+extension UserInterface {
+  /// What a person is asked for twice.
+  enum Subject {
+    case secret
+    case newPassphrase
+    case optionalPassphrase
+  }
+
+  /// The question for the passphrase that unlocks.
+  func question(for request: PassphraseRequest) -> String {
+    let again = request.failedAttempts > 0 ? "that passphrase is wrong; try again\n" : ""
+    return "\(again)passphrase of \(request.vaultPath.visible): "
+  }
+
+  static func question(for subject: Subject) -> String {
+    switch subject {
+    case .secret: "secret: "
+    case .newPassphrase: "new passphrase: "
+    case .optionalPassphrase: "new passphrase (empty for none): "
+    }
+  }
+
+  static func questionAgain(for subject: Subject) -> String {
+    switch subject {
+    case .secret: "the same secret again: "
+    case .newPassphrase, .optionalPassphrase: "the same passphrase again: "
+    }
+  }
+
+  static let answersDiffer = "the two answers differ; try again"
+
+  static func questionToRemoveSlot(_ number: UInt32, deleting count: Int) -> String {
+    count == 0
+      ? "remove slot \(number)? [y/N] "
+      : "remove slot \(number) and delete \(items(count))? [y/N] "
+  }
+
+  static let questionToStartAnew =
+    "a vault was seen here before and is gone; start anew without it? [y/N] "
+
+  static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
+}

@@ -1,0 +1,49 @@
+internal import KeychainCredentials
+
+extension UserInterface {
+  /// What is wrong with arguments; the argument parser puts the option's name before some.
+  enum Usage {
+    static let expiry =
+      "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
+      + "or never"
+    static let duration = "write a time such as 500ms, 10s, 2m or 1h"
+    static let attribute = "write a name, an equals sign and a value, such as env=production"
+    static let accessibility =
+      "choose one of "
+      + Accessibility.allCases.map(\.description).joined(separator: ", ")
+    static let oneUnlockSource =
+      "only one of --passphrase-fd, --passphrase-file and --key-file can unlock"
+    static let oneNewPassphrase =
+      "only one of --new-passphrase-fd and --new-passphrase-file can be given"
+    static let serviceOrServer =
+      "--service names a generic password and --server an internet password; give one of them"
+    static let serverMissing =
+      "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+    static let accountOrAttribute = "name an account, or an attribute with --attribute"
+    static let nothingToUpdate = "name what to change, such as --label"
+    static let createOrExpect = "--create-only and --expected-version exclude each other"
+    static let outputIsExact = "--output and --json exclude each other"
+    static let secretFromArgument =
+      "the secret is read from standard input or asked for, and never taken from an argument; "
+      + "--insecure-value takes it from there all the same"
+    static let oneKeyFile = "only one of --new-key-file and --with-key-file can be given"
+    static let oneSlot =
+      "choose one of --passphrase, --new-key-file, --with-key-file and --device"
+    static let nothingOpens =
+      "with --no-device something else must open the vault: --passphrase, --new-key-file or "
+      + "--with-key-file"
+    static let inputTwice =
+      "standard input cannot be both the secret and a passphrase; use another descriptor"
+    static let nothingToUnlock =
+      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file or "
+      + "--with-key-file"
+    static let descriptorTwice =
+      "--passphrase-fd and --new-passphrase-fd need two descriptors"
+    static let groupOrAll = "--access-group and --all-groups exclude each other"
+    static let newlineWithJSON = "--newline concerns the plain secret, not --json"
+
+    static func descriptor(_ option: String) -> String {
+      "\(option) takes the number of an open file descriptor"
+    }
+  }
+}

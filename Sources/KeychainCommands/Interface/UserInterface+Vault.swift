@@ -1,0 +1,115 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+extension UserInterface {
+  /// The table of slots.
+  static func table(_ slots: [VaultSlot]) -> TextTable {
+    TextTable(
+      header: ["SLOT", "KIND", "OPENS", "COST"],
+      rows: slots.map { [String($0.number), name(of: $0), opens($0), cost($0)] })
+  }
+
+  static func name(of slot: VaultSlot) -> String {
+    switch slot.kind {
+    case .passphrase: "passphrase"
+    case .keyFile: "key file"
+    case .device: slot.isThisDevice == true ? "device (this one)" : "device (another one)"
+    case .recoveryCode: "recovery code"
+    case .recipient: "recipient"
+    }
+  }
+
+  private static func opens(_ slot: VaultSlot) -> String {
+    switch slot.grant {
+    case .root: "everything"
+    case .openTier: "what needs no unlock"
+    }
+  }
+
+  private static func cost(_ slot: VaultSlot) -> String {
+    slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""
+  }
+
+  /// The state of a vault in few lines.
+  static func description(of status: VaultStatus) -> String {
+    guard status.exists else {
+      return lines([
+        ("vault", status.path),
+        ("state", status.wasSeen ? "was here before, and is gone" : "not made yet"),
+      ])
+    }
+    return lines([
+      ("vault", status.path), ("state", state(of: status)),
+      ("items", String(status.itemCount)),
+      ("opened by", status.slots.map(name).joined(separator: ", ")),
+    ])
+  }
+
+  /// Whether a vault is locked, and for how long it is not.
+  static func state(of status: VaultStatus) -> String {
+    let left = status.cachedFor.map { " for \(time($0)) without use" } ?? ""
+    switch status.readable {
+    case .unlockedNow: return "unlocked\(left)"
+    case .unlockedSinceBoot: return "locked; afterFirstUnlock items are readable"
+    case .nothing: return "locked; items that need no unlock are readable"
+    case nil: return "locked"
+    }
+  }
+
+  static func made(_ status: VaultStatus) -> String {
+    "made the vault \(status.path), opened by "
+      + status.slots.map(name).joined(separator: ", ")
+  }
+
+  static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
+
+  static func willDelete(_ credential: Credential) -> String {
+    "will be deleted: \(credential.identity)"
+  }
+
+  static func deleted(_ count: Int) -> String { "deleted \(items(count))" }
+
+  static func progress(_ progress: VaultProgress) -> String {
+    "\(progress.completed) of \(items(progress.total))"
+  }
+
+  static func summary(of report: VerificationReport) -> String {
+    let unopened = report.itemCount - report.openedCount
+    let locked = unopened > 0 ? ", \(unopened) of them without opening, as they are locked" : ""
+    return "checked \(items(report.itemCount))\(locked): "
+      + (report.isIntact ? "intact\n" : "not intact\n")
+  }
+
+  static func summary(of report: BackupReport, file: String) -> String {
+    "copied \(items(report.itemCount)) to \(file), opened by "
+      + report.slots.map(name).joined(separator: ", ")
+  }
+
+  var backupNeedsThisDevice: String {
+    "only this machine's device key opens the copy; to have it open elsewhere, "
+      + "run '\(KeychainCommandContext.current.commandPath) slots add --passphrase' and copy again"
+  }
+
+  /// How a restored vault differs from what was seen, a line each.
+  static func lines(of differences: RestoredDifferences) -> [String] {
+    var lines: [String] = []
+    if differences.isOtherVault {
+      lines.append("this is another vault than the one seen here before")
+    }
+    if let seen = differences.seenCounter {
+      lines.append("changes counted by the file: \(differences.fileCounter); seen here: \(seen)")
+    } else {
+      lines.append("changes counted by the file: \(differences.fileCounter)")
+    }
+    if differences.expectedItemCount != differences.itemCount {
+      lines.append(
+        "it should hold \(items(differences.expectedItemCount)), "
+          + "and holds \(items(differences.itemCount))")
+    }
+    lines.append(
+      differences.isConsistent
+        ? "its rows agree with each other" : "its rows do not agree with each other")
+    return lines
+  }
+}

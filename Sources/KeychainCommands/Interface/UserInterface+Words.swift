@@ -1,0 +1,28 @@
+extension UserInterface {
+  /// `1 item`, `2 items`.
+  static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+
+  static func are(_ count: Int) -> String { count == 1 ? "is" : "are" }
+
+  static func locked(_ count: Int) -> String { "\(items(count)) \(are(count)) locked" }
+
+  static func ofOtherDevices(_ count: Int) -> String {
+    "\(items(count)) \(are(count)) bound to another device"
+  }
+
+  static let keptNewline =
+    "the secret ends with a newline, which is kept; --trim-newline drops it"
+
+  static let emptySecret = "the secret is empty"
+
+  static let insecureValue =
+    "--insecure-value shows the secret to other processes and to the shell's history"
+
+  /// `1h 30m`, `45s`.
+  static func time(_ duration: Duration) -> String {
+    let seconds = Int(duration.components.seconds)
+    let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")]
+    let shown = parts.filter { $0.0 > 0 }.prefix(2).map { "\($0.0)\($0.1)" }
+    return shown.isEmpty ? "0s" : shown.joined(separator: " ")
+  }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import KeychainCredentials
+
+// The rules of everything a person reads, which all comes from this file and its extensions:
+// - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
+// - Everything else goes to standard error as "<command>: …", "<command>: error: …" and
+//   "<command>: hint: …": no capital, no full stop.
+// - Standard output carries only what was asked for, and a secret only when asked for by name.
+// - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
+//   a passphrase, a key or SQL.
+// - Names come from outside: control characters in them are shown as escapes.
+// - Colour only on a terminal that has it, and not with NO_COLOR.
+
+/// Speaks to the person, on standard error.
+struct UserInterface: Sendable {
+  let hostName: String
+  private let hasColour: Bool
+
+  /// Speaks under a name.
+  init(hostName: String) {
+    self.hostName = hostName
+    hasColour =
+      isatty(STDERR_FILENO) == 1 && Session.environment("NO_COLOR") == nil
+      && Session.environment("TERM").map { $0 != "dumb" } ?? false
+  }
+
+  /// Says what a person should know.
+  func say(_ text: String) {
+    line("", text)
+  }
+
+  /// Says what went wrong.
+  func error(_ text: String) {
+    line(hasColour ? "\u{1B}[31merror:\u{1B}[0m " : "error: ", text)
+  }
+
+  /// Says what can be done.
+  func hint(_ text: String) {
+    line(hasColour ? "\u{1B}[36mhint:\u{1B}[0m " : "hint: ", text)
+  }
+
+  /// Says what failed, and what to do next.
+  func report(_ failure: KeychainError) {
+    error(failure.message)
+    if let recovery = failure.recovery { hint(recovery) }
+  }
+
+  /// Says what is wrong with a command line.
+  ///
+  /// - Parameters:
+  ///   - message: The argument parser's sentence.
+  ///   - details: Its whole text, which ends with where to find help.
+  func reportUsage(_ message: String, details: String) {
+    error(Self.inOurStyle(message))
+    let parts = details.split(separator: "See '").last?.split(separator: "'")
+    if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
+  }
+
+  /// How far a long work has come; shown on a terminal only, on a line that is written anew.
+  func progress(_ text: String) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
+  }
+
+  /// Ends the line of progress.
+  func endProgress() {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    writeAll("\n", to: STDERR_FILENO)
+  }
+
+  private func line(_ kind: String, _ text: String) {
+    writeAll("\(hostName): \(kind)\(text.visible)\n", to: STDERR_FILENO)
+  }
+
+  /// Turns a sentence into a message: no capital, no full stop.
+  static func inOurStyle(_ sentence: String) -> String {
+    var text = Substring(sentence.replacing(". Did you mean", with: "; did you mean"))
+    if text.hasSuffix(".") { text.removeLast() }
+    guard let first = text.first, text.dropFirst().first?.isLowercase ?? false else {
+      return String(text)
+    }
+    return first.lowercased() + text.dropFirst()
+  }
+}
+
+extension String {
+  /// The text with everything that a terminal would act on shown as an escape.
+  var visible: String {
+    guard unicodeScalars.contains(where: \.isActedOn) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == "\t" {
+        text += "\\t"
+      } else if scalar == "\n" {
+        text += "\\n"
+      } else if scalar.isActedOn {
+        text += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether the scalar moves the cursor, changes the terminal or reorders what follows.
+  fileprivate var isActedOn: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format:
+      (0x200E...0x200F).contains(value) || (0x202A...0x202E).contains(value)
+        || (0x2066...0x2069).contains(value)
+    default: false
+    }
+  }
+}

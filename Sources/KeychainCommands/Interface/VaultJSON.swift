@@ -1,0 +1,107 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+/// A slot as JSON shows it.
+struct SlotJSON: Encodable {
+  let number: UInt32
+  let kind: String
+  let grant: String
+  let memory: UInt64?
+  let passes: UInt32?
+  let thisDevice: Bool?
+
+  init(_ slot: VaultSlot) {
+    number = slot.number
+    kind = "\(slot.kind)"
+    grant = "\(slot.grant)"
+    memory = slot.passwordHash?.memory
+    passes = slot.passwordHash?.passes
+    thisDevice = slot.isThisDevice
+  }
+}
+
+/// The state of a vault as JSON shows it.
+struct StatusJSON: Encodable {
+  let path: String
+  let exists: Bool
+  let wasSeen: Bool
+  let readable: String?
+  let cachedForSeconds: Int64?
+  let cacheAvailable: Bool
+  let items: Int
+  let itemsByAccessibility: [String: Int]
+  let counter: UInt64?
+  let slots: [SlotJSON]
+  let deviceSecret: String
+  let deviceSecretExists: Bool
+  let seenRecord: String
+  let seenRecordPath: String
+  let fileSystem: String?
+  let onNetwork: Bool
+  let readOnly: Bool
+  let unlockSources: [String]
+
+  init(_ status: VaultStatus) {
+    path = status.path
+    exists = status.exists
+    wasSeen = status.wasSeen
+    readable = status.readable.map { "\($0)" }
+    cachedForSeconds = status.cachedFor?.components.seconds
+    cacheAvailable = status.isCacheAvailable
+    items = status.itemCount
+    itemsByAccessibility = Dictionary(
+      uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
+    counter = status.counter
+    slots = status.slots.map(SlotJSON.init)
+    deviceSecret = status.deviceSecretPath
+    deviceSecretExists = status.hasDeviceSecret
+    seenRecord = "\(status.seenRecord)"
+    seenRecordPath = status.seenRecordPath
+    fileSystem = status.fileSystem
+    onNetwork = status.isOnNetwork
+    readOnly = status.isReadOnly
+    unlockSources = status.unlockSources
+  }
+}
+
+/// A verification as JSON shows it.
+struct VerificationJSON: Encodable {
+  let intact: Bool
+  let items: Int
+  let opened: Int
+  let problems: [String]
+
+  init(_ report: VerificationReport) {
+    intact = report.isIntact
+    items = report.itemCount
+    opened = report.openedCount
+    problems = report.problems
+  }
+}
+
+/// A diagnosis as JSON shows it.
+struct DiagnosisJSON: Encodable {
+  let store = "vault"
+  let chosenBy: Diagnosis.Choice
+  let path: String?
+  let grade: Diagnosis.Grade?
+  let vault: StatusJSON?
+  let problem: String?
+  let memoryCanBeLocked: Bool
+  let lockedMemoryLimit: UInt64?
+  let mayAsk: Bool
+  let next: [String]
+
+  init(_ diagnosis: Diagnosis) {
+    chosenBy = diagnosis.choice
+    path = diagnosis.path
+    grade = diagnosis.grade
+    vault = diagnosis.status.map(StatusJSON.init)
+    problem = diagnosis.failure?.message
+    memoryCanBeLocked = diagnosis.canLockMemory
+    lockedMemoryLimit = diagnosis.lockedMemoryLimit
+    mayAsk = diagnosis.mayAsk
+    next = UserInterface.nextSteps(diagnosis)
+  }
+}

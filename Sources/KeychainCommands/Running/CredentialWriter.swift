@@ -1,0 +1,59 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// Stores secrets in place: what is known about a credential stays unless something else is said.
+struct CredentialWriter {
+  /// What must hold of the credential that is there.
+  enum Condition: Hashable {
+    case none
+    case mustBeNew
+    case mustHave(version: UInt64)
+  }
+
+  let store: any CredentialStore
+
+  /// How long to go on when others change the same credential.
+  let patience: Duration
+
+  /// Stores a secret.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - update: What is said about it. The expiry and the content type belong to the secret: if
+  ///     nothing is said, those of an older secret go.
+  ///   - secret: The secret.
+  ///   - condition: What must hold of the credential that is there.
+  /// - Throws: What the store throws.
+  func write(
+    _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
+    condition: Condition
+  ) throws(KeychainError) {
+    let end = ContinuousClock.now + patience
+    while true {
+      do throws(KeychainError) {
+        return try attempt(identity, update: update, secret: secret, condition: condition)
+      } catch {
+        // Somebody else was faster; what they wrote is the base of the next attempt.
+        let isRace = error.code == .versionConflict || error.code == .alreadyExists
+        guard condition == .none, isRace, ContinuousClock.now < end else { throw error }
+      }
+    }
+  }
+
+  private func attempt(
+    _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
+    condition: Condition
+  ) throws(KeychainError) {
+    let old = condition == .mustBeNew ? nil : try store.credential(for: identity)
+    var base = old ?? Credential(identity)
+    base.expires = nil
+    base.contentType = nil
+    let mode: StoreMode =
+      switch condition {
+      case .none: old.map { .replace(version: $0.version) } ?? .addOnly
+      case .mustBeNew: .addOnly
+      case .mustHave(let version): .replace(version: version)
+      }
+    try store.store(update.applied(to: base), secret: secret, mode: mode)
+  }
+}

@@ -1,0 +1,43 @@
+internal import KeychainCredentials
+
+/// The exit codes of the commands; they are a promise to scripts.
+enum ExitCodes {
+  static let success: Int32 = 0
+  static let otherFailure: Int32 = 1
+  static let notFound: Int32 = 44
+  static let usage: Int32 = 64
+  static let badData: Int32 = 65
+  static let noStore: Int32 = 69
+  static let internalFailure: Int32 = 70
+  static let inputOutput: Int32 = 74
+  static let tryAgain: Int32 = 75
+  static let ambiguous: Int32 = 76
+  static let locked: Int32 = 77
+  static let incorrectSecret: Int32 = 78
+  static let refused: Int32 = 79
+  static let expired: Int32 = 80
+  static let cancelled: Int32 = 130
+
+  /// The exit code of a failure; a code that is not known here is another failure.
+  static func code(for failure: KeychainError.Code) -> Int32 {
+    table[failure] ?? otherFailure
+  }
+
+  private static let table: [KeychainError.Code: Int32] = [
+    .notFound: notFound,
+    .invalidArgument: usage,
+    .damaged: badData, .foreign: badData, .rolledBack: badData,
+    .noStore: noStore,
+    .internalFailure: internalFailure,
+    .inputOutput: inputOutput,
+    .timedOut: tryAgain, .busy: tryAgain, .versionConflict: tryAgain, .alreadyExists: tryAgain,
+    .ambiguous: ambiguous,
+    .locked: locked,
+    .incorrectSecret: incorrectSecret,
+    .refused: refused, .unsupportedFormat: refused, .otherDevice: refused,
+    .insecurePermissions: refused, .tooLarge: refused,
+    .expired: expired,
+    .cancelled: cancelled,
+    .insufficientMemory: otherFailure,
+  ]
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// Standard output, which carries what was asked for and nothing else.
+enum StandardOutput {
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+  /// Writes text; without standard output, this fails.
+  static func write(_ text: String) throws(KeychainError) {
+    try checkOpen()
+    guard writeAll(text, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
+  }
+
+  /// Writes a secret without making a string of it.
+  static func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
+    try checkOpen()
+    do throws(SecretsError) {
+      try secret.write(toFileDescriptor: STDOUT_FILENO)
+    } catch {
+      throw .outputFailed(errno: error.systemError)
+    }
+  }
+
+  private static func checkOpen() throws(KeychainError) {
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+  }
+}
+
+/// Writes text to a descriptor; `false` leaves the reason in `errno`.
+@discardableResult
+func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0 {
+      rest = rest.dropFirst(count)
+    } else if errno != EINTR {
+      return false
+    }
+  }
+  return true
+}

@@ -1,0 +1,92 @@
+internal import Glibc
+internal import KeychainSecrets
+
+/// The terminal while a person is asked; it is put back when the value is destroyed.
+struct TerminalSession: ~Copyable {
+  /// Why there is no answer.
+  enum End: Error {
+    case cancelled
+    case timedOut
+    case signal(Int32)
+    case tooLong
+    case unusable(errno: Int32)
+    case secrets(SecretsError)
+  }
+
+  /// The longest answer.
+  private static let limit = 1 << 20
+
+  private let terminal: Terminal
+  private let saved: termios?
+  private let signals: PromptSignals
+
+  /// Opens the terminal.
+  ///
+  /// - Parameter hidingInput: Whether what is typed stays invisible.
+  /// - Throws: ``End/unusable(errno:)``.
+  init(hidingInput: Bool) throws(End) {
+    let terminal = try Terminal()
+    // Signals first: between hiding and catching, one would leave the terminal without echo.
+    let signals = try PromptSignals()
+    let saved = hidingInput ? try terminal.hideInput() : nil
+    self.terminal = terminal
+    self.signals = signals
+    self.saved = saved
+  }
+
+  deinit {
+    // Flushing drops the rest of a pasted secret, which the shell would run otherwise.
+    if let saved { terminal.restore(saved) }
+  }
+
+  /// Shows text to the person.
+  borrowing func write(_ text: String) {
+    writeAll(text, to: terminal.descriptor)
+  }
+
+  /// Asks, and reads a line.
+  borrowing func answer(to question: String) throws(End) -> SecretBytes {
+    write(question)
+    defer { if saved != nil { write("\n") } }
+    let end = ContinuousClock.now + TerminalPrompt.patience
+    do {
+      var line = LineBuffer(try SecretBuffer())
+      while try line.takes(try nextByte(until: end)) {
+        guard line.count <= Self.limit else { throw End.tooLong }
+      }
+      return try line.finish()
+    } catch let error as SecretsError {
+      throw .secrets(error)
+    } catch let error as End {
+      throw error
+    } catch {
+      throw .cancelled
+    }
+  }
+
+  private borrowing func nextByte(until end: ContinuousClock.Instant) throws(End) -> UInt8 {
+    try waitForInput(until: end)
+    var byte: UInt8 = 0
+    let count = read(terminal.descriptor, &byte, 1)
+    if count == 1 { return byte }
+    guard count == 0 else { throw .unusable(errno: errno) }
+    // The end of input: the terminal went away, or in line mode the person ended the input.
+    throw .cancelled
+  }
+
+  /// Waits for a key, and hears signals meanwhile.
+  private borrowing func waitForInput(until end: ContinuousClock.Instant) throws(End) {
+    var sources = [
+      pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while true {
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else { throw .timedOut }
+      let ready = poll(&sources, 2, Int32(left / .milliseconds(1)) + 1)
+      if ready < 0 && errno != EINTR { throw .unusable(errno: errno) }
+      if let number = signals.received() { throw .signal(number) }
+      if ready > 0 { return }
+    }
+  }
+}

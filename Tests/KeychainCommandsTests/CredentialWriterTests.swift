@@ -1,0 +1,62 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("Storing in place")
+struct CredentialWriterTests {
+  private let store = InMemoryCredentialStore()
+  private let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
+
+  private var writer: CredentialWriter { CredentialWriter(store: store, patience: .seconds(10)) }
+
+  @Test func newSecretKeepsWhatIsKnown() throws {
+    try write(CredentialUpdate(accessibility: .always, label: .set("L"), attributes: [("k", "v")]))
+    try write(CredentialUpdate(comment: .set("C")))
+    let credential = try #require(store.credential(for: identity))
+    #expect(credential.accessibility == .always)
+    #expect(credential.label == "L" && credential.comment == "C")
+    #expect(credential.attributes["k"] == "v")
+  }
+
+  @Test func expiryAndContentTypeGoWithTheOldSecret() throws {
+    try write(CredentialUpdate(contentType: .set("text/plain"), expires: .set(.distantPast)))
+    try write(CredentialUpdate())
+    let credential = try #require(store.credential(for: identity))
+    #expect(credential.expires == nil && credential.contentType == nil)
+  }
+
+  @Test func conditionsAreKept() throws {
+    try write(CredentialUpdate(), condition: .mustBeNew)
+    #expect(throws: KeychainError.self) { try write(CredentialUpdate(), condition: .mustBeNew) }
+    let version = try #require(store.credential(for: identity)).version
+    try write(CredentialUpdate(), condition: .mustHave(version: version))
+    #expect(throws: KeychainError.self) {
+      try write(CredentialUpdate(), condition: .mustHave(version: version))
+    }
+  }
+
+  @Test func everyWriterOfOneCredentialSucceeds() async throws {
+    let (writer, identity) = (writer, identity)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<50 {
+        group.addTask {
+          try writer.write(
+            identity, update: CredentialUpdate(attributes: [("k\(number)", "v")]),
+            secret: try SecretBytes(copying: "s"), condition: .none)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(store.credential(for: identity)?.attributes.count == 50)
+  }
+
+  private func write(
+    _ update: CredentialUpdate, condition: CredentialWriter.Condition = .none
+  ) throws {
+    try writer.write(
+      identity, update: update, secret: try SecretBytes(copying: "s"), condition: condition)
+  }
+}

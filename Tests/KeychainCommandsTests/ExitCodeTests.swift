@@ -1,0 +1,26 @@
+import KeychainCredentials
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("Exit codes")
+struct ExitCodeTests {
+  /// The promise to scripts, written out once more so that a change of the table shows.
+  private static let promised: [(KeychainError.Code, Int32)] = [
+    (.insufficientMemory, 1), (.notFound, 44), (.invalidArgument, 64), (.damaged, 65),
+    (.foreign, 65), (.rolledBack, 65), (.noStore, 69), (.internalFailure, 70), (.inputOutput, 74),
+    (.timedOut, 75), (.busy, 75), (.versionConflict, 75), (.alreadyExists, 75), (.ambiguous, 76),
+    (.locked, 77), (.incorrectSecret, 78), (.refused, 79), (.unsupportedFormat, 79),
+    (.otherDevice, 79), (.insecurePermissions, 79), (.tooLarge, 79), (.expired, 80),
+    (.cancelled, 130),
+  ]
+
+  @Test(arguments: promised)
+  func failureHasItsExitCode(_ failure: KeychainError.Code, _ code: Int32) {
+    #expect(ExitCodes.code(for: failure) == code)
+  }
+
+  @Test func everyFailureIsPromised() {
+    #expect(Set(Self.promised.map(\.0)).count == 23)
+  }
+}

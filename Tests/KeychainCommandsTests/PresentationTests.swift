@@ -1,0 +1,84 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("Lists, tables and JSON")
+struct PresentationTests {
+  @Test func columnsAreAligned() {
+    let table = TextTable(
+      header: ["A", "LONG", "B"], rows: [["xyz", "1", ""], ["x", "22", "end"]])
+    #expect(table.columns == "A    LONG  B\nxyz  1\nx    22    end\n")
+  }
+
+  @Test func fieldsOfLinesCannotBeMistaken() {
+    let table = TextTable(
+      header: ["A", "B"], rows: [["tab\there", "line\nback\\slash"], ["", "x"]])
+    #expect(table.lines == "tab\\there\tline\\nback\\\\slash\n\tx\n")
+  }
+
+  @Test(arguments: [
+    ("plain é 日本", "plain é 日本"), ("\u{1B}[31mred", "\\u{1b}[31mred"),
+    ("a\u{202E}b", "a\\u{202e}b"),
+    ("\r\n", "\\u{d}\\n"), ("\u{85}", "\\u{85}"),
+  ])
+  func terminalIsNotCommanded(_ text: String, _ shown: String) {
+    #expect(text.visible == shown)
+  }
+
+  @Test(arguments: [
+    ("Unknown option '--x'.", "unknown option '--x'"), ("KDF failed", "KDF failed"), ("", ""),
+    (
+      "Unknown option '--nam'. Did you mean '--name'?",
+      "unknown option '--nam'; did you mean '--name'?"
+    ),
+  ])
+  func messagesHaveNoCapitalAndNoFullStop(_ sentence: String, _ message: String) {
+    #expect(UserInterface.inOurStyle(sentence) == message)
+  }
+
+  @Test func textSecretIsShownAsText() throws {
+    let json = try Self.json(secret: Array("geheim é\n".utf8))
+    #expect(json["encoding"] as? String == "utf-8")
+    #expect(json["secret"] as? String == "geheim é\n")
+  }
+
+  @Test func otherSecretIsShownInBase64() throws {
+    let json = try Self.json(secret: [0xFF, 0x00, 0x10])
+    #expect(json["encoding"] as? String == "base64")
+    #expect(json["secret"] as? String == "/wAQ")
+  }
+
+  @Test func credentialIsShownWithItsNames() throws {
+    let json = try Self.json(secret: nil)
+    #expect(json["secret"] == nil && json["encoding"] == nil)
+    #expect(json["account"] as? String == "alice")
+    #expect(json["service"] as? String == "web")
+    #expect(json["expires"] as? String == "2027-01-31T12:00:00Z")
+    #expect(json["attributes"] as? [String: String] == ["env": "test"])
+    #expect(json["server"] == nil)
+  }
+
+  @Test(arguments: [
+    (Duration.zero, "0s"), (.seconds(45), "45s"), (.seconds(900), "15m"),
+    (.seconds(5400), "1h 30m"),
+    (.seconds(43_201), "12h 1s"),
+  ])
+  func timeIsShownInTwoUnits(_ duration: Duration, _ shown: String) {
+    #expect(UserInterface.time(duration) == shown)
+  }
+
+  private static func json(secret: [UInt8]?) throws -> [String: Any] {
+    let credential = Credential(
+      .genericPassword(service: "web", account: "alice"),
+      expires: Date(timeIntervalSince1970: 1_801_396_800), attributes: ["env": "test"])
+    var answer = CredentialJSON(credential)
+    if let secret { answer.reveal(secret.span.bytes) }
+    let text = try JSONText.text(answer)
+    #expect(text.hasSuffix("}\n"))
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    return try #require(object as? [String: Any])
+  }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import KeychainCredentials
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("Durations, dates and pairs on the command line")
+struct TextParsingTests {
+  @Test(arguments: [
+    ("0", Duration.zero), ("10", .seconds(10)), ("10s", .seconds(10)),
+    ("500ms", .milliseconds(500)), ("2m", .seconds(120)), ("1h30m", .seconds(5400)),
+    ("90d", .seconds(90 * 86_400)), ("1w", .seconds(604_800)), ("1y", .seconds(31_536_000)),
+  ])
+  func durationIsRead(_ text: String, _ expected: Duration) {
+    #expect(DurationText.parse(text) == expected)
+  }
+
+  @Test(arguments: [
+    "", "s", "-1s", "+1s", "1.5h", "1 h", "10x", "1h30", "٣s", "1S", "9223372036854775807y",
+    "1001y", "99999999999999999999s", "ms5",
+  ])
+  func nonsenseIsNoDuration(_ text: String) {
+    #expect(DurationText.parse(text) == nil)
+  }
+
+  @Test func plainNumberIsNoTimeFromNow() {
+    #expect(DurationText.parse("90", plainSeconds: false) == nil)
+  }
+
+  @Test(arguments: [
+    ("1970-01-01", 0.0), ("2027-01-31", 1_801_353_600), ("2027-01-31T12:00:00Z", 1_801_396_800),
+    ("2027-01-31 12:00", 1_801_396_800), ("2027-01-31T12:00:00+02:00", 1_801_389_600),
+    ("2027-01-31T12:00:00.25-00:30", 1_801_398_600.25), ("2028-02-29", 1_835_395_200),
+  ])
+  func dateIsRead(_ text: String, _ seconds: Double) {
+    #expect(DateText.parse(text)?.timeIntervalSince1970 == seconds)
+  }
+
+  @Test(arguments: [
+    "", "2027", "2027-02-29", "2027-13-01", "2027-00-10", "2027-01-32", "2027-1-1",
+    "2027-01-31T24:01", "2027-01-31T12", "2027-01-31T12:60", "2027-01-31T12:00:00+25:00",
+    "31.1.2027", "2027-01-31T12:00:00 Z",
+  ])
+  func nonsenseIsNoDate(_ text: String) {
+    #expect(DateText.parse(text) == nil)
+  }
+
+  @Test func writtenDateReadsBack() {
+    let date = Date(timeIntervalSince1970: 1_801_396_800)
+    #expect(DateText.text(date) == "2027-01-31T12:00:00Z")
+    #expect(DateText.parse(DateText.text(date)) == date)
+  }
+
+  @Test func expiryIsDateDurationOrNever() throws {
+    let now = Date(timeIntervalSince1970: 1000)
+    #expect(try Expiry(parsing: "never").date(from: now) == nil)
+    #expect(try Expiry(parsing: "90s").date(from: now) == Date(timeIntervalSince1970: 1090))
+    #expect(try Expiry(parsing: "1970-01-02") == .at(Date(timeIntervalSince1970: 86_400)))
+    #expect(throws: ValidationError.self) { try Expiry(parsing: "soon") }
+    #expect(throws: ValidationError.self) { try Expiry(parsing: "90") }
+  }
+
+  @Test(arguments: [
+    ("a=b", "a", "b"), ("a=", "a", ""), ("a=b=c", "a", "b=c"), ("é=\u{301}x", "é", "\u{301}x"),
+  ])
+  func pairIsSplitAtFirstEqualsSign(_ text: String, _ name: String, _ value: String) throws {
+    let pair = try AttributePair(parsing: text)
+    #expect(Array(pair.name.utf8) == Array(name.utf8))
+    #expect(Array(pair.value.utf8) == Array(value.utf8))
+  }
+
+  @Test(arguments: ["", "a", "=b"])
+  func pairNeedsNameAndEqualsSign(_ text: String) {
+    #expect(throws: ValidationError.self) { try AttributePair(parsing: text) }
+  }
+}
