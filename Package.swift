@@ -52,7 +52,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "KeychainVaultTests",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+      dependencies: [
+        "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+      ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
       name: "KeychainTests",
@@ -70,6 +72,7 @@ let package = Package(
       path: "Tests/ImportCanary",
       packageAccess: false),
     .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
+    .testTarget(
       name: "KeychainCommandsTests",
       dependencies: [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
