@@ -47,9 +47,10 @@ require_swift() {
   fi
 }
 
-# Fails in words unless there is room for the build, in MiB.
+# Fails in words unless there is room for a first build, in MiB.
 require_space() {
   local free
+  [ ! -d "$root/.build" ] || return 0
   free=$(df -Pk -- "$root" | awk 'NR == 2 { print int($4 / 1024) }')
   if ((free < $1)); then
     fail "the build needs about $1 MiB, and $free MiB are free under $root." \

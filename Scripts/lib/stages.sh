@@ -36,7 +36,7 @@ stage() {
   running=
   if ((status)) && [ "$outcome" = ok ]; then outcome="FAILED (exit code $status)"; fi
   [ "$outcome" = ok ] || failed_stages=$((failed_stages + 1))
-  stage_lines+=("$(printf '%6d s  %-24s %s' "$((SECONDS - start))" "$name" "$outcome")")
+  stage_lines+=("$(printf '%6d s  %-28s %s' "$((SECONDS - start))" "$name" "$outcome")")
   say "$name: $outcome, $((SECONDS - start)) s"
   [ "$outcome" = ok ]
 }
