@@ -55,7 +55,9 @@ struct InitCommand: KeychainSubcommand {
   /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
   private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
     let status = try session.vault.status()
-    guard !status.exists, status.wasSeen else { return false }
+    // Nobody should choose a passphrase for a vault that cannot be made.
+    guard !status.exists else { throw .vaultExists(status.path) }
+    guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
     guard try session.confirm(UserInterface.questionToStartAnew, assumingYes: startAnew) else {
       throw .notConfirmed

@@ -8,15 +8,15 @@ struct UnlockCommand: KeychainSubcommand {
     commandName: "unlock",
     abstract: "Unlock the vault for the commands that follow",
     discussion: """
-      The vault stays unlocked while it is used, until 15 minutes (or --timeout) pass without use, \
-      and 12 hours at most. The key lies in the kernel's keyring, not in a file.
+      The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours at \
+      most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file.
 
       Example:
         prefs keychain unlock --timeout 1h
       """)
 
   @Option(
-    help: .init("How long it stays unlocked without use, such as 30m", valueName: "time"),
+    help: .init("How long it stays unlocked, such as 30m", valueName: "time"),
     transform: CommonOptions.duration)
   var timeout: Duration?
 

@@ -33,6 +33,7 @@ extension UserInterface {
     pairs += status.slots.map {
       ("opened by", "slot \($0.number), \(name(of: $0)): \(value(of: $0))")
     }
+    pairs += status.damagedSlots.map { ("damaged", "slot \($0), which opens nothing any more") }
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
     pairs += losses(status)
     pairs.append(("seen record", words(for: status.seenRecord) + " (\(status.seenRecordPath))"))
@@ -144,29 +145,4 @@ extension UserInterface {
     if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }
     return steps
   }
-}
-
-extension KeychainError {
-  static func olderThanSeen(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' is older than the vault that was seen here",
-      recovery: "if you restored a backup, run "
-        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
-  }
-
-  static func anotherVault(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' is another vault than the one seen here before",
-      recovery: "if that is meant, run "
-        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
-  }
-
-  static func vaultIsGone(_ path: String) -> Self {
-    Self(
-      .noStore, "'\(path)' was here before and is gone",
-      recovery: "mount its volume, restore a backup, or start anew with "
-        + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
-  }
-
-  static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
 }

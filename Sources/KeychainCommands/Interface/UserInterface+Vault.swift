@@ -48,7 +48,7 @@ extension UserInterface {
 
   /// Whether a vault is locked, and for how long it is not.
   static func state(of status: VaultStatus) -> String {
-    let left = status.cachedFor.map { " for \(time($0)) without use" } ?? ""
+    let left = status.cachedFor.map { ", for \(time($0)) more" } ?? ""
     switch status.readable {
     case .unlockedNow: return "unlocked\(left)"
     case .unlockedSinceBoot: return "locked; afterFirstUnlock items are readable"

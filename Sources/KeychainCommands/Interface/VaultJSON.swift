@@ -33,6 +33,7 @@ struct StatusJSON: Encodable {
   let itemsByAccessibility: [String: Int]
   let counter: UInt64?
   let slots: [SlotJSON]
+  let damagedSlots: [UInt32]
   let deviceSecret: String
   let deviceSecretExists: Bool
   let seenRecord: String
@@ -54,6 +55,7 @@ struct StatusJSON: Encodable {
       uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
     counter = status.counter
     slots = status.slots.map(SlotJSON.init)
+    damagedSlots = status.damagedSlots
     deviceSecret = status.deviceSecretPath
     deviceSecretExists = status.hasDeviceSecret
     seenRecord = "\(status.seenRecord)"

@@ -1,0 +1,34 @@
+internal import KeychainCredentials
+
+/// The failures of commands that look at the whole vault.
+extension KeychainError {
+  static func olderThanSeen(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' is older than the vault that was seen here",
+      recovery: "if you restored a backup, run "
+        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
+  }
+
+  static func anotherVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' is another vault than the one seen here before",
+      recovery: "if that is meant, run "
+        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
+  }
+
+  static func vaultExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "there is a vault at '\(path)'",
+      recovery: "see it with '\(KeychainCommandContext.current.commandPath) status', or let more "
+        + "open it with '\(KeychainCommandContext.current.commandPath) slots add'")
+  }
+
+  static func vaultIsGone(_ path: String) -> Self {
+    Self(
+      .noStore, "'\(path)' was here before and is gone",
+      recovery: "mount its volume, restore a backup, or start anew with "
+        + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
+  }
+
+  static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
+}

@@ -1,0 +1,68 @@
+import KeychainCredentials
+import KeychainSecrets
+import Testing
+
+@testable import KeychainCommands
+@testable import KeychainVault
+
+@Suite("How a vault's protection is graded and told")
+struct DiagnosisTests {
+  @Test func vaultOfTheDeviceAloneIsWeak() {
+    #expect(Diagnosis.grade(Self.status([Self.slot(.device, .root)])) == .weak)
+  }
+
+  @Test func passphraseAtFullCostIsStrong() {
+    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
+    #expect(Diagnosis.grade(Self.status(slots)) == .strong)
+  }
+
+  @Test func weakestSlotThatOpensEverythingDecides() {
+    let cheap = Self.slot(.passphrase, .root, .interactive)
+    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.keyFile, .root)])) == .fair)
+    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.device, .root)])) == .weak)
+  }
+
+  @Test func noVaultHasNoGrade() {
+    #expect(Diagnosis.grade(Self.status([], exists: false)) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (nil, "locked"), (.nothing, "locked; items that need no unlock are readable"),
+      (.unlockedSinceBoot, "locked; afterFirstUnlock items are readable"),
+      (.unlockedNow, "unlocked, for 15m more"),
+    ] as [(Accessibility.UnlockRequirement?, String)])
+  func stateIsTold(_ readable: Accessibility.UnlockRequirement?, _ words: String) {
+    var status = Self.status([])
+    status.readable = readable
+    status.cachedFor = .seconds(900)
+    #expect(UserInterface.state(of: status) == words)
+  }
+
+  @Test func slotsAreListed() {
+    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
+    #expect(
+      UserInterface.table(slots).lines == """
+        1\tdevice (this one)\twhat needs no unlock\t
+        1\tpassphrase\teverything\t256 MiB, 3 passes
+
+        """)
+  }
+
+  private static func status(_ slots: [VaultSlot], exists: Bool = true) -> VaultStatus {
+    var status = VaultStatus(
+      path: "/vault.db", exists: exists, wasSeen: exists, isCacheAvailable: true,
+      deviceSecretPath: "/device.key", hasDeviceSecret: true, seenRecord: .current,
+      seenRecordPath: "/seen", isOnNetwork: false, isReadOnly: false, unlockSources: [])
+    status.slots = slots
+    return status
+  }
+
+  private static func slot(
+    _ kind: SlotKind, _ grant: SlotGrant, _ cost: PasswordHash.Parameters? = nil
+  ) -> VaultSlot {
+    VaultSlot(
+      number: 1, kind: kind, grant: grant, passwordHash: cost,
+      isThisDevice: kind == .device ? true : nil)
+  }
+}
