@@ -49,8 +49,13 @@ struct SeenRecordFile: Sendable {
 
   init(stateFolder: String, vaultPath: String) throws(KeychainError) {
     folder = try TrustedPath(resolving: stateFolder).path + "/seen"
-    let name = try Derivation.hash(Data(vaultPath.utf8), count: 16)
-    path = folder + "/" + name.map { String(format: "%02x", $0) }.joined()
+    path = try folder + "/" + Self.name(of: vaultPath)
+  }
+
+  /// The name of the record of a vault.
+  static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(vaultPath.utf8), count: 16)
+      .map { String(format: "%02x", $0) }.joined()
   }
 
   func read() -> Content {

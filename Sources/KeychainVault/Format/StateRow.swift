@@ -18,7 +18,7 @@ struct StateRow: Hashable, Sendable {
     sum = Data(zip(sum, term).map { $0 ^ $1 })
   }
 
-  private var fields: [UInt8] {
+  var fields: [UInt8] {
     FieldWriter.fields {
       $0.integer(counter)
       $0.integer(itemCount)
