@@ -22,8 +22,8 @@ struct InitCommand: KeychainSubcommand {
     help: "Protect the vault by a passphrase, asked for twice unless --new-passphrase-… is given")
   var passphrase = false
 
-  @OptionGroup var newPassphrase: NewPassphraseOptions
-  @OptionGroup var keyFile: NewKeyFileOptions
+  @OptionGroup(title: "What opens the vault") var newPassphrase: NewPassphraseOptions
+  @OptionGroup(title: "What opens the vault") var keyFile: NewKeyFileOptions
 
   @Flag(help: "Do not let this machine's device key open the vault")
   var noDevice = false
@@ -53,10 +53,16 @@ struct InitCommand: KeychainSubcommand {
   }
 
   /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
+  ///
+  /// A source in the environment would be tried by every later command, and fail if the vault
+  /// does not open by it, so it is not passed over in silence.
   private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
     let status = try session.vault.status()
     // Nobody should choose a passphrase for a vault that cannot be made.
     guard !status.exists else { throw .vaultExists(status.path) }
+    if !wantsPassphrase, !keyFile.isGiven, let source = status.ambientSource {
+      throw .sourcePassedOver(source)
+    }
     guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
     guard try session.confirm(UserInterface.questionToStartAnew, assumingYes: startAnew) else {

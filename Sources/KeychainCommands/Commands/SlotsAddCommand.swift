@@ -19,8 +19,8 @@ struct SlotsAddCommand: KeychainSubcommand {
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")
   var passphrase = false
 
-  @OptionGroup var newPassphrase: NewPassphraseOptions
-  @OptionGroup var keyFile: NewKeyFileOptions
+  @OptionGroup(title: "What opens the vault") var newPassphrase: NewPassphraseOptions
+  @OptionGroup(title: "What opens the vault") var keyFile: NewKeyFileOptions
 
   @Flag(help: "Add the device key of this machine")
   var device = false
