@@ -56,14 +56,16 @@ extension Vault {
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
-      unlockSources: sourceNames)
+      unlockSources: sourceNames, mayAsk: mayAsk)
   }
 
   private var sourceNames: [String] {
     if let explicit = configuration.unlock { return [explicit.name] }
-    var names = unlocker.sources.ambient.map(\.name)
-    if case .allowed = configuration.interaction { names.append("prompt") }
-    return names
+    return unlocker.sources.ambient.map(\.name)
+  }
+
+  private var mayAsk: Bool {
+    if case .allowed = configuration.interaction { true } else { false }
   }
 
   private static func compare(

@@ -113,6 +113,6 @@ final class VaultFile: Sendable {
     KeychainError(
       .noStore, "the vault \(path) is not there, and it was before",
       recovery:
-        "mount its volume or restore a backup; to begin with an empty one: init --start-anew")
+        "mount its volume or restore a backup; begin with an empty one by `init --start-anew`")
   }
 }

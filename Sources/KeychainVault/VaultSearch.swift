@@ -33,7 +33,7 @@ struct VaultSearch {
     guard UInt64(items.count) == state.itemCount else {
       throw KeychainError(
         .damaged, "the vault has \(items.count) items and should have \(state.itemCount)",
-        recovery: "run verify, and restore a backup")
+        recovery: "run `verify`, and restore a backup")
     }
     for item in items { try add(item, group: nil) }
   }
@@ -69,7 +69,7 @@ struct VaultSearch {
   private func confirmEmpty(_ token: Data) throws(KeychainError) {
     guard try rows.anyItemHas(token) else { return }
     throw KeychainError(
-      .damaged, "an index of the vault is damaged", recovery: "run verify, and restore a backup")
+      .damaged, "an index of the vault is damaged", recovery: "run `verify`, and restore a backup")
   }
 
   private mutating func add(_ item: ItemRow, group: String?) throws(KeychainError) {

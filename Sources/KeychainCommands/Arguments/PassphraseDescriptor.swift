@@ -42,6 +42,6 @@ final class PassphraseDescriptor: Sendable {
         try SecretBytes.reading(fileDescriptor: descriptor, limit: Self.limit)
       })
     else { throw .passphraseTooLong(name) }
-    return try secret.droppingTrailingNewline()
+    return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
   }
 }

@@ -44,6 +44,11 @@ struct InitCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let startsAnew = try startsAnew(session)
+    guard !usesSourcesAtHand(session) else {
+      try session.vault.create(startingAnew: startsAnew)
+      session.interface.say(UserInterface.made(try session.vault.status()))
+      return
+    }
     let chosen = try chosenPassphrase(session)
     try keyFile.withKeyFile { path throws(KeychainError) in
       try session.vault.create(
@@ -53,22 +58,22 @@ struct InitCommand: KeychainSubcommand {
   }
 
   /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
-  ///
-  /// A source in the environment would be tried by every later command, and fail if the vault
-  /// does not open by it, so it is not passed over in silence.
   private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
     let status = try session.vault.status()
     // Nobody should choose a passphrase for a vault that cannot be made.
     guard !status.exists else { throw .vaultExists(status.path) }
-    if !wantsPassphrase, !keyFile.isGiven, let source = status.ambientSource {
-      throw .sourcePassedOver(source)
-    }
     guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
     guard try session.confirm(UserInterface.questionToStartAnew, assumingYes: startAnew) else {
       throw .notConfirmed
     }
     return true
+  }
+
+  /// A source in the environment is tried by every later command, and would fail if the vault did not
+  /// open by it: unless something else is chosen, it gets a slot.
+  private func usesSourcesAtHand(_ session: Session) -> Bool {
+    !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }
 
   private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {

@@ -23,13 +23,6 @@ extension KeychainError {
         + "open it with '\(KeychainCommandContext.current.commandPath) slots add'")
   }
 
-  static func sourcePassedOver(_ source: String) -> Self {
-    Self(
-      .invalidArgument, "\(source) is there to unlock, and the new vault would not open by it",
-      recovery: "name it with --new-passphrase-file or --with-key-file, "
-        + "or let '\(KeychainCommandContext.current.commandPath) set' make the vault")
-  }
-
   static func vaultIsGone(_ path: String) -> Self {
     Self(
       .noStore, "'\(path)' was here before and is gone",

@@ -61,8 +61,3 @@ struct Diagnosis {
     }
   }
 }
-
-extension VaultStatus {
-  /// The source in the environment that would unlock the vault, if there is one.
-  var ambientSource: String? { unlockSources.first { $0 != "prompt" } }
-}

@@ -28,6 +28,7 @@ struct SeenRecord: Hashable, Sendable {
   /// A record as it was read, or `nil` if it is torn.
   init?(encoded: Data) {
     guard encoded.count == Self.count, 1...2 ~= encoded[0],
+      encoded[0] == 2 || encoded[17..<33].allSatisfy({ $0 == 0 }),
       let sum = try? Derivation.hash(encoded.prefix(41), count: 16), sum == encoded.suffix(16)
     else { return nil }
     checks = [Data(encoded[1..<17])]

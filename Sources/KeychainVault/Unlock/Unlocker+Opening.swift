@@ -35,7 +35,7 @@ extension Unlocker {
       throw KeychainError(
         head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
         "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-        recovery: "see the ways to open it: slots list")
+        recovery: "see what opens it with `slots list`")
     }
     for slot in slots {
       let inputKey = try inputKey(of: presented, for: slot)
@@ -86,8 +86,8 @@ extension Unlocker {
     }
     let ways = [
       kinds.contains(.passphrase)
-        ? "give the passphrase: unlock, KEYCHAIN_PASSPHRASE_FILE, or --passphrase-fd" : nil,
-      kinds.contains(.keyFile) ? "give the key file: KEYCHAIN_KEY_FILE or --key-file" : nil,
+        ? "give the passphrase, with `unlock`, KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd" : nil,
+      kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE or --key-file" : nil,
     ]
     return KeychainError(
       .locked, "the vault \(path) is locked",
