@@ -7,7 +7,7 @@ running=
 
 descendants() {
   local child
-  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+  cat "/proc/$1/task/"*/children 2>/dev/null | tr ' ' '\n' | while read -r child; do
     echo "$child"
     descendants "$child"
   done
@@ -19,8 +19,6 @@ end_running() {
   local all
   [ -n "$running" ] || return 0
   mapfile -t all < <(descendants "$running")
-  kill -TERM "$running" "${all[@]}" 2>/dev/null || true
-  wait_for_running 5 || true
   kill -KILL "$running" "${all[@]}" 2>/dev/null || true
 }
 trap 'end_running; exit 130' INT TERM HUP
