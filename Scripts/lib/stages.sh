@@ -23,9 +23,11 @@ end_running() {
 }
 trap 'end_running; exit 130' INT TERM HUP
 
-# Waits for the step to end, so many seconds at most.
+# Waits for the step to end, so many seconds at most. In the background, since a trap runs during
+# `wait`, but not before a command in the foreground has ended.
 wait_for_running() {
-  timeout --foreground "$1" tail --pid="$running" -s 0.2 -f /dev/null
+  timeout "$1" tail --pid="$running" -s 0.2 -f /dev/null &
+  wait $!
 }
 
 # Runs a function or command: stage NAME SECONDS COMMAND...
