@@ -157,7 +157,9 @@ private struct NewSlots: ~Copyable {
 
   var hasSecret: Bool { passphrase != nil || keyFile != nil }
 
-  /// Seals the slots. The device slot opens everything only if nothing else does.
+  /// Seals the slots.
+  ///
+  /// The device slot opens everything only if nothing else does.
   borrowing func sealed(
     root: borrowing SecretBytes, keys: TierKeys
   ) throws(KeychainError) -> [SlotRow] {

@@ -4,7 +4,9 @@ public import KeychainCredentials
 internal import SystemPackage
 
 extension Vault {
-  /// Tells how the vault stands. Nobody is asked for anything, and no idle time is prolonged.
+  /// Tells how the vault stands.
+  ///
+  /// Nobody is asked for anything, and no idle time is prolonged.
   ///
   /// - Returns: The status; that there is no vault is one.
   /// - Throws: ``KeychainError`` if the file cannot be read, is no vault, or is open to others.

@@ -30,7 +30,9 @@ extension Vault {
     /// The environment variables that are looked at; tests give their own.
     package var environment = VaultEnvironment.process
 
-    /// The cost of new passphrase slots; `nil` for the policy. Tests give a small one.
+    /// The cost of new passphrase slots; `nil` for the policy.
+    ///
+    /// Tests give a small one.
     package var passwordHash: PasswordHash.Parameters?
 
     /// Describes how to open a vault.

@@ -39,7 +39,7 @@ struct VaultSession: Sendable {
 
   /// Writes with the keys for `requirement`; `body` changes the rows through the writer it gets.
   ///
-  /// - Parameter device: The device secret, where the change needs one.
+  /// `device` is the device secret, where the change needs one that may just have been made.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>

@@ -1,7 +1,9 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// Keeps the rows of a vault. It knows no keys: what it stores is sealed before and opened after.
+/// Keeps the rows of a vault.
+///
+/// It knows no keys: what it stores is sealed before and opened after.
 protocol VaultStorage: Sendable {
   /// Runs `body` on one consistent state of the rows.
   func read<Result>(

@@ -25,7 +25,7 @@ struct UnlockSources: Sendable {
     }
   }
 
-  /// The sources that are there without anybody being asked, in their order. Only the first counts.
+  /// The sources that are there without anybody being asked, in their order; only the first counts.
   var ambient: [AmbientSource] {
     var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
     if let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") {

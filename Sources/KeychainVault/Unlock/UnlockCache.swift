@@ -30,8 +30,8 @@ struct UnlockCache: Sendable {
 
   /// Caches all tiers.
   ///
-  /// - Parameter fixedTime: How long the vault stays unlocked, whether it is used or not; `nil` for
-  ///   as long as it is used within each idle time, and the maximum at most.
+  /// With a `fixedTime` the vault stays unlocked so long, whether it is used or not; else for as long as it
+  /// is used within each idle time. Neither exceeds the maximum.
   func put(_ keys: TierKeys, fixedTime: Duration?) throws(KeychainError) {
     do throws(Errno) {
       try put(keys, .open, limit: .max, timeout: nil)

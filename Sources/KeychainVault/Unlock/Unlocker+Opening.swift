@@ -13,8 +13,10 @@ extension Unlocker {
     return try openHoldingLock(presented, head, path)
   }
 
-  /// One password hash at a time for each user, so that many commands do not take many times its
-  /// memory. Without a place for the lock there is none.
+  /// Sees to it that one password hash runs at a time for each user.
+  ///
+  /// Many commands at once then do not take many times its memory. Without a place for the lock there
+  /// is none.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
