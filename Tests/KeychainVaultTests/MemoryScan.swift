@@ -1,7 +1,9 @@
 import Glibc
 import KeychainSecrets
 
-/// Bytes that are looked for in memory. They are kept masked, so that they are not found here.
+/// Bytes that are looked for in memory.
+///
+/// They are kept masked, so that they are not found here.
 struct MaskedBytes: Sendable {
   let name: String
   private let masked: [UInt8]
