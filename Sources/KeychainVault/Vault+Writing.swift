@@ -64,15 +64,15 @@ extension Vault {
     // Looked up first, so that removing what is not there writes nothing.
     guard try credential(for: identity) != nil else { return false }
     let removed = try session.write(.nothing) { writer throws(KeychainError) in
-      guard let old = try OldItem(identity, in: writer) else {
-        throw KeychainError.notFound(identity)
-      }
+      // Somebody else may have removed it meanwhile.
+      guard let old = try OldItem(identity, in: writer) else { return writer.done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
       try old.credential?.checkVersion(expectedVersion)
       try writer.remove(old.found)
       return writer.done(old.credential)
     }
-    finish(identity, .removed, removed?.accessibility ?? .always, session)
+    guard let removed else { return false }
+    finish(identity, .removed, removed.accessibility, session)
     return true
   }
 
