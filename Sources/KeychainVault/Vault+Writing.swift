@@ -63,7 +63,8 @@ extension Vault {
     guard let session = try session() else { return false }
     // Looked up first, so that removing what is not there writes nothing.
     guard try credential(for: identity) != nil else { return false }
-    let removed = try session.write(.nothing) { writer throws(KeychainError) in
+    let removed = try session.write(.nothing) {
+      writer throws(KeychainError) -> VaultSession.Attempt<Credential?> in
       // Somebody else may have removed it meanwhile.
       guard let old = try OldItem(identity, in: writer) else { return writer.done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
