@@ -146,6 +146,9 @@ public struct Notice: Hashable, Sendable {
 
     /// The record of the newest state seen could not be read or written.
     case seenRecordUnavailable
+
+    /// What the device secret alone opens has changed.
+    case deviceGrantChanged
   }
 
   /// The kind.

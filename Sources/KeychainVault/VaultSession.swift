@@ -115,7 +115,7 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> StateRow {
     let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
     guard case .record(let record) = opened.seen else { return state }
-    guard record.checks.contains(keys.checks.open) else {
+    guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
       throw KeychainError(
         .rolledBack, "another vault lies at \(opened.path) than before",
         recovery: "put the right one back, or accept this one with `accept-restored`")
@@ -128,6 +128,12 @@ struct VaultSession: Sendable {
         recovery: "put the newer file back, or accept this one with `accept-restored`")
     }
     return state
+  }
+
+  /// Whether the vault got this key after the operation began, by another process.
+  private func isNowRecorded(_ check: Data) -> Bool {
+    guard case .record(let record) = opened.seenFile.read() else { return false }
+    return record.checks.contains(check)
   }
 
   /// Raises the seen record to a state that was committed or read.
