@@ -34,8 +34,9 @@ struct SlotRemoval {
       return doomed
     }
     var ids: [Data] = []
-    try change.writer.rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
-      if item.accessibility == .whenPasscodeSetThisDeviceOnly { ids.append(item.id) }
+    try change.writer.rows.forEachItem { id, item throws(KeychainError) in
+      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
+      if item.accessibility == .whenPasscodeSetThisDeviceOnly { ids.append(id) }
     }
     let sealing = change.writer.sealing
     var groups = AccessGroupNames(rows: change.writer.rows, sealing: sealing)

@@ -13,7 +13,10 @@ extension Vault {
   public func status() throws(KeychainError) -> VaultStatus {
     var status = try surroundings()
     guard status.exists else { return status }
-    let session = try existingSession()
+    guard let session = try session() else {
+      status.exists = false
+      return status
+    }
     let head = try session.readHead()
     let keys = try unlocker.keysAtHand(.nothing, head)
     status.readable = keys?.readable

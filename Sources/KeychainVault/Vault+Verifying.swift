@@ -45,6 +45,7 @@ extension Vault {
         recovery: "see all problems with `verify`; a plain copy of the file keeps what there is")
     }
     let session = try existingSession()
+    let slots = try describe(try session.readHead())
     let target = try TrustedPath(resolving: path).path
     do throws(Errno) {
       let descriptor = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -60,10 +61,9 @@ extension Vault {
       try session.opened.storage.backup(to: target, session.deadline)
       try PrivateFile.syncFolder(TrustedPath(resolving: target).folder)
     } catch {
-      unsafe unlink(target)
+      for suffix in ["", "-journal"] { unsafe unlink(target + suffix) }
       throw error
     }
-    let slots = try slots()
     return BackupReport(
       itemCount: verified.itemCount, slots: slots,
       needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })

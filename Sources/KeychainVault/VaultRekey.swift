@@ -89,8 +89,9 @@ struct VaultRekey {
     let old = change.writer.sealing
     var groups = AccessGroupNames(rows: rows, sealing: old)
     var ids: [(id: Data, group: String)] = []
-    try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
-      ids.append((item.id, try groups.name(of: item)))
+    try rows.forEachItem { id, item throws(KeychainError) in
+      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
+      ids.append((id, try groups.name(of: item)))
     }
     try rows.removeAccessGroups()
     for (id, group) in ids {

@@ -60,7 +60,7 @@ struct SeenRecordFile: Sendable {
   }
 
   func read() -> Content {
-    guard let stat = try? Stat(FilePath(path), followTargetSymlink: false) else { return .none }
+    guard let stat = unsafe try? Stat(path, followTargetSymlink: false) else { return .none }
     guard stat.type == .regular, let descriptor = try? PrivateFile.open(path) else {
       return .unreadable
     }

@@ -77,8 +77,7 @@ extension Unlocker {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     guard !kinds.isEmpty else {
       return KeychainError(
-        head.slots.damaged.isEmpty ? .locked : .damaged,
-        "no slot of the vault \(path) can be read", recovery: "restore a backup")
+        .damaged, "no slot of the vault \(path) can be read", recovery: "restore a backup")
     }
     if kinds == [.device] {
       return KeychainError(
