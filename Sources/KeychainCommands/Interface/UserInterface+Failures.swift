@@ -52,6 +52,11 @@ extension KeychainError {
     Self(.inputOutput, "\(source) cannot be read")
   }
 
+  static func cannotRead(_ source: String, errno: Int32) -> Self {
+    Self(
+      .inputOutput, "\(source) cannot be read: \(reason(errno))", underlying: .system(errno: errno))
+  }
+
   static func passphraseTooLong(_ source: String) -> Self {
     Self(.tooLarge, "the passphrase from \(source) is longer than 1 MiB")
   }
@@ -66,8 +71,7 @@ extension KeychainError {
   }
 
   static func cannotOpen(_ path: String, errno: Int32) -> Self {
-    Self(
-      .inputOutput, "'\(path)' cannot be read: \(reason(errno))", underlying: .system(errno: errno))
+    cannotRead("'\(path)'", errno: errno)
   }
 
   static func cannotWrite(_ path: String, errno: Int32) -> Self {
