@@ -60,7 +60,7 @@ extension Vault {
       try session.opened.storage.backup(to: target, session.deadline)
       try PrivateFile.syncFolder(TrustedPath(resolving: target).folder)
     } catch {
-      unsafe unlink(target)
+      for file in [target, target + "-journal"] { unsafe unlink(file) }
       throw error
     }
     let slots = try slots()
