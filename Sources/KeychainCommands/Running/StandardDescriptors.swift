@@ -12,10 +12,11 @@ enum StandardDescriptors {
   }()
 
   /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
-  /// broken pipe fail instead of ending the process.
+  /// broken pipe, or past a limit of file size, fail instead of ending the process.
   static func prepare() {
     _ = closed
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   /// Whether a standard stream was closed when the process began.
