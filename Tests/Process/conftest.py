@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from prefs_testing import Home
+from prefs_testing import LOCKED_ITEMS, Home
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +21,8 @@ def program() -> str:
   return path
 
 
-@pytest.fixture
-def make_home(program):
+@contextmanager
+def homes(program: str):
   """Makes homes; at the end none is left, nor any key of their vaults."""
   made = []
 
@@ -31,15 +32,46 @@ def make_home(program):
     made.append(Home(folder, program))
     return made[-1]
 
-  yield make
-  for home in made:
-    home.forget_keys()
-    shutil.rmtree(home.folder)
+  try:
+    yield make
+  finally:
+    for home in made:
+      home.forget_keys()
+      shutil.rmtree(home.folder)
+
+
+@pytest.fixture
+def make_home(program):
+  with homes(program) as make:
+    yield make
 
 
 @pytest.fixture
 def home(make_home) -> Home:
   return make_home()
+
+
+@pytest.fixture(scope="session")
+def locked_vault(program):
+  """A vault with a passphrase, made once, as each use of a passphrase costs half a second."""
+  with homes(program) as make:
+    home = make()
+    home.init()
+    home.run("unlock", *home.passphrase())
+    for accessibility in LOCKED_ITEMS:
+      home.set(accessibility, accessibility.encode(), "--accessibility", accessibility)
+    yield home
+
+
+@pytest.fixture
+def locked(locked_vault, home) -> Home:
+  """A locked vault with an item of each of `LOCKED_ITEMS`, its account and secret named so."""
+  shutil.copytree(locked_vault.vault.parent, home.vault.parent)
+  home.state.mkdir(mode=0o700)
+  shutil.copy(locked_vault.state / "device.key", home.state)
+  # The vaults have the same keys.
+  home.run("lock", "--all")
+  return home
 
 
 @pytest.fixture

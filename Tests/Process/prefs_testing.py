@@ -20,6 +20,9 @@ sys.path[:0] = [str(TESTS / "VaultReader")]
 
 PASSPHRASE = b"correct horse battery staple"
 
+# The accessibilities of the items of the fixture `locked`.
+LOCKED_ITEMS = ("always", "afterFirstUnlock", "whenUnlocked")
+
 # No command of a test may take longer, whatever happens.
 LIMIT = 60
 

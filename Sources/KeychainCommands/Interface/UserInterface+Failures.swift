@@ -42,6 +42,12 @@ extension KeychainError {
     Self(.invalidArgument, "argument \(index) is not valid UTF-8")
   }
 
+  static func optionWithoutValue(_ index: Int) -> Self {
+    Self(
+      .invalidArgument, "argument \(index) is an option with nothing after its equals sign",
+      recovery: "write an empty value as an argument of its own, such as --service ''")
+  }
+
   static func terminalAsSource(_ option: String) -> Self {
     Self(
       .invalidArgument, "\(option) names a terminal, which would show the passphrase",
