@@ -7,10 +7,14 @@ import shutil
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from prefs_testing import LOCKED_ITEMS, hinted
+from vault_database import read_rows
+from vault_notation import u64
+from vault_records import SlotKind
 
 
 @pytest.fixture
@@ -20,12 +24,12 @@ def three(home):
   return home
 
 
-def item_of(home, account: str) -> int:
-  """The rowid of an item, found by what changes with it."""
-  before = dict(home.rows("SELECT rowid, secret FROM item"))
+def item_of(home, account: str) -> bytes:
+  """The id of an item, found by what changes with it."""
+  before = dict(home.rows("SELECT id, secret FROM item"))
   home.set(account, account.encode() * 1000)
-  after = dict(home.rows("SELECT rowid, secret FROM item"))
-  return next(row for row, secret in after.items() if before.get(row) != secret)
+  after = dict(home.rows("SELECT id, secret FROM item"))
+  return next(item for item, secret in after.items() if before[item] != secret)
 
 
 def flip(path, offset: int) -> None:
@@ -38,8 +42,8 @@ def flip(path, offset: int) -> None:
 
 @pytest.mark.parametrize("box", ["secret", "metadata"])
 def test_a_damaged_item_is_named_and_the_others_stay_readable(three, box):
-  row = item_of(three, "bob")
-  value = bytearray(three.rows(f"SELECT {box} FROM item WHERE rowid = ?", row)[0][0])
+  item = item_of(three, "bob")
+  value = bytearray(three.rows(f"SELECT {box} FROM item WHERE id = ?", item)[0][0])
   offset = three.vault.read_bytes().find(bytes(value[24:64]))
   assert offset > 0
   flip(three.vault, offset)
@@ -101,15 +105,16 @@ def test_a_newer_format_is_refused_with_its_number(three):
 
 
 def test_a_slot_that_asks_for_a_tebibyte_is_refused_at_once(locked):
-  row = locked.rows("SELECT number, parameters FROM slot WHERE kind = 0")[0]
-  parameters = bytearray(row[1])
-  assert int.from_bytes(parameters[:8], "little") == 256 << 20
-  parameters[:8] = (1 << 40).to_bytes(8, "little")
-  locked.rows("UPDATE slot SET parameters = ? WHERE number = ?", bytes(parameters), row[0])
+  slot = next(slot for slot in read_rows(locked.vault).slots if slot.kind == SlotKind.PASSPHRASE)
+  assert slot.cost() == (256 << 20, 3)
+  greedy = replace(slot, parameters=u64(1 << 40) + slot.parameters[8:])
+  locked.rows("UPDATE slot SET parameters = ?, sum = ? WHERE number = ?",
+              greedy.parameters, greedy.computed_sum(), greedy.number)
   begin = time.monotonic()
   refused = locked.run("get", "whenUnlocked", *locked.passphrase(), code=65)
   assert time.monotonic() - begin < 1
-  assert "slot 2" in refused.error
+  assert "slot 2" in refused.error and "absurd" in refused.error
+  assert locked.get("always") == b"always"
 
 
 def test_an_older_copy_is_refused_until_it_is_accepted(three):
@@ -143,7 +148,7 @@ def test_another_vault_in_its_place(three, make_home):
 
 
 def test_rows_put_back_are_found_by_verify(three):
-  three.rows("DELETE FROM item WHERE rowid = ?", item_of(three, "bob"))
+  three.rows("DELETE FROM item WHERE id = ?", item_of(three, "bob"))
   three.run("get", "bob", code=65)
   problems = three.run("verify", "--json", code=65).json
   assert problems["intact"] is False and problems["problems"]

@@ -25,6 +25,12 @@ def mounted(folder: Path, size: str):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+def fill(path: Path) -> None:
+  with open(path, "wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+    while True:
+      file.write(bytes(4096))
+
+
 def remount(folder: Path, how: str) -> None:
   subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
 
@@ -38,11 +44,7 @@ def disk(home, superuser):
 
 def test_a_full_disk_leaves_the_old_state(home, disk):
   home.set("alice", b"old")
-  fill = disk / "fill"
-  with open(fill, "wb") as file, pytest.raises(OSError):
-    while True:
-      file.write(bytes(4096))
-      file.flush()
+  fill(disk / "fill")
   before = home.vault.read_bytes()
   refused = home.set("alice", os.urandom(100_000), code=74)
   assert "full" in refused.error and "free some space" in hinted(refused)
@@ -51,7 +53,7 @@ def test_a_full_disk_leaves_the_old_state(home, disk):
   home.run("get", "bob", code=44)
   home.run("verify")
   assert home.vault.read_bytes() == before
-  fill.unlink()
+  (disk / "fill").unlink()
   home.set("alice", b"new")
   home.run("verify")
   assert home.get("alice") == b"new"
@@ -66,10 +68,7 @@ def test_a_secret_larger_than_the_disk(home, disk):
 
 
 def test_no_room_for_a_new_vault(home, disk):
-  with open(disk / "fill", "wb") as file, pytest.raises(OSError):
-    while True:
-      file.write(bytes(4096))
-      file.flush()
+  fill(disk / "fill")
   refused = home.set("alice", b"x", code=74)
   assert "full" in refused.error or "no space" in refused.error
   (disk / "fill").unlink()

@@ -62,6 +62,15 @@ def test_an_option_takes_a_name_that_begins_with_a_dash(home):
   assert home.get("alice", "--service", "--json", "--access-group", "-g") == b"x"
 
 
+@pytest.mark.parametrize("option", ["--service=", "--access-group=", "--server=", "--label="])
+def test_an_empty_value_swallows_no_other_argument(home, option):
+  home.set("alice", b"x")
+  refused = home.run("set", option, "alice", "bob", code=64)
+  assert "nothing after its equals sign" in refused.error
+  home.set("--service=", b"y", "--service", "", "--label", "a=")
+  assert home.get("--service=", "--service", "") == b"y"
+
+
 def test_groups_are_apart(home):
   home.set("alice", b"unnamed")
   home.set("alice", b"work", "--access-group", "work")
