@@ -116,9 +116,15 @@ private struct OldItem {
     let name = "\(identity)"
     guard let found = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
     self.found = found
-    credential =
-      sealing.keys.satisfies(found.row.accessibility.requires)
-      ? try sealing.credential(in: found.row, group: identity.accessGroup, name: name) : nil
+    guard sealing.keys.satisfies(found.row.accessibility.requires) else {
+      credential = nil
+      return
+    }
+    let group = identity.accessGroup
+    credential = try sealing.credential(in: found.row, group: group, name: name)
+    // The sum of the state row is corrected by what these bytes had part in. Were they changed
+    // outside the vault, it would be wrong for ever.
+    _ = try sealing.secret(in: found.row, group: group, name: name)
   }
 
   /// Asks for the keys of the item's class, if they are not at hand.

@@ -71,13 +71,14 @@ final class VaultFile: Sendable {
     let seenFile = try seenFile()
     let seen = seenFile.read()
     guard let stat = try PrivateFile.inspect(path.path), stat.size > 0 else {
-      guard seen == .none else { throw Self.missing(path.path, seenFile.path) }
+      guard seen == .none else { throw Self.missing(path.path) }
       return nil
     }
     let storage = try storage(path.path, stat.identity, deadline)
     guard try storage.read(deadline, { rows throws(KeychainError) in try rows.isInitialized() })
     else {
-      guard seen == .none else { throw Self.missing(path.path, seenFile.path) }
+      try Self.checkNotCutOff(path.path)
+      guard seen == .none else { throw Self.missing(path.path) }
       return nil
     }
     return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seen)
@@ -114,9 +115,22 @@ final class VaultFile: Sendable {
     }
   }
 
-  private static func missing(_ path: String, _ record: String) -> KeychainError {
+  /// SQLite takes a file of less than its header for an empty database, and would fill it.
+  private static func checkNotCutOff(_ path: String) throws(KeychainError) {
+    guard let stat = try PrivateFile.inspect(path),
+      (1..<smallestPage).contains(stat.size)
+    else { return }
+    throw KeychainError(
+      .damaged, "the vault \(path) is damaged: only \(stat.size) bytes are left of it",
+      recovery: "restore a backup")
+  }
+
+  /// The smallest page of an SQLite database; every database is at least one page.
+  private static let smallestPage: Int64 = 512
+
+  private static func missing(_ path: String) -> KeychainError {
     KeychainError(
-      .noStore, "the vault \(path) is not there, and it was before",
+      .noStore, "the vault \(path) is gone or empty, and was neither before",
       recovery:
         "mount its volume or restore a backup; begin with an empty one by `init --start-anew`")
   }

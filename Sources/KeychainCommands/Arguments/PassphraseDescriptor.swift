@@ -37,11 +37,9 @@ final class PassphraseDescriptor: Sendable {
     guard descriptor > 2 || !StandardDescriptors.wasClosed(descriptor) else {
       throw .unreadable(name)
     }
-    guard
-      let secret = try translating({ () throws(SecretsError) in
-        try SecretBytes.reading(fileDescriptor: descriptor, limit: Self.limit)
-      })
-    else { throw .passphraseTooLong(name) }
+    guard let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit) else {
+      throw .passphraseTooLong(name)
+    }
     return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
   }
 }

@@ -73,7 +73,8 @@ extension UserInterface {
     let device =
       needsDevice
       ? "everything is lost, as nothing else opens the vault"
-      : deviceOnly > 0 ? "\(items(deviceOnly)) bound to this device are lost" : "nothing is lost"
+      : deviceOnly > 0
+        ? "\(items(deviceOnly)) bound to this device \(are(deviceOnly)) lost" : "nothing is lost"
     return [
       ("without vault.db", "everything is lost (\(status.path))"),
       (

@@ -53,6 +53,12 @@ extension KeychainError {
     Self(.invalidArgument, "argument \(index) is not valid UTF-8")
   }
 
+  static func optionWithoutValue(_ index: Int) -> Self {
+    Self(
+      .invalidArgument, "argument \(index) is an option with nothing after its equals sign",
+      recovery: "write an empty value as an argument of its own, such as --service ''")
+  }
+
   static func terminalAsSource(_ option: String) -> Self {
     Self(
       .invalidArgument, "\(option) names a terminal, which would show the passphrase",
@@ -61,6 +67,11 @@ extension KeychainError {
 
   static func unreadable(_ source: String) -> Self {
     Self(.inputOutput, "\(source) cannot be read")
+  }
+
+  static func cannotRead(_ source: String, errno: Int32) -> Self {
+    Self(
+      .inputOutput, "\(source) cannot be read: \(reason(errno))", underlying: .system(errno: errno))
   }
 
   static func passphraseTooLong(_ source: String) -> Self {
@@ -77,8 +88,7 @@ extension KeychainError {
   }
 
   static func cannotOpen(_ path: String, errno: Int32) -> Self {
-    Self(
-      .inputOutput, "'\(path)' cannot be read: \(reason(errno))", underlying: .system(errno: errno))
+    cannotRead("'\(path)'", errno: errno)
   }
 
   static func cannotWrite(_ path: String, errno: Int32) -> Self {

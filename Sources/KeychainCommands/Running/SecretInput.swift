@@ -24,10 +24,8 @@ struct SecretInput {
     // A stream that was closed would read as an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
     guard
-      let secret = try translating({ () throws(SecretsError) in
-        try SecretBytes.reading(
-          fileDescriptor: STDIN_FILENO, limit: Credential.maximumSecretCount)
-      })
+      let secret = try SecretBytes.reading(
+        STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)
     else { throw .secretTooLong }
     if trimsNewline {
       return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }

@@ -12,10 +12,11 @@ enum StandardDescriptors {
   }()
 
   /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
-  /// broken pipe fail instead of ending the process.
+  /// broken pipe, or past a limit of file size, fail instead of ending the process.
   static func prepare() {
     _ = closed
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   /// Whether a standard stream was closed when the process began.
@@ -23,12 +24,23 @@ enum StandardDescriptors {
     closed.contains(descriptor)
   }
 
-  /// Checks that all arguments are text; Swift would repair others silently, and name another
-  /// credential than was meant.
+  /// Checks that all arguments say what they seem to.
+  ///
+  /// Swift would repair those that are not text silently, and the argument parser takes for the
+  /// empty value of `--service=` the argument that follows. Either would name another credential
+  /// than was meant.
   static func checkArguments() throws(KeychainError) {
+    var mayBeOption = true
     for index in 0..<Int(CommandLine.argc) {
       guard let argument = CommandLine.unsafeArgv[index] else { continue }
-      guard String(validatingCString: argument) != nil else { throw .argumentNotText(index) }
+      guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
+      if text == "--" { mayBeOption = false }
+      guard !mayBeOption || !isOptionWithoutValue(text) else { throw .optionWithoutValue(index) }
     }
+  }
+
+  /// Whether the text is an option and an equals sign, and nothing after it.
+  static func isOptionWithoutValue(_ text: String) -> Bool {
+    text.hasPrefix("--") && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
   }
 }

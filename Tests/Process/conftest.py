@@ -1,0 +1,81 @@
+"""Homes for the tests, each with a folder, a vault and kernel keys of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from prefs_testing import LOCKED_ITEMS, Home
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+  path = os.environ.get("PREFS")
+  if path is None:
+    pytest.fail("PREFS names no program; Scripts/test sets it")
+  return path
+
+
+@contextmanager
+def homes(program: str):
+  """Makes homes; at the end none is left, nor any key of their vaults."""
+  made = []
+
+  def make() -> Home:
+    # Not below the folder of the user's temporary files, which other users cannot enter.
+    folder = Path(tempfile.mkdtemp(prefix="prefs-test.", dir="/var/tmp")).resolve()
+    made.append(Home(folder, program))
+    return made[-1]
+
+  try:
+    yield make
+  finally:
+    for home in made:
+      home.forget_keys()
+      shutil.rmtree(home.folder)
+
+
+@pytest.fixture
+def make_home(program):
+  with homes(program) as make:
+    yield make
+
+
+@pytest.fixture
+def home(make_home) -> Home:
+  return make_home()
+
+
+@pytest.fixture(scope="session")
+def locked_vault(program):
+  """A vault with a passphrase, made once, as each use of a passphrase costs half a second."""
+  with homes(program) as make:
+    home = make()
+    home.init()
+    home.run("unlock", *home.passphrase())
+    for accessibility in LOCKED_ITEMS:
+      home.set(accessibility, accessibility.encode(), "--accessibility", accessibility)
+    yield home
+
+
+@pytest.fixture
+def locked(locked_vault, home) -> Home:
+  """A locked vault with an item of each of `LOCKED_ITEMS`, its account and secret named so."""
+  shutil.copytree(locked_vault.vault.parent, home.vault.parent)
+  home.state.mkdir(mode=0o700)
+  shutil.copy(locked_vault.state / "device.key", home.state)
+  # The vaults have the same keys.
+  home.run("lock", "--all")
+  return home
+
+
+@pytest.fixture
+def superuser() -> None:
+  """For tests that mount file systems, limit memory or run as other users."""
+  if os.geteuid() != 0:
+    pytest.fail("this test needs the superuser: run Scripts/test as root")

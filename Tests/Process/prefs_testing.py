@@ -1,0 +1,145 @@
+"""What the tests of whole processes have in common: a home folder, and commands that run in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pexpect
+
+TESTS = Path(__file__).resolve().parent.parent
+FIXTURES = TESTS / "Fixtures"
+sys.path[:0] = [str(TESTS / "VaultReader")]
+
+PASSPHRASE = b"correct horse battery staple"
+
+# The accessibilities of the items of the fixture `locked`.
+LOCKED_ITEMS = ("always", "afterFirstUnlock", "whenUnlocked")
+
+# No command of a test may take longer, whatever happens.
+LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Outcome:
+  """How a command ended."""
+
+  code: int
+  out: bytes
+  error: str
+
+  @property
+  def json(self):
+    return json.loads(self.out)
+
+
+class Home:
+  """A home folder with the vault of a user who has nothing else; commands run in it."""
+
+  def __init__(self, folder: Path, program: str) -> None:
+    self.folder = folder
+    self.program = program
+    for name in ("data", "state", "runtime", "config"):
+      (folder / name).mkdir(mode=0o700)
+    self.vault = folder / "data" / "keychain" / "vault.db"
+    self.state = folder / "state" / "keychain"
+    self.environment = {
+      "PATH": os.environ["PATH"], "HOME": str(folder), "SWIFT_BACKTRACE": "enable=no",
+      "XDG_DATA_HOME": str(folder / "data"), "XDG_STATE_HOME": str(folder / "state"),
+      "XDG_RUNTIME_DIR": str(folder / "runtime"), "XDG_CONFIG_HOME": str(folder / "config")}
+
+  def start(self, *arguments: str | bytes, **options) -> subprocess.Popen:
+    """Starts `prefs keychain …` without a terminal; a value of `environment` that is None unsets."""
+    environment = self.environment | options.pop("environment", {})
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen(
+      [*options.pop("through", []), self.program, "keychain", *arguments], cwd=self.folder,
+      env={name: value for name, value in environment.items() if value is not None},
+      start_new_session=True, **options)
+
+  def run(self, *arguments: str | bytes, code: int | None = 0, **options) -> Outcome:
+    """Runs `prefs keychain …`, and checks how it ends; `input` is its standard input."""
+    given = options.pop("input", None)
+    if given is not None:
+      options["stdin"] = subprocess.PIPE
+    with self.start(*arguments, **options) as process:
+      try:
+        out, error = process.communicate(given, timeout=LIMIT)
+      finally:
+        process.kill()
+    outcome = Outcome(process.returncode, out or b"", (error or b"").decode())
+    if code is not None:
+      assert outcome.code == code, f"{arguments}: {outcome}"
+    return outcome
+
+  def set(self, account: str, secret: bytes, *options: str, **more) -> Outcome:
+    return self.run("set", *options, "--", account, input=secret, **more)
+
+  def get(self, account: str, *options: str, **more) -> bytes:
+    return self.run("get", *options, "--", account, **more).out
+
+  def file(self, name: str, contents: bytes, mode: int = 0o600) -> str:
+    """Makes a file that only the user can read, unless another mode is given."""
+    path = self.folder / name
+    path.write_bytes(contents)
+    path.chmod(mode)
+    return str(path)
+
+  def passphrase(self, value: bytes = PASSPHRASE) -> tuple[str, str]:
+    """The options that give a passphrase, by a file."""
+    return "--passphrase-file", self.file(f"passphrase-{value.hex()[:32]}", value + b"\n")
+
+  def init(self, *options: str, value: bytes = PASSPHRASE) -> Outcome:
+    """Makes a vault with a passphrase and the device slot."""
+    return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
+
+  def terminal(self, *arguments: str, **options) -> pexpect.spawn:
+    """Starts `prefs keychain …` on a terminal of its own."""
+    environment = self.environment | {"TERM": "xterm"} | options.pop("environment", {})
+    return pexpect.spawn(
+      self.program, ["keychain", *arguments], cwd=self.folder, env=environment, timeout=20,
+      **options)
+
+  def rows(self, sql: str, *values) -> list[tuple]:
+    """Runs a statement on the vault, past `prefs`."""
+    with closing(sqlite3.connect(self.vault)) as connection, connection:
+      return connection.execute(sql, values).fetchall()
+
+  def copy_vault(self, name: str) -> Path:
+    copy = self.folder / name
+    shutil.copyfile(self.vault, copy)
+    copy.chmod(0o600)
+    return copy
+
+  def forget_keys(self) -> None:
+    """Takes the vault's keys out of the kernel's keyring; they have the checks as names."""
+    try:
+      names = [f"prefs:{check.hex()}" for row in self.rows(
+        "SELECT check0, check1, check2 FROM vault") for check in row]
+    except sqlite3.Error:
+      return
+    for name in names:
+      subprocess.run(
+        ["keyctl", "purge", "user", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ended(terminal: pexpect.spawn) -> tuple[int | None, str]:
+  """What the rest of a terminal's program showed, and its exit code."""
+  terminal.expect(pexpect.EOF)
+  terminal.close()
+  return terminal.exitstatus, terminal.before.decode()
+
+
+def hinted(outcome: Outcome) -> str:
+  """What a failed command says to do next."""
+  lines = outcome.error.splitlines()
+  return "\n".join(line.split("hint: ", 1)[1] for line in lines if "hint: " in line)

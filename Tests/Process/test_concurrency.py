@@ -1,0 +1,146 @@
+"""Many processes at one vault, and one that does not let go of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from prefs_testing import LIMIT, hinted
+
+
+def run_parallel_sets(home, names: list[str], *options: str) -> dict[str, str]:
+  """Starts them all at once; returns the names of those that failed, with their messages."""
+  processes = {}
+  for name in names:
+    process = home.start("set", name, *options, stdin=subprocess.PIPE)
+    processes[name] = process
+  for name, process in processes.items():
+    process.stdin.write(name.encode())
+    process.stdin.close()
+    process.stdin = None
+  failed = {}
+  for name, process in processes.items():
+    _, error = process.communicate(timeout=LIMIT)
+    if process.returncode != 0:
+      assert process.returncode == 75, error
+      failed[name] = error.decode()
+  return failed
+
+
+@pytest.mark.parametrize("count, deadline", [(20, []), (200, ["--deadline", "60s"])])
+@pytest.mark.parametrize("fresh", [True, False])
+def test_no_parallel_write_is_lost(home, count, deadline, fresh):
+  if not fresh:
+    home.set("first", b"first")
+  names = [f"account {number}" for number in range(count)]
+  failed = run_parallel_sets(home, names, *deadline)
+  assert failed == {}
+  listed = {item["account"] for item in home.run("list", "--json").json}
+  assert listed == set(names) | (set() if fresh else {"first"})
+  for name in names[:: max(1, count // 20)]:
+    assert home.get(name) == name.encode()
+  assert home.run("verify", "--json").json["items"] == len(listed)
+
+
+def test_many_writers_of_one_credential(home):
+  names = [f"writer {number}" for number in range(12)]
+  processes = [home.start("set", "shared", stdin=subprocess.PIPE) for _ in names]
+  for name, process in zip(names, processes):
+    process.stdin.write(name.encode())
+    process.stdin.close()
+    process.stdin = None
+  for process in processes:
+    _, error = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, error
+  assert home.get("shared").decode() in names
+  home.run("verify")
+
+
+def test_one_of_many_makes_it(home):
+  home.run("init")
+  processes = [home.start("set", "once", "--create-only", stdin=subprocess.PIPE)
+               for _ in range(8)]
+  codes = []
+  for process in processes:
+    process.communicate(b"x", timeout=LIMIT)
+    codes.append(process.returncode)
+  assert sorted(codes) == [0] + [75] * 7
+
+
+@contextmanager
+def writing(home):
+  """Another program holds a write."""
+  connection = sqlite3.connect(home.vault, isolation_level=None, check_same_thread=False)
+  try:
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+  finally:
+    connection.close()
+
+
+def test_a_writer_waits_for_another_until_its_deadline(home):
+  home.set("alice", b"old")
+  with writing(home):
+    # Readers don't wait for a writer that has not begun to commit.
+    assert home.get("alice") == b"old"
+    begin = time.monotonic()
+    refused = home.set("alice", b"new", "--deadline", "500ms", code=75)
+    assert 0.4 < time.monotonic() - begin < 3
+    assert "another process" in refused.error and "try again" in hinted(refused)
+  assert home.get("alice") == b"old"
+
+
+def test_a_writer_goes_on_when_the_other_is_done(home):
+  home.set("alice", b"old")
+  with writing(home) as connection:
+    timer = threading.Timer(0.7, connection.execute, ["COMMIT"])
+    timer.start()
+    begin = time.monotonic()
+    home.set("alice", b"new")
+    assert time.monotonic() - begin > 0.6
+    timer.join()
+  assert home.get("alice") == b"new"
+
+
+def test_a_reader_waits_for_a_commit_until_its_deadline(home):
+  home.set("alice", b"old")
+  with writing(home) as connection:
+    connection.execute("ROLLBACK")
+    connection.execute("BEGIN EXCLUSIVE")
+    begin = time.monotonic()
+    home.run("get", "alice", "--deadline", "500ms", code=75)
+    assert 0.4 < time.monotonic() - begin < 3
+
+
+def test_the_usual_deadline(home):
+  home.set("alice", b"old")
+  with writing(home):
+    begin = time.monotonic()
+    home.set("alice", b"new", code=75)
+    assert 9 < time.monotonic() - begin < 13
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-1s", "10x"])
+def test_deadlines_that_are_none(home, text):
+  home.run("get", "alice", f"--deadline={text}", code=64)
+
+
+def test_killed_writers_leave_a_whole_vault(home):
+  home.set("alice", b"0" * 50_000)
+  for number in range(10):
+    secret = str(number % 10).encode() * 50_000
+    process = home.start("set", "alice", stdin=subprocess.PIPE)
+    process.stdin.write(secret)
+    process.stdin.close()
+    process.stdin = None
+    time.sleep(0.004 * number)
+    process.kill()
+    process.communicate()
+    found = home.get("alice")
+    assert len(found) == 50_000 and len(set(found)) == 1
+  home.run("verify")

@@ -1,0 +1,209 @@
+"""Vaults that were damaged, replaced or put back."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from prefs_testing import LOCKED_ITEMS, hinted
+from vault_database import read_rows
+from vault_notation import u64
+from vault_records import SlotKind
+
+
+@pytest.fixture
+def three(home):
+  for name in ("alice", "bob", "carol"):
+    home.set(name, name.encode() * 1000, "--label", name)
+  return home
+
+
+def item_of(home, account: str) -> bytes:
+  """The id of an item, found by what changes with it."""
+  before = dict(home.rows("SELECT id, secret FROM item"))
+  home.set(account, account.encode() * 1000)
+  after = dict(home.rows("SELECT id, secret FROM item"))
+  return next(item for item, secret in after.items() if before[item] != secret)
+
+
+def flip(path, offset: int) -> None:
+  with open(path, "r+b") as file:
+    file.seek(offset)
+    byte = file.read(1)[0]
+    file.seek(offset)
+    file.write(bytes([byte ^ 1]))
+
+
+@pytest.mark.parametrize("box", ["secret", "metadata"])
+def test_a_damaged_item_is_named_and_the_others_stay_readable(three, box):
+  item = item_of(three, "bob")
+  value = bytearray(three.rows(f"SELECT {box} FROM item WHERE id = ?", item)[0][0])
+  offset = three.vault.read_bytes().find(bytes(value[24:64]))
+  assert offset > 0
+  flip(three.vault, offset)
+  contents = three.vault.read_bytes()
+  damaged = three.run("get", "bob", code=65)
+  assert "'bob'" in damaged.error and "damaged" in damaged.error and damaged.out == b""
+  for name in ("alice", "carol"):
+    assert three.get(name) == name.encode() * 1000
+  checked = three.run("verify", code=65)
+  assert b"not intact" in checked.out
+  three.set("bob", b"new", code=65)
+  three.run("delete", "bob", code=65)
+  assert three.vault.read_bytes() == contents
+
+
+def test_random_bytes_are_never_absence_nor_a_wrong_secret(three):
+  contents = three.vault.read_bytes()
+  random_bytes = random.Random(1)
+  codes = set()
+  for offset in random_bytes.sample(range(len(contents)), 60):
+    three.vault.write_bytes(contents)
+    flip(three.vault, offset)
+    for name in ("alice", "bob"):
+      outcome = three.run("get", name, code=None)
+      codes.add(outcome.code)
+      assert outcome.code in (0, 65, 79), (offset, outcome)
+      assert outcome.code != 79 or "newer" in outcome.error, (offset, outcome)
+      assert outcome.out == (name.encode() * 1000 if outcome.code == 0 else b"")
+  assert {0, 65} <= codes
+
+
+def test_a_truncated_vault(three):
+  contents = three.vault.read_bytes()
+  for size in (1, 100, 4096, len(contents) // 2):
+    three.vault.write_bytes(contents[:size])
+    three.run("get", "alice", code=65)
+    three.set("new", b"x", code=65)
+    assert three.vault.read_bytes() == contents[:size]
+
+
+def test_foreign_files(home):
+  text = home.file("text", b"not a vault, but long enough to be one " * 100)
+  with closing(sqlite3.connect(home.folder / "other.db")) as other, other:
+    other.execute("CREATE TABLE t (x)")
+  (home.folder / "other.db").chmod(0o600)
+  for path in (text, str(home.folder / "other.db")):
+    for command in (["get", "alice"], ["set", "alice"], ["status"]):
+      refused = home.run(*command, "--vault", path, code=65)
+      assert path in refused.error and "vault" in refused.error
+
+
+def test_a_newer_format_is_refused_with_its_number(three):
+  three.rows("PRAGMA user_version = 7")
+  contents = three.vault.read_bytes()
+  for command in (["get", "alice"], ["set", "alice"], ["verify"], ["status"]):
+    refused = three.run(*command, code=79)
+    assert "7" in refused.error and "newer" in refused.error
+  assert three.vault.read_bytes() == contents
+
+
+def test_a_slot_that_asks_for_a_tebibyte_is_refused_at_once(locked):
+  slot = next(slot for slot in read_rows(locked.vault).slots if slot.kind == SlotKind.PASSPHRASE)
+  assert slot.cost() == (256 << 20, 3)
+  greedy = replace(slot, parameters=u64(1 << 40) + slot.parameters[8:])
+  locked.rows("UPDATE slot SET parameters = ?, sum = ? WHERE number = ?",
+              greedy.parameters, greedy.computed_sum(), greedy.number)
+  begin = time.monotonic()
+  refused = locked.run("get", "whenUnlocked", *locked.passphrase(), code=65)
+  assert time.monotonic() - begin < 1
+  assert "slot 2" in refused.error and "absurd" in refused.error
+  assert locked.get("always") == b"always"
+
+
+def test_an_older_copy_is_refused_until_it_is_accepted(three):
+  old = three.copy_vault("old.db")
+  three.set("dave", b"new")
+  shutil.copyfile(old, three.vault)
+  for command in (["get", "alice"], ["list"], ["set", "alice"]):
+    refused = three.run(*command, code=65)
+    assert "rolled back" in refused.error or "older" in refused.error
+    assert "accept-restored" in hinted(refused)
+  assert three.run("doctor", code=65)
+  asked = three.run("accept-restored", code=64)
+  assert "--yes" in hinted(asked)
+  accepted = three.run("accept-restored", "--yes")
+  assert "seen here" in accepted.error
+  assert three.get("alice") == b"alice" * 1000
+  three.run("get", "dave", code=44)
+  three.set("dave", b"again")
+  three.run("verify")
+
+
+def test_another_vault_in_its_place(three, make_home):
+  other = make_home()
+  other.set("eve", b"x")
+  shutil.copyfile(other.vault, three.vault)
+  shutil.copyfile(other.state / "device.key", three.state / "device.key")
+  refused = three.run("get", "eve", code=65)
+  assert "another vault" in refused.error
+  three.run("accept-restored", "--yes")
+  assert three.get("eve") == b"x"
+
+
+def test_rows_put_back_are_found_by_verify(three):
+  three.rows("DELETE FROM item WHERE id = ?", item_of(three, "bob"))
+  three.run("get", "bob", code=65)
+  problems = three.run("verify", "--json", code=65).json
+  assert problems["intact"] is False and problems["problems"]
+  assert "restore" in hinted(three.run("verify", code=65))
+
+
+def test_verify_of_an_intact_vault(three):
+  assert three.run("verify").out == b"checked 3 items: intact\n"
+  assert three.run("verify", "--json").json == {
+    "intact": True, "items": 3, "opened": 3, "problems": []}
+
+
+def test_a_torn_device_key(home):
+  home.set("alice", b"x")
+  (home.state / "device.key").write_bytes(b"short")
+  refused = home.run("get", "alice", code=65)
+  assert "device.key" in refused.error and "backup" in hinted(refused)
+
+
+def test_backup_opens_elsewhere(locked, make_home):
+  unlock = locked.passphrase()
+  told = locked.run("backup", "copy.db", *unlock)
+  assert "copied 3 items to copy.db, opened by" in told.error
+  elsewhere = make_home()
+  elsewhere.vault.parent.mkdir(mode=0o700)
+  shutil.copy(locked.folder / "copy.db", elsewhere.vault)
+  assert elsewhere.get("whenUnlocked", *elsewhere.passphrase()) == b"whenUnlocked"
+  elsewhere.run("get", "whenUnlocked", code=77)
+  refused = locked.run("backup", "copy.db", *unlock, code=75)
+  assert "exists already" in refused.error
+
+
+def test_backup_of_a_vault_of_one_device_warns(three):
+  told = three.run("backup", "copy.db")
+  assert (three.folder / "copy.db").stat().st_mode & 0o777 == 0o600
+  assert "only this machine's device key opens the copy" in hinted(told)
+
+
+def test_a_copy_in_another_home(locked, make_home):
+  """The copy of a vault leaves behind what is bound to its device."""
+  bound = ("whenUnlockedThisDeviceOnly", "afterFirstUnlockThisDeviceOnly",
+           "alwaysThisDeviceOnly", "whenPasscodeSetThisDeviceOnly")
+  locked.run("unlock", *locked.passphrase())
+  for accessibility in bound:
+    locked.set(accessibility, b"bound", "--accessibility", accessibility)
+  locked.run("lock", "--all")
+  elsewhere = make_home()
+  elsewhere.vault.parent.mkdir(mode=0o700)
+  shutil.copy(locked.vault, elsewhere.vault)
+  elsewhere.run("unlock", *elsewhere.passphrase())
+  for name in LOCKED_ITEMS:
+    assert elsewhere.get(name) == name.encode()
+  for name in bound:
+    refused = elsewhere.run("get", name, code=79)
+    assert f"'{name}'" in refused.error and "bound to another device" in refused.error
+  listed = elsewhere.run("list", "--json")
+  assert len(listed.json) == 3 and "4 items are bound to another device" in listed.error
+  elsewhere.run("verify")

@@ -1,0 +1,169 @@
+"""Disks that are full or can only be read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from prefs_testing import hinted
+
+
+@contextmanager
+def mounted(folder: Path, size: str):
+  """A small file system, mounted on a folder."""
+  folder.mkdir(exist_ok=True)
+  subprocess.run(
+    ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)], check=True)
+  try:
+    yield folder
+  finally:
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(path: Path) -> None:
+  with open(path, "wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+    while True:
+      file.write(bytes(4096))
+
+
+def remount(folder: Path, how: str) -> None:
+  subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
+
+
+@pytest.fixture
+def disk(home, superuser):
+  """The folder of the vault is a disk of its own, of 1 MiB."""
+  with mounted(home.folder / "data", "1m") as folder:
+    yield folder
+
+
+def test_a_full_disk_leaves_the_old_state(home, disk):
+  home.set("alice", b"old")
+  fill(disk / "fill")
+  before = home.vault.read_bytes()
+  refused = home.set("alice", os.urandom(100_000), code=74)
+  assert "full" in refused.error and "free some space" in hinted(refused)
+  assert home.set("bob", os.urandom(100_000), code=74)
+  assert home.get("alice") == b"old"
+  home.run("get", "bob", code=44)
+  home.run("verify")
+  assert home.vault.read_bytes() == before
+  (disk / "fill").unlink()
+  home.set("alice", b"new")
+  home.run("verify")
+  assert home.get("alice") == b"new"
+
+
+def test_a_secret_larger_than_the_disk(home, disk):
+  home.set("alice", b"old")
+  home.set("alice", bytes(2 << 20), code=74)
+  assert home.get("alice") == b"old"
+  home.set("alice", b"new")
+  home.run("verify")
+
+
+def test_no_room_for_a_new_vault(home, disk):
+  fill(disk / "fill")
+  refused = home.set("alice", b"x", code=74)
+  assert "full" in refused.error or "no space" in refused.error
+  (disk / "fill").unlink()
+  home.set("alice", b"x")
+  home.run("verify")
+
+
+def test_a_backup_that_does_not_fit_leaves_nothing(home, superuser):
+  home.set("alice", os.urandom(3 << 20))
+  with mounted(home.folder / "small", "1m") as small:
+    refused = home.run("backup", str(small / "copy.db"), code=74)
+    assert "full" in refused.error or "no space" in refused.error
+    assert list(small.iterdir()) == []
+
+
+def test_output_to_a_full_disk_leaves_the_old_file(home, superuser):
+  home.set("alice", os.urandom(2 << 20))
+  with mounted(home.folder / "small", "1m") as small:
+    (small / "out").write_bytes(b"old")
+    refused = home.run("get", "alice", "--output", str(small / "out"), code=74)
+    assert "no space" in refused.error
+    assert {entry.name: entry.read_bytes() for entry in small.iterdir()} == {"out": b"old"}
+
+
+def test_a_medium_that_can_only_be_read(home, disk):
+  home.set("alice", b"x")
+  remount(disk, "ro")
+  assert home.get("alice") == b"x"
+  for command in (["list"], ["show", "alice"], ["status"], ["verify"], ["doctor"]):
+    home.run(*command)
+  assert home.run("status", "--json").json["readOnly"] is True
+  for command in (["set", "alice"], ["set", "new"], ["delete", "alice"],
+                  ["update", "alice", "--label", "x"]):
+    refused = home.run(*command, code=74)
+    assert "not written" in refused.error or "read-only" in refused.error
+  assert home.run("backup", str(home.folder / "copy.db"))
+  assert home.get("alice") == b"x"
+
+
+def test_the_whole_home_can_only_be_read(home, superuser):
+  """Neither the seen record nor any lock can be written then."""
+  home.set("alice", b"x")
+  copy = home.folder.parent / (home.folder.name + ".whole")
+  shutil.copytree(home.folder, copy)
+  with mounted(home.folder, "4m"):
+    shutil.copytree(copy, home.folder, dirs_exist_ok=True)
+    shutil.rmtree(copy)
+    # The first sight of the vault in this place has been.
+    home.get("alice")
+    remount(home.folder, "ro")
+    read = home.run("get", "alice")
+    assert (read.out, read.error) == (b"x", "")
+    home.set("alice", b"y", code=74)
+
+
+def test_a_hot_journal_on_a_medium_that_can_only_be_read(home, disk):
+  """A writer that was killed leaves a journal, which only a write can undo."""
+  home.set("alice", b"x" * 100_000)
+  script = (
+    "import os, sqlite3, sys\n"
+    "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+    "c.execute('PRAGMA cache_size = 1'); c.execute('PRAGMA cache_spill = 1')\n"
+    "c.execute('BEGIN IMMEDIATE')\n"
+    "c.execute('UPDATE item SET secret = zeroblob(length(secret))')\n"
+    "os.kill(os.getpid(), 9)\n")
+  subprocess.run(["python3", "-c", script, str(home.vault)])
+  journal = Path(str(home.vault) + "-journal")
+  assert journal.stat().st_size > 512
+  remount(disk, "ro")
+  for command in (["get", "alice"], ["list"], ["verify"]):
+    refused = home.run(*command, code=74)
+    assert "not closed cleanly" in refused.error
+    assert "copy the vault with its -journal file" in hinted(refused)
+  remount(disk, "rw")
+  assert home.get("alice") == b"x" * 100_000
+  home.run("verify")
+
+
+def test_a_journal_of_another_owner_is_not_played_back(home, superuser):
+  """Whoever can make files in the folder could otherwise change the vault."""
+  home.set("alice", b"x")
+  journal = Path(str(home.vault) + "-journal")
+  journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(2048))
+  os.chown(journal, 54321, 54321)
+  outcome = home.run("get", "alice", code=None)
+  assert outcome.code in (0, 79)
+
+
+def test_input_and_output_errors(home):
+  home.set("alice", b"x")
+  for number in range(1, 4):
+    failed = home.run(
+      "set", "alice", "--insecure-value", "y", code=74,
+      through=["strace", "-qq", "-f", "-o", "/dev/null", "-P", str(home.vault),
+               "-e", "trace=pwrite64", "-e", f"inject=pwrite64:error=EIO:when={number}"])
+    assert "reading or writing the vault failed" in failed.error
+    assert home.get("alice") == b"x"
+  home.run("verify")

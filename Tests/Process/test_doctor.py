@@ -1,0 +1,90 @@
+"""What `doctor` tells: which store, what protects it, what is lost with which file, what to do."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+
+import pytest
+
+from prefs_testing import hinted
+
+
+def test_doctor_before_there_is_a_vault(home):
+  told = home.run("doctor").out.decode()
+  assert "not made yet" in told and "prefs keychain init" in told
+  assert not home.vault.exists()
+  found = home.run("doctor", "--json").json
+  assert found["store"] == "vault" and found["vault"]["exists"] is False
+
+
+def test_doctor_of_a_server(home):
+  home.set("alice", b"secret")
+  told = home.run("doctor").out.decode()
+  assert "weak: device key only" in told
+  assert str(home.vault) in told and str(home.state / "device.key") in told
+  assert "without device.key: " in told
+  assert "everything is lost, as nothing else opens the vault" in told
+  assert "slots add --passphrase" in told
+  assert "secret" not in told.replace("secrets", "")
+  found = home.run("doctor", "--json").json
+  assert found["grade"] == "weak" and found["vault"]["items"] == 1 and found["mayAsk"] is False
+
+
+def test_doctor_of_a_vault_with_a_passphrase(locked):
+  told = locked.run("doctor").out.decode()
+  assert "strong" in told and "256 MiB, 3 passes" in told
+  assert "3 (1 whenUnlocked, 1 afterFirstUnlock, 1 always)" in told
+  assert "run 'prefs keychain unlock'" in told
+  locked.run("unlock", *locked.passphrase())
+  locked.set("bound", b"x", "--accessibility", "whenUnlockedThisDeviceOnly")
+  assert "without device.key: " in locked.run("doctor").out.decode()
+  assert "1 item bound to this device is lost" in locked.run("doctor").out.decode()
+
+
+@pytest.mark.parametrize("option, environment, chosen", [
+  ([], {}, "the only store"), (["--store", "vault"], {}, "--store"),
+  ([], {"KEYCHAIN_STORE": "vault"}, "KEYCHAIN_STORE")])
+def test_doctor_says_why_this_store(home, option, environment, chosen):
+  assert chosen in home.run("doctor", *option, environment=environment).out.decode()
+
+
+def test_doctor_names_the_sources_that_would_unlock(locked):
+  environment = {"KEYCHAIN_PASSPHRASE_FILE": locked.passphrase()[1]}
+  assert "KEYCHAIN_PASSPHRASE_FILE" in locked.run(
+    "doctor", environment=environment).out.decode()
+  assert locked.run("status", "--json", environment=environment).json["unlockSources"] == [
+    "KEYCHAIN_PASSPHRASE_FILE"]
+  # Looking has unlocked nothing.
+  locked.run("get", "whenUnlocked", code=77)
+
+
+def test_doctor_sees_memory_that_cannot_be_locked(home, superuser):
+  home.folder.chmod(0o755)
+  home.set("alice", b"x")
+
+  def limit():
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+
+  def unprivileged():
+    limit()
+    # Root's capability to lock memory has no limit.
+    os.setgid(54321)
+    os.setuid(54321)
+
+  for folder, _, names in os.walk(home.folder):
+    for path in [folder, *(os.path.join(folder, name) for name in names)]:
+      os.chown(path, 54321, 54321)
+  home.program = shutil.copy(home.program, home.folder / "prefs")
+  told = home.run("doctor", preexec_fn=unprivileged).out.decode()
+  assert "memory cannot be locked" in told and "ulimit -l" in told
+  assert home.get("alice", preexec_fn=unprivileged) == b"x"
+
+
+def test_doctor_of_a_damaged_vault(home):
+  home.set("alice", b"x")
+  home.vault.write_bytes(b"not a vault at all " * 400)
+  refused = home.run("doctor", code=65)
+  assert "problem" in refused.out.decode() and hinted(refused)
+  assert home.run("doctor", "--json", code=65).json["problem"]

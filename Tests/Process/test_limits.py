@@ -1,0 +1,98 @@
+"""Too little memory for a password hash."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from prefs_testing import hinted
+
+VERSION_1 = Path("/sys/fs/cgroup/memory")
+MEBIBYTE = 1 << 20
+
+
+@pytest.fixture
+def limited_group(superuser):
+  """Makes a control group with a limit of memory, and returns what moves a process into it."""
+  made = []
+
+  def make(limit: int):
+    # The processes of version 2 may all lie in a group of their own, below which a new one fits.
+    parent = VERSION_1 if VERSION_1.is_dir() else Path("/sys/fs/cgroup")
+    name = "memory.limit_in_bytes" if VERSION_1.is_dir() else "memory.max"
+    if not VERSION_1.is_dir():
+      (parent / "cgroup.subtree_control").write_text("+memory")
+    group = parent / f"prefs-test-{os.getpid()}-{len(made)}"
+    group.mkdir()
+    made.append(group)
+    (group / name).write_text(str(limit))
+    return lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
+
+  yield make
+  for group in made:
+    group.rmdir()
+
+
+def test_a_control_group_is_too_small_for_the_passphrase(locked, limited_group):
+  refused = locked.run(
+    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=1)
+  assert "not enough memory" in refused.error and "256 MiB" in refused.error
+  assert "container" in hinted(refused)
+
+
+def test_what_needs_no_passphrase_needs_no_memory_for_it(locked, limited_group):
+  assert locked.get("always", preexec_fn=limited_group(64 * MEBIBYTE)) == b"always"
+
+
+def test_a_new_passphrase_is_hashed_cheaper_with_a_warning(home, limited_group):
+  made = home.run(
+    "init", "--new-passphrase-file", home.passphrase()[1],
+    preexec_fn=limited_group(200 * MEBIBYTE))
+  assert "memory is short" in made.error and "64 MiB" in made.error
+  slots = home.run("slots", "list", "--json").json
+  assert [slot["memory"] for slot in slots if slot["kind"] == "passphrase"] == [64 * MEBIBYTE]
+  assert "fair" in home.run("doctor").out.decode()
+
+
+def test_far_too_little_memory_for_a_passphrase(home, limited_group):
+  refused = home.run(
+    "init", "--new-passphrase-file", home.passphrase()[1],
+    preexec_fn=limited_group(60 * MEBIBYTE), code=1)
+  assert "not enough memory" in refused.error
+  assert not home.vault.exists()
+
+
+def address_space(limit: int):
+  return lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def test_a_limit_of_address_space(locked):
+  refused = locked.run(
+    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=address_space(300 * MEBIBYTE), code=1)
+  assert "not enough memory" in refused.error and "256 MiB" in refused.error
+
+
+def test_a_limit_of_file_size(home):
+  home.set("alice", b"old")
+  size = home.vault.stat().st_size
+  refused = home.set(
+    "alice", os.urandom(1 << 20), code=74,
+    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+  assert str(home.vault) in refused.error
+  assert home.get("alice") == b"old"
+  home.run("verify")
+
+
+# With less, the runtime's dispatch library gives up.
+@pytest.mark.parametrize("limit", range(5, 10))
+def test_a_limit_of_open_files(home, limit):
+  home.set("alice", b"x")
+  outcome = home.run(
+    "get", "alice", code=None,
+    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+  assert outcome.code in (0, 74), outcome
+  assert outcome.out == (b"x" if outcome.code == 0 else b"")
+  assert outcome.code == 0 or "too many open files" in outcome.error or "vault" in outcome.error

@@ -1,0 +1,149 @@
+"""Locking, unlocking, and what each accessibility means for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
+
+
+def readable(home) -> list[str]:
+  outcomes = {name: home.run("get", name, code=None) for name in LOCKED_ITEMS}
+  assert {outcome.code for outcome in outcomes.values()} <= {0, 77}
+  return [name for name in LOCKED_ITEMS if outcomes[name].out == name.encode()]
+
+
+def test_what_unlock_and_lock_open_and_close(locked):
+  assert readable(locked) == ["always"]
+  locked.run("unlock", *locked.passphrase())
+  assert readable(locked) == ["always", "afterFirstUnlock", "whenUnlocked"]
+  locked.run("lock")
+  assert readable(locked) == ["always", "afterFirstUnlock"]
+  locked.run("lock", "--all")
+  assert readable(locked) == ["always"]
+
+
+def test_locked_says_what_to_do(locked):
+  refused = locked.run("get", "whenUnlocked", code=77)
+  assert refused.out == b"" and "is locked" in refused.error
+  assert "KEYCHAIN_PASSPHRASE_FILE" in hinted(refused)
+  locked.set("new", b"x", code=77)
+  locked.run("delete", "whenUnlocked", code=77)
+  locked.run("update", "whenUnlocked", "--label", "x", code=77)
+
+
+def test_absent_is_told_from_locked(locked):
+  locked.run("get", "nobody", code=44)
+  locked.run("delete", "nobody", "--if-exists")
+
+
+def test_locked_items_are_counted_not_named(locked):
+  listed = locked.run("list", "--json")
+  assert [item["account"] for item in listed.json] == ["always"]
+  assert "2 items are locked" in listed.error and "whenUnlocked" not in listed.error
+
+
+def test_wrong_passphrase_and_wrong_kind_of_source(locked):
+  refused = locked.run("get", "always", *locked.passphrase(b"wrong"), code=78)
+  assert "does not open the vault" in refused.error and "wrong" not in refused.error
+  key = locked.file("key", b"k" * 32)
+  assert "no key file slot" in locked.run("get", "always", "--key-file", key, code=78).error
+  empty = locked.file("empty", b"\n")
+  assert "holds no passphrase" in locked.run(
+    "get", "always", "--passphrase-file", empty, code=78).error
+
+
+def test_the_first_source_of_the_environment_decides(locked):
+  right, wrong = locked.passphrase()[1], locked.passphrase(b"wrong")[1]
+  both = {"KEYCHAIN_PASSPHRASE_FILE": wrong, "KEYCHAIN_PASSPHRASE": PASSPHRASE.decode()}
+  refused = locked.run("get", "whenUnlocked", environment=both, code=78)
+  assert "KEYCHAIN_PASSPHRASE_FILE" in refused.error and PASSPHRASE.decode() not in refused.error
+  # What needs no unlock does not look at it.
+  locked.run("get", "always", environment=both)
+  # An option comes before all of them.
+  assert locked.get("whenUnlocked", "--passphrase-file", right, environment=both)
+
+
+@pytest.mark.parametrize("source", ["file", "variable"])
+def test_a_source_of_the_environment_unlocks_for_a_while(locked, source):
+  environment = {
+    "file": {"KEYCHAIN_PASSPHRASE_FILE": locked.passphrase()[1]},
+    "variable": {"KEYCHAIN_PASSPHRASE": PASSPHRASE.decode()}}[source]
+  assert locked.get("whenUnlocked", environment=environment) == b"whenUnlocked"
+  assert locked.get("whenUnlocked") == b"whenUnlocked"
+
+
+def test_an_explicit_source_unlocks_nothing_for_others(locked):
+  assert locked.get("whenUnlocked", *locked.passphrase())
+  assert readable(locked) == ["always"]
+
+
+def test_a_passphrase_by_a_descriptor(locked):
+  reader, writer = os.pipe()
+  os.write(writer, PASSPHRASE + b"\n")
+  os.close(writer)
+  assert locked.get("whenUnlocked", "--passphrase-fd", str(reader), pass_fds=[reader])
+  os.close(reader)
+  refused = locked.run("get", "whenUnlocked", "--passphrase-fd", "77", code=74)
+  assert "--passphrase-fd" in refused.error
+
+
+def test_a_timeout_is_fixed(locked):
+  locked.run("unlock", "--timeout", "100s", *locked.passphrase())
+  assert 0 < locked.run("status", "--json").json["cachedForSeconds"] <= 100
+  locked.get("whenUnlocked")
+  assert locked.run("status", "--json").json["cachedForSeconds"] <= 100
+
+
+def test_a_timeout_ends(locked):
+  locked.run("unlock", "--timeout", "1s", *locked.passphrase())
+  time.sleep(1.2)
+  assert readable(locked) == ["always", "afterFirstUnlock"]
+
+
+def test_use_prolongs_and_looking_does_not(locked):
+  locked.run("unlock", *locked.passphrase())
+  name = locked.rows("SELECT check2 FROM vault")[0][0].hex()
+  key = subprocess.run(["keyctl", "search", "@u", "user", f"prefs:{name}"],
+                       capture_output=True, check=True, text=True).stdout.strip()
+  subprocess.run(["keyctl", "timeout", key, "100"], check=True)
+  for looking in (["status"], ["doctor"], ["list"], ["slots", "list"], ["verify"],
+                  ["show", "whenUnlocked"], ["get", "always"]):
+    locked.run(*looking)
+    if looking[0] in ("status", "doctor"):
+      assert locked.run("status", "--json").json["cachedForSeconds"] <= 100, looking
+  locked.get("whenUnlocked")
+  assert locked.run("status", "--json").json["cachedForSeconds"] > 800
+
+
+def test_status(locked):
+  status = locked.run("status", "--json").json
+  assert status["exists"] and status["items"] == 3 and status["readable"] == "nothing"
+  assert [slot["kind"] for slot in status["slots"]] == ["device", "passphrase"]
+  assert "items that need no unlock are readable" in locked.run("status").out.decode()
+  locked.run("unlock", *locked.passphrase())
+  assert locked.run("status", "--json").json["readable"] == "unlockedNow"
+  assert "unlocked, for" in locked.run("status").out.decode()
+  locked.run("lock")
+  assert locked.run("status", "--json").json["readable"] == "unlockedSinceBoot"
+
+
+def test_commands_on_no_vault(home):
+  assert home.run("status", "--json").json["exists"] is False
+  home.run("lock")
+  for command in (["unlock"], ["verify"], ["slots", "list"], ["backup", "x"]):
+    assert "there is no vault" in home.run(*command, code=69).error
+  assert not home.vault.exists()
+
+
+def test_the_vault_of_a_device_is_always_open(home):
+  home.set("alice", b"x")
+  home.run("lock", "--all")
+  assert home.get("alice") == b"x"
+  (home.state / "device.key").rename(home.folder / "gone")
+  refused = home.run("get", "alice", code=77)
+  assert "device.key" in hinted(refused)

@@ -1,0 +1,232 @@
+"""Just before a command ends, its memory holds no copy of a secret, a passphrase or a key."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import secrets
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import vault_keys as keys
+from prefs_testing import LIMIT
+from vault_reader import Secrets, Vault
+
+# The reader asks for the same hash again and again, and each takes half a second.
+keys.passphrase_key = functools.cache(keys.passphrase_key)
+
+# Long enough that no copy is there by chance.
+PASSPHRASE = secrets.token_hex(24).encode()
+
+
+@pytest.fixture
+def protected(home):
+  home.init(value=PASSPHRASE)
+  return home
+
+
+def all_keys(home, item_class: int = 0) -> dict[str, bytes]:
+  """Every key on the way from the passphrase to the only item, by the second implementation."""
+  device = (home.state / "device.key").read_bytes()
+  vault = Vault(home.vault, Secrets(passphrase=PASSPHRASE, device=device))
+  found = {"root": vault.root, "device": device}
+  found |= {f"tier {tier}": key for tier, key in vault.tiers.items()}
+  found["class"] = keys.class_key(
+    vault.tiers[keys.TIER_OF_CLASS[item_class]], item_class, device)
+  found["group"] = keys.group_key(found["class"], "")
+  found["state box"] = keys.state_box_key(vault.tiers[0])
+  found["state row"] = keys.state_row_key(vault.tiers[0])
+  for item in vault.items:
+    for part in (0, 1):
+      found[f"item {part}"] = keys.item_key(found["group"], part, item.row.id, item.row.version)
+  for slot in vault.rows.slots:
+    if slot.kind == 1:
+      found["hash"] = keys.passphrase_key(PASSPHRASE, slot.salt, *slot.cost())
+  return found
+
+
+def memory(pid: int) -> list[tuple[str, bytes]]:
+  """Everything that the process could have written a secret to, by the names of the mappings."""
+  found = []
+  with open(f"/proc/{pid}/mem", "rb", buffering=0) as file:
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+      match = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)", line)
+      begin, end = int(match[1], 16), int(match[2], 16)
+      if match[4] in ("[vvar]", "[vsyscall]", "[vdso]", "[vvar_vclock]"):
+        continue
+      if "w" not in match[3] and match[4]:
+        continue
+      file.seek(begin)
+      try:
+        # Guarded memory that cannot be read by the process is read here all the same.
+        found.append((f"{match[4] or 'memory'} {match[3]}", file.read(end - begin)))
+      except OSError:
+        continue
+  return found
+
+
+def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, bytes]]]:
+  """Runs a command, and returns its output and its memory when it is about to end."""
+  given = options.pop("input", b"")
+  trace = home.folder / f"trace-{secrets.token_hex(4)}"
+  with home.start(
+    *arguments, stdin=subprocess.PIPE,
+    through=["strace", "-f", "-o", str(trace), "-e", "trace=exit_group",
+             "-e", "inject=exit_group:delay_enter=20s"], **options) as tracer:
+    tracer.stdin.write(given)
+    tracer.stdin.close()
+    tracer.stdin = None
+    deadline = time.monotonic() + LIMIT
+    try:
+      # strace writes the call down when it begins.
+      while not (trace.exists() and b"exit_group(" in trace.read_bytes()):
+        assert time.monotonic() < deadline and tracer.poll() is None, tracer.stderr.read()
+        time.sleep(0.02)
+      child = int(trace.read_bytes().split(b"exit_group(")[0].splitlines()[-1].split()[0])
+      found = memory(child)
+      # Without the tracer, the command would wait out the delay.
+      os.kill(child, signal.SIGKILL)
+      tracer.kill()
+      out, error = tracer.communicate(timeout=LIMIT)
+    finally:
+      tracer.kill()
+  assert b"exit_group(0" in trace.read_bytes(), error
+  return out, found
+
+
+def copies(found: list[tuple[str, bytes]], values: dict[str, bytes]) -> list[str]:
+  return [f"{name} in {place}" for name, value in values.items() for place, bytes_ in found
+          if value in bytes_]
+
+
+def test_the_scan_finds_what_is_there(protected):
+  """What is in the arguments must be found, or the other tests prove nothing."""
+  marker = secrets.token_hex(24).encode()
+  _, found = at_exit(protected, "get", "nobody", "--allow-expired", "--service",
+                     marker.decode(), "--help")
+  assert copies(found, {"marker": marker})
+
+
+@pytest.mark.parametrize("source", ["file", "descriptor", "variable file", "cache", "device"])
+def test_get(protected, source, superuser):
+  secret = secrets.token_hex(32).encode()
+  path = protected.passphrase(PASSPHRASE)[1]
+  options, more = [], {}
+  item_class = 0
+  protected.set("alice", secret, "--passphrase-file", path,
+                *(["--accessibility", "always"] if source == "device" else []))
+  if source == "device":
+    item_class = 4
+  elif source == "file":
+    options = ["--passphrase-file", path]
+  elif source == "cache":
+    protected.run("unlock", "--passphrase-file", path)
+  elif source == "variable file":
+    more = {"environment": {"KEYCHAIN_PASSPHRASE_FILE": path}}
+  else:
+    reader, writer = os.pipe()
+    os.write(writer, PASSPHRASE)
+    os.close(writer)
+    options, more = ["--passphrase-fd", str(reader)], {"pass_fds": [reader]}
+  out, found = at_exit(protected, "get", "alice", *options, **more)
+  assert out == secret
+  values = {"secret": secret, "passphrase": PASSPHRASE} | all_keys(protected, item_class)
+  assert copies(found, values) == []
+
+
+def test_get_into_a_file(protected, superuser):
+  secret = secrets.token_hex(32).encode()
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", secret, *options)
+  _, found = at_exit(protected, "get", "alice", "--output", "out", *options)
+  assert (protected.folder / "out").read_bytes() == secret
+  assert copies(found, {"secret": secret, "passphrase": PASSPHRASE} | all_keys(protected)) == []
+
+
+@pytest.mark.parametrize("size", [32, 5000, 300_000])
+def test_set(protected, size, superuser):
+  secret = secrets.token_bytes(size)
+  options = protected.passphrase(PASSPHRASE)
+  _, found = at_exit(protected, "set", "alice", *options, input=secret)
+  assert protected.get("alice", *options) == secret
+  # A part that lies in no other part tells of a copy of any length.
+  parts = {f"secret at {at}": secret[at:at + 32] for at in range(0, size - 31, 9973)}
+  parts["end of secret"] = secret[-32:]
+  assert copies(found, parts | {"passphrase": PASSPHRASE} | all_keys(protected)) == []
+
+
+def test_set_in_place_and_update(protected, superuser):
+  old, new = secrets.token_bytes(64), secrets.token_bytes(64)
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", old, *options)
+  before = all_keys(protected)
+  _, found = at_exit(protected, "set", "alice", *options, input=new)
+  values = {"old": old, "new": new, "passphrase": PASSPHRASE}
+  assert copies(found, values | before | all_keys(protected)) == []
+  _, found = at_exit(protected, "update", "alice", "--label", "L", *options)
+  assert copies(found, values | all_keys(protected)) == []
+
+
+def test_init_and_slots_and_unlock(home, superuser):
+  path = home.passphrase(PASSPHRASE)[1]
+  _, found = at_exit(home, "init", "--new-passphrase-file", path)
+  keys_now = all_keys(home)
+  assert copies(found, {"passphrase": PASSPHRASE} | keys_now) == []
+  _, found = at_exit(home, "unlock", "--passphrase-file", path)
+  assert copies(found, {"passphrase": PASSPHRASE} | keys_now) == []
+  other = secrets.token_hex(24).encode()
+  new = home.passphrase(other)[1]
+  _, found = at_exit(
+    home, "slots", "add", "--new-passphrase-file", new, "--passphrase-file", path)
+  assert copies(found, {"old": PASSPHRASE, "new": other} | all_keys(home)) == []
+
+
+def test_the_first_passphrase_of_a_vault(home, superuser):
+  """Every key is made anew then; neither the old nor the new ones stay."""
+  secret = secrets.token_bytes(64)
+  home.set("alice", secret)
+  path = home.passphrase(PASSPHRASE)[1]
+  _, found = at_exit(home, "slots", "add", "--new-passphrase-file", path)
+  assert copies(found, {"secret": secret, "passphrase": PASSPHRASE} | all_keys(home)) == []
+
+
+def test_a_passphrase_in_the_environment_is_only_there(protected, superuser):
+  """The kernel keeps the environment of a process on its stack; nothing else may hold a copy."""
+  secret = secrets.token_bytes(64)
+  protected.set("alice", secret, *protected.passphrase(PASSPHRASE))
+  out, found = at_exit(
+    protected, "get", "alice", environment={"KEYCHAIN_PASSPHRASE": PASSPHRASE.decode()})
+  assert out == secret
+  values = {"secret": secret, "passphrase": PASSPHRASE} | all_keys(protected)
+  assert [copy for copy in copies(found, values) if "[stack]" not in copy] == []
+
+
+def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
+  """Other processes of the user can neither trace it nor make it leave a core file."""
+  home.folder.chmod(0o755)
+  program = home.folder / "prefs"
+  program.write_bytes(Path(home.program).read_bytes())
+  program.chmod(0o755)
+
+  def as_stranger():
+    os.setgroups([])
+    os.setgid(54321)
+    os.setuid(54321)
+
+  os.chown(home.folder, 54321, 54321)
+  for name in ("data", "state"):
+    os.chown(home.folder / name, 54321, 54321)
+  home.program = str(program)
+  with home.start("set", "alice", stdin=subprocess.PIPE, preexec_fn=as_stranger) as process:
+    try:
+      time.sleep(0.3)
+      reading = subprocess.run(
+        ["cat", f"/proc/{process.pid}/environ"], preexec_fn=as_stranger, capture_output=True)
+      assert reading.returncode != 0 and b"ermission denied" in reading.stderr
+    finally:
+      process.kill()

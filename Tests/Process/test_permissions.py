@@ -1,0 +1,111 @@
+"""Files and folders that others can read, change or plant."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from prefs_testing import PASSPHRASE, hinted
+
+# No account has it; files that belong to it belong to a stranger.
+STRANGER = 54321
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o610])
+def test_a_vault_open_to_others(home, mode):
+  home.set("alice", b"x")
+  home.vault.chmod(mode)
+  for command in (["get", "alice"], ["list"], ["status"], ["verify"]):
+    refused = home.run(*command, code=79)
+    assert str(home.vault) in refused.error and "chmod 600" in hinted(refused)
+  refused = home.set("alice", b"y", code=79)
+  home.vault.chmod(0o600)
+  assert home.get("alice") == b"x"
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o602])
+def test_a_device_key_open_to_others(home, mode):
+  home.set("alice", b"x")
+  key = home.state / "device.key"
+  key.chmod(mode)
+  refused = home.run("get", "alice", code=79)
+  assert f"chmod 600 '{key}'" in hinted(refused)
+
+
+@pytest.mark.parametrize("option", ["--passphrase-file", "--key-file"])
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+def test_secret_files_open_to_others(locked, option, mode):
+  path = locked.file("secret", PASSPHRASE * 2, mode=mode)
+  refused = locked.run("get", "whenUnlocked", option, path, code=79)
+  assert path in refused.error and f"chmod 600 '{path}'" in hinted(refused)
+
+
+@pytest.mark.parametrize("variable", ["KEYCHAIN_PASSPHRASE_FILE", "KEYCHAIN_KEY_FILE"])
+def test_secret_files_of_the_environment_open_to_others(locked, variable):
+  path = locked.file("secret", PASSPHRASE * 2, mode=0o644)
+  refused = locked.run("get", "whenUnlocked", environment={variable: path}, code=79)
+  assert f"chmod 600 '{path}'" in hinted(refused)
+
+
+def test_files_of_another_owner(locked, superuser):
+  path = locked.file("secret", PASSPHRASE)
+  os.chown(path, STRANGER, STRANGER)
+  refused = locked.run("get", "whenUnlocked", "--passphrase-file", path, code=79)
+  assert "belongs to another user" in refused.error and "chown" in hinted(refused)
+  os.chown(locked.vault, STRANGER, STRANGER)
+  refused = locked.run("get", "always", code=79)
+  assert "belongs to another user" in refused.error and str(locked.vault) in refused.error
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o777])
+def test_a_folder_that_others_can_write(home, mode):
+  home.set("alice", b"x")
+  home.folder.chmod(mode)
+  refused = home.run("get", "alice", code=79)
+  assert str(home.folder) in refused.error and "chmod" in hinted(refused)
+
+
+def test_a_sticky_folder_is_as_good_as_a_private_one(home):
+  home.folder.chmod(0o1777)
+  home.set("alice", b"x")
+  assert home.get("alice") == b"x"
+
+
+def test_a_link_planted_by_another_user(home, superuser):
+  home.set("alice", b"x")
+  home.folder.chmod(0o1777)
+  link = home.folder / "link.db"
+  link.symlink_to(home.vault)
+  # One's own link is followed.
+  assert home.get("alice", "--vault", str(link)) == b"x"
+  os.lchown(link, STRANGER, STRANGER)
+  for command in (["get", "alice"], ["status"]):
+    refused = home.run(*command, "--vault", str(link), code=79)
+    assert "symbolic link made by another user" in refused.error
+  home.set("alice", b"y", "--vault", str(link), code=79)
+  assert home.get("alice") == b"x"
+
+
+def test_a_planted_link_to_nowhere_makes_nothing(home, superuser):
+  home.folder.chmod(0o1777)
+  link = home.folder / "planted.db"
+  link.symlink_to(home.folder / "elsewhere.db")
+  os.lchown(link, STRANGER, STRANGER)
+  home.set("alice", b"x", "--vault", str(link), code=79)
+  assert not (home.folder / "elsewhere.db").exists()
+
+
+def test_a_vault_of_another_owner_in_a_shared_folder(home, superuser):
+  home.folder.chmod(0o1777)
+  planted = home.file("planted.db", b"")
+  os.chown(planted, STRANGER, STRANGER)
+  assert "belongs to another user" in home.set("alice", b"x", "--vault", planted, code=79).error
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_a_vault_that_is_no_file(home, make):
+  path = str(home.folder / "thing")
+  make(path)
+  refused = home.run("get", "alice", "--vault", path, code=79)
+  assert "not a regular file" in refused.error

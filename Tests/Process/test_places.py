@@ -1,0 +1,152 @@
+"""Where the vault lies: without a home, for services, on volumes that come and go."""
+
+from __future__ import annotations
+
+import os
+import pwd
+
+import pytest
+
+from prefs_testing import PASSPHRASE, hinted
+
+NOWHERE = {name: None for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+                                   "XDG_RUNTIME_DIR")}
+
+# No account has it, so there is no home to be found for it.
+STRANGER = 54321
+
+
+def as_stranger() -> None:
+  os.setgroups([])
+  os.setgid(STRANGER)
+  os.setuid(STRANGER)
+
+
+def test_below_home_without_more(home):
+  environment = {name: None for name in NOWHERE if name != "HOME"}
+  home.set("alice", b"x", environment=environment)
+  assert (home.folder / ".local/share/keychain/vault.db").exists()
+  assert (home.folder / ".local/state/keychain/device.key").exists()
+
+
+def test_a_cron_job_finds_the_home_of_its_account(home):
+  """`status` alone: the account's real home is no place for tests."""
+  path = home.run("status", "--json", environment=NOWHERE | {"PATH": "/usr/bin:/bin"}).json["path"]
+  assert path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/share/keychain/vault.db"
+
+
+def test_empty_and_relative_variables_do_not_count(home):
+  environment = {"XDG_DATA_HOME": "relative", "XDG_STATE_HOME": ""}
+  path = home.run("status", "--json", environment=environment).json["path"]
+  assert path == f"{home.folder}/.local/share/keychain/vault.db"
+
+
+def test_nowhere_at_all(home, superuser):
+  for command in (["status"], ["get", "alice"], ["set", "alice"], ["doctor"]):
+    refused = home.run(*command, environment=NOWHERE, preexec_fn=as_stranger, code=69)
+    assert "no home folder is known" in refused.error
+    assert "KEYCHAIN_VAULT" in hinted(refused) and "XDG_STATE_HOME" in hinted(refused)
+
+
+def service(home) -> dict:
+  """What systemd gives a service with StateDirectory= and LoadCredential=, run as a user."""
+  credentials = home.folder / "credentials"
+  credentials.mkdir()
+  secret = credentials / "keychain.passphrase"
+  secret.write_bytes(PASSPHRASE + b"\n")
+  os.chown(secret, 0, STRANGER)
+  secret.chmod(0o440)
+  os.chown(credentials, 0, STRANGER)
+  credentials.chmod(0o550)
+  state = home.folder / "service"
+  state.mkdir(mode=0o700)
+  os.chown(state, STRANGER, STRANGER)
+  home.folder.chmod(0o755)
+  return {
+    "environment": NOWHERE | {"STATE_DIRECTORY": str(state),
+                              "CREDENTIALS_DIRECTORY": str(credentials)},
+    "preexec_fn": as_stranger}
+
+
+def test_a_service(home, superuser):
+  unit = service(home)
+  try:
+    made = home.set("token", b"secret", **unit)
+    assert "opens by the passphrase" in made.error
+    vault = home.folder / "service" / "keychain" / "vault.db"
+    assert vault.stat().st_uid == STRANGER
+    home.run("lock", "--all", **unit)
+    assert home.get("token", **unit) == b"secret"
+    status = home.run("status", "--json", **unit).json
+    assert status["unlockSources"] and status["readable"] == "unlockedNow"
+    # Without the credential, and after a lock, nothing opens it.
+    home.run("lock", "--all", **unit)
+    without = unit | {"environment": unit["environment"] | {"CREDENTIALS_DIRECTORY": None}}
+    home.run("get", "token", **without, code=77)
+  finally:
+    home.run("lock", "--all", **unit)
+
+
+def test_a_credential_file_of_a_service_counts_only_in_its_folder(home, superuser):
+  unit = service(home)
+  path = str(home.folder / "credentials" / "keychain.passphrase")
+  environment = unit["environment"] | {
+    "CREDENTIALS_DIRECTORY": None, "KEYCHAIN_PASSPHRASE_FILE": path}
+  refused = home.set(
+    "token", b"x", environment=environment, preexec_fn=as_stranger, code=79)
+  assert "chmod" in hinted(refused)
+
+
+def test_a_list_of_state_folders(home, superuser):
+  unit = service(home)
+  first = unit["environment"]["STATE_DIRECTORY"]
+  environment = unit["environment"] | {"STATE_DIRECTORY": f"{first}:/nowhere"}
+  path = home.run("status", "--json", environment=environment, preexec_fn=as_stranger).json["path"]
+  assert path == f"{first}/keychain/vault.db"
+
+
+def test_a_volume_that_is_not_mounted(home):
+  home.set("alice", b"x")
+  volume = home.folder / "data"
+  volume.rename(home.folder / "unmounted")
+  volume.mkdir(mode=0o700)
+  for command in (["get", "alice"], ["list"], ["set", "alice"], ["delete", "alice"], ["verify"],
+                  ["init"], ["doctor"]):
+    refused = home.run(*command, code=69)
+    assert "before" in refused.error and "mount its volume" in hinted(refused), command
+  assert list(volume.iterdir()) == []
+  assert home.run("status", "--json").json["wasSeen"] is True
+  volume.rmdir()
+  (home.folder / "unmounted").rename(volume)
+  assert home.get("alice") == b"x"
+
+
+def test_an_emptied_vault_is_no_empty_vault(home):
+  home.set("alice", b"x")
+  home.vault.write_bytes(b"")
+  home.set("alice", b"y", code=69)
+  assert home.vault.stat().st_size == 0
+
+
+def test_starting_anew(home):
+  home.set("alice", b"x")
+  home.vault.unlink()
+  home.run("init", "--start-anew")
+  home.run("get", "alice", code=44)
+  home.set("alice", b"y")
+  home.run("verify")
+
+
+def test_the_vault_of_a_variable(home):
+  path = str(home.folder / "own.db")
+  environment = {"KEYCHAIN_VAULT": path}
+  home.set("alice", b"x", environment=environment)
+  assert home.get("alice", "--vault", path) == b"x"
+  home.run("get", "alice", code=44)
+
+
+@pytest.mark.parametrize("how, code", [
+  (["--store", "secret-service"], 69), (["--store", "paper"], 64), (["--store", "vault"], 44)])
+def test_stores(home, how, code):
+  home.run("get", "alice", *how, code=code)
+  home.run("get", "alice", environment={"KEYCHAIN_STORE": how[1]}, code=code)

@@ -1,0 +1,174 @@
+"""What opens a vault: made at first, added, removed."""
+
+from __future__ import annotations
+
+import pytest
+
+from prefs_testing import PASSPHRASE, Home, hinted
+
+
+def kinds(home: Home) -> list[tuple[str, str]]:
+  return [(slot["kind"], slot["grant"]) for slot in home.run("slots", "list", "--json").json]
+
+
+def test_init_variants(make_home):
+  bare = make_home()
+  assert "made the vault" in bare.run("init").error
+  assert kinds(bare) == [("device", "root")]
+  with_passphrase = make_home()
+  with_passphrase.init()
+  assert kinds(with_passphrase) == [("device", "openTier"), ("passphrase", "root")]
+  alone = make_home()
+  alone.init("--no-device")
+  assert kinds(alone) == [("passphrase", "root")]
+  assert not (alone.state / "device.key").exists()
+  alone.set("alice", b"x", *alone.passphrase())
+  assert "is locked" in alone.run("get", "alice", code=77).error
+
+
+def test_init_with_key_files(home, make_home):
+  key = str(home.folder / "key")
+  home.run("init", "--new-key-file", key)
+  assert kinds(home) == [("device", "openTier"), ("key file", "root")]
+  assert (home.folder / "key").stat().st_mode & 0o777 == 0o600
+  home.set("alice", b"x", "--key-file", key)
+  assert home.get("alice", environment={"KEYCHAIN_KEY_FILE": key}) == b"x"
+  other = make_home()
+  other.run("init", "--with-key-file", key, "--no-device")
+  other.set("alice", b"y", "--key-file", key)
+  refused = make_home().run("init", "--with-key-file", home.file("short", b"short"), code=79)
+  assert "5 bytes" in refused.error and "at least 32" in refused.error
+
+
+@pytest.mark.parametrize("options", [
+  ["--no-device"], ["--new-key-file", "a", "--with-key-file", "b"],
+  ["--passphrase-file", "x"], ["--new-passphrase-fd", "3", "--new-passphrase-file", "x"]])
+def test_init_options_that_make_no_sense(home, options):
+  home.run("init", *options, code=64)
+  assert not home.vault.exists() and not (home.folder / "a").exists()
+
+
+def test_a_key_file_is_not_left_by_an_init_that_fails(home):
+  home.set("alice", b"x")
+  refused = home.run("init", "--new-key-file", "key", code=75)
+  assert "there is a vault" in refused.error and "slots add" in hinted(refused)
+  assert not (home.folder / "key").exists()
+  home.file("there", b"mine")
+  home.run("slots", "add", "--new-key-file", "there", code=74)
+  assert (home.folder / "there").read_bytes() == b"mine"
+
+
+def test_passphrases_that_are_refused(home):
+  assert "protects nothing" in home.run(
+    "init", "--new-passphrase-file", home.file("empty", b"\n"), code=79).error
+  shared = home.file("shared", PASSPHRASE, mode=0o644)
+  assert f"chmod 600 '{shared}'" in hinted(home.run(
+    "init", "--new-passphrase-file", shared, code=79))
+  home.run("init", "--passphrase", code=64)
+  assert not home.vault.exists()
+
+
+def test_after_the_first_passphrase_the_device_alone_opens_no_more(home):
+  home.set("alice", b"secret")
+  home.set("open", b"open", "--accessibility", "always")
+  old = home.copy_vault("old.db")
+  path = home.passphrase()[1]
+  added = home.run("slots", "add", "--new-passphrase-file", path)
+  assert "added slot 2: passphrase" in added.error
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  home.run("get", "alice", code=77)
+  assert home.get("open") == b"open"
+  assert home.get("alice", *home.passphrase()) == b"secret"
+  home.run("verify", *home.passphrase())
+  # What an older copy holds it goes on to hold.
+  assert home.get("alice", "--vault", str(old)) == b"secret"
+
+
+def test_slots_need_the_root_key(home):
+  home.init()
+  home.run("unlock", *home.passphrase())
+  refused = home.run("slots", "add", "--new-key-file", "key", code=77)
+  assert "is locked" in refused.error and not (home.folder / "key").exists()
+  home.run("slots", "add", "--new-key-file", "key", *home.passphrase(b"wrong"), code=78)
+  home.run("slots", "add", "--new-key-file", "key", *home.passphrase())
+  assert home.run("get", "nobody", "--key-file", "key", code=44)
+
+
+def test_a_passphrase_is_changed_by_adding_and_removing(home):
+  home.init()
+  home.set("alice", b"secret", *home.passphrase())
+  new = home.passphrase(b"new")[1]
+  home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
+  removed = home.run("slots", "remove", "2", "--passphrase-file", new)
+  assert removed.out == b""
+  home.run("get", "alice", *home.passphrase(), code=78)
+  assert home.get("alice", "--passphrase-file", new) == b"secret"
+
+
+def test_the_last_way_in_is_not_removed(home):
+  home.set("alice", b"x")
+  refused = home.run("slots", "remove", "1", code=79)
+  assert "slot 1" in refused.error or "nothing else" in refused.error
+  assert "99" in home.run("slots", "remove", "99", code=44).error
+  assert home.get("alice") == b"x"
+
+
+def test_without_its_last_passphrase_the_device_opens_all_again(home):
+  home.init()
+  home.set("alice", b"x", *home.passphrase())
+  home.run("slots", "remove", "2", *home.passphrase())
+  assert kinds(home) == [("device", "root")]
+  assert home.get("alice") == b"x"
+  home.run("verify")
+
+
+def test_passcode_items_keep_the_last_passphrase(home):
+  home.init()
+  unlock = home.passphrase()
+  home.set("alice", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
+  home.set("bob", b"y", *unlock)
+  refused = home.run("slots", "remove", "2", *unlock, code=79)
+  assert "--delete-items" in refused.error
+  asked = home.run("slots", "remove", "2", "--delete-items", *unlock, code=64)
+  assert "'alice'" in asked.error and "--yes" in hinted(asked)
+  assert home.get("alice", *unlock) == b"x"
+  removed = home.run("slots", "remove", "2", "--delete-items", "--yes", *unlock)
+  assert "'alice'" in removed.error and "'bob'" not in removed.error
+  assert "deleted 1 item" in removed.error
+  home.run("get", "alice", code=44)
+  assert home.get("bob") == b"y"
+
+
+def test_a_key_file_is_no_passcode(home):
+  home.run("init", "--new-key-file", "key")
+  home.set("alice", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly",
+           "--key-file", "key", code=79)
+
+
+def test_the_device_slot_goes_and_comes(home):
+  home.init()
+  unlock = home.passphrase()
+  home.run("slots", "remove", "1", *unlock)
+  assert kinds(home) == [("passphrase", "root")]
+  home.run("slots", "add", "--device", *unlock)
+  assert sorted(kinds(home)) == [("device", "openTier"), ("passphrase", "root")]
+  assert home.run("slots", "add", "--device", *unlock, code=75)
+  home.run("slots", "add", code=64)
+  home.run("slots", "add", "--device", "--passphrase", code=64)
+
+
+def test_a_vault_made_beside_a_source_gets_its_slot(make_home):
+  home = make_home()
+  made = home.set("alice", b"x", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
+  assert "passphrase" in made.error
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  home.run("lock")
+  home.run("get", "alice", code=77)
+
+
+def test_slots_in_text(home):
+  home.init("--new-key-file", str(home.folder / "key"))
+  lines = [line.split("\t") for line in home.run("slots", "list").out.decode().splitlines()]
+  assert [line[:2] for line in lines] == [
+    ["1", "device (this one)"], ["2", "passphrase"], ["3", "key file"]]
+  assert lines[1][3] == "256 MiB, 3 passes"
