@@ -19,7 +19,7 @@ struct SlotRemoval {
 
   /// Whether no slot but devices' is left that grants the root key.
   var leavesNoSecret: Bool {
-    !others.contains { $0.grant == .root && $0.kind != .device }
+    !others.contains(where: \.isSecret)
   }
 
   /// Items that need a passphrase, and go with the last one.

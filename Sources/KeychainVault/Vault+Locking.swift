@@ -25,8 +25,11 @@ extension Vault {
   /// time. A vault that the device secret opens stays open to it.
   ///
   /// - Parameter all: Whether items that are readable after the first unlock are locked as well.
-  /// - Throws: ``KeychainError`` if the vault cannot be read. That there is none is no error.
+  /// - Throws: ``KeychainError`` if the vault cannot be read; what this handle knows is forgotten all the
+  ///   same. That there is none is no error.
   public func lock(all: Bool = false) throws(KeychainError) {
+    unlocker.forgetHeldKeys()
+    if let head = knownHead.value { unlocker.lock(head.row.checks, all: all) }
     guard let session = try session() else { return }
     unlocker.lock(try session.readHead().row.checks, all: all)
   }

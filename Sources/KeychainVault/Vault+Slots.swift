@@ -54,7 +54,7 @@ extension Vault {
     }
     let input = try SlotInput.device(try unlocker.device.findOrCreate())
     let slot = try admin.change { change throws(KeychainError) in
-      let number = try change.freeNumber()
+      let number = try change.freeNumber(for: .device)
       let slot = try SlotSealing.sealDevice(
         input, number: number, grant: .openTier, keys: change.keys, root: change.root.bytes)
       try change.writer.put(slot)
@@ -121,11 +121,15 @@ extension Vault {
   private func add(
     _ input: borrowing SlotInput, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
-    let hasSecret = admin.head.slots.intact.contains { $0.kind != .device && $0.grant == .root }
+    let hasSecret = admin.head.slots.intact.contains(where: \.isSecret)
     let slot =
       if hasSecret {
         try admin.change { change throws(KeychainError) in
-          let number = try change.freeNumber()
+          // Without another secret the device secret opens everything by now, and had to be cut.
+          guard try change.slots().contains(where: \.isSecret) else {
+            throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again")
+          }
+          let number = try change.freeNumber(for: input.kind)
           let slot = try SlotSealing.seal(
             input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes
           )

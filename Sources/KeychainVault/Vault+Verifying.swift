@@ -93,7 +93,8 @@ extension Vault {
     guard try confirm(differences) else {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
-    let counter = max(differences.fileCounter, differences.seenCounter ?? 0) + 1
+    let counter = try StateRow.counter(
+      after: max(differences.fileCounter, differences.seenCounter ?? 0))
     try session.opened.storage.write(session.deadline) { rows throws(KeychainError) in
       guard try rows.vaultRow().checks == keys.checks else {
         throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")

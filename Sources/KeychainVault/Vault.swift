@@ -23,7 +23,7 @@ public final class Vault: CredentialStore {
   let file: VaultFile
   let unlocker: Unlocker
   let observers = CredentialObservers()
-  private let knownHead = KnownHead()
+  let knownHead = KnownHead()
 
   /// Makes a handle; nothing is read or made before the first use.
   ///

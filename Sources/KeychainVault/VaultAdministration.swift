@@ -93,13 +93,16 @@ struct SlotChange: ~Copyable {
   }
 
   /// The number for a new slot.
-  func freeNumber() throws(KeychainError) -> UInt32 {
+  func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     let slots = try slots()
-    guard slots.count < 32, slots.count(where: { $0.kind == .passphrase }) < 8 else {
+    let newest = slots.map(\.number).max() ?? 0
+    guard slots.count < 32, newest < .max,
+      kind != .passphrase || slots.count(where: { $0.kind == .passphrase }) < 8
+    else {
       throw KeychainError(
         .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
         recovery: "remove one with `slots remove NUMBER`")
     }
-    return (slots.map(\.number).max() ?? 0) + 1
+    return newest + 1
   }
 }

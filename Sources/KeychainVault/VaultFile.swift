@@ -41,6 +41,12 @@ final class VaultFile: Sendable {
       named = try locations.defaultVaultPath()
     }
     let path = try TrustedPath(resolving: named)
+    guard !path.isBesideOthers else {
+      // SQLite believes a journal beside the vault, whoever made it.
+      throw KeychainError(
+        .insecurePermissions, "other users can make files in \(path.folder), beside the vault",
+        recovery: "use a folder of your own")
+    }
     // A path that is not there yet may lead elsewhere once a volume is mounted.
     if try PrivateFile.inspect(path.path) != nil { resolved.withLock { $0 = path } }
     return path

@@ -28,7 +28,7 @@ struct VaultRekey {
     let session = admin.session
     let (slot, counter) = try admin.transaction { change throws(KeychainError) in
       let own = try requireOnlyOwnSlot(change)
-      let number = try change.freeNumber()
+      let number = try change.freeNumber(for: input.kind)
       try requireIntact(change)
       var writer = try begin(change)
       try moveItems(change, &writer)

@@ -87,7 +87,6 @@ struct VaultVerification {
   ) throws(KeychainError) {
     let tokens = try rows.tokens(of: item.id)
     tokenCount += tokens.count
-    newestVersion = max(newestVersion, item.version)
     toggle(try terms.term(of: item, tokens: tokens))
     for token in tokens {
       guard try rows.hasToken(token, item: item.id) else {
@@ -107,6 +106,8 @@ struct VaultVerification {
     guard try sealing.tokens(of: credential, id: item.id) == tokens else {
       throw .damagedItem("the index of \(name)")
     }
+    // The version of an item that doesn't open is anybody's word.
+    newestVersion = max(newestVersion, item.version)
     report.openedCount += 1
   }
 

@@ -12,11 +12,13 @@ struct VaultWriter: ~Copyable {
   init(
     rows: any WritableVaultRows, sealing: ItemSealing, state: StateRow
   ) throws(KeychainError) {
+    let counter = try StateRow.counter(after: state.counter)
+    let terms = try StateTerms(open: sealing.keys.open.bytes)
     self.rows = rows
     self.sealing = sealing
     self.state = state
-    terms = try StateTerms(open: sealing.keys.open.bytes)
-    self.state.counter += 1
+    self.state.counter = counter
+    self.terms = terms
   }
 
   /// The counter of this transaction, which becomes the version of an item written in it.

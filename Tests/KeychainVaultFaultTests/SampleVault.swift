@@ -68,7 +68,9 @@ struct SampleVault {
         return found == "absent" ? "\(identity) is absent" : "\(identity) has a wrong secret"
       }
     }
-    let queries = [CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me")]
+    let queries = [
+      CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me"),
+    ]
     for query in queries {
       let identities = expected.map(\.identity).filter { query.matches(Credential($0)) }
       report.note(Result { try handle.search(query) }) { found in

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeychainCredentials
+import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
@@ -75,6 +76,31 @@ struct PlaceTests {
     #expect(code { _ = try TrustedPath(resolving: inner + "/x") } == .insecurePermissions)
     #expect(chmod(folder.path, 0o700) == 0)
     #expect(try TrustedPath(resolving: inner + "/x").path == inner + "/x")
+  }
+
+  @Test func aPathThatLeavesAPrivateFolderIsOutsideAgain() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (closed, open) = (folder.path + "/closed", folder.path + "/open")
+    #expect(mkdir(closed, 0o700) == 0)
+    #expect(mkdir(open, 0o777) == 0 && chmod(open, 0o777) == 0)
+    #expect(symlink(open, closed + "/link") == 0)
+    for path in [closed + "/link/vault.db", closed + "/../open/vault.db"] {
+      #expect(code { _ = try TrustedPath(resolving: path) } == .insecurePermissions)
+    }
+  }
+
+  @Test func aVaultDoesNotLieBesideFilesOfOthers() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let vault = try TestVault()
+    #expect(chmod(folder.path, 0o1777) == 0)
+    let handle = vault.handle { $0.path = folder.path + "/vault.db" }
+    #expect(code { _ = try handle.put("a") } == .insecurePermissions)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    // A folder that is still to be made there is the user's own.
+    let inner = vault.handle { $0.path = folder.path + "/own/vault.db" }
+    #expect(try inner.put("a").version == 2)
   }
 
   @Test func aRecordIsRaisedAndNeverLowered() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
@@ -128,6 +129,8 @@ struct SlotTests {
     for number in 1..<8 { try handle.addPassphraseSlot(secret("\(number)")) }
     #expect(code { _ = try handle.addPassphraseSlot(secret("8")) } == .refused)
     #expect(try vault.handle(passphrase: "7").text("a") == "s3cret")
+    let key = try vault.file("key", String(repeating: "k", count: 32))
+    #expect(try handle.addKeyFileSlot(path: key).kind == .keyFile)
   }
 
   @Test func createMakesWhatIsAskedFor() throws {

@@ -74,7 +74,12 @@ enum PrivateFile {
     var made = ""
     for component in path.split(separator: "/") {
       made += "/" + component
-      guard unsafe mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
+      guard unsafe mkdir(made, 0o700) != 0 else {
+        // A new folder is lost with its parent's; one that cannot be opened is not ours to sync.
+        try? syncFolder(made + "/..")
+        continue
+      }
+      guard errno != EEXIST else { continue }
       let error = Errno.current
       if (try? Stat(FilePath(made)))?.type == .directory { continue }
       throw .system(error, "make the folder", made)

@@ -34,6 +34,7 @@ struct SeenRecord: Hashable, Sendable {
     checks = [Data(encoded[1..<17])]
     if encoded[0] == 2 { checks.append(Data(encoded[17..<33])) }
     counter = encoded.bytes.littleEndian(at: 33, as: UInt64.self)
+    guard counter <= StateRow.maximumCounter else { return nil }
   }
 }
 
@@ -78,13 +79,19 @@ struct SeenRecordFile: Sendable {
         return SeenRecord(checks: [check], counter: counter)
       }
       guard record.checks.contains(check), record.counter < counter else { return nil }
-      return SeenRecord(checks: record.checks, counter: counter)
+      // A newer state tells which of two keys the vault got.
+      return SeenRecord(checks: [check], counter: counter)
     }
   }
 
-  /// Replaces the record, durably.
+  /// Replaces the record, durably; the counter of the same vault is not lowered.
   func replace(by record: SeenRecord) throws(KeychainError) {
-    try change(synced: true) { _ in record }
+    try change(synced: true) { old in
+      guard case .record(let old) = old, old.checks.contains(where: record.checks.contains) else {
+        return record
+      }
+      return SeenRecord(checks: record.checks, counter: max(old.counter, record.counter))
+    }
   }
 
   private func change(

@@ -7,6 +7,9 @@ struct TrustedPath: Hashable, Sendable {
   /// The real path; its last parts may not exist.
   let path: String
 
+  /// Whether others can add files beside it, although they cannot replace it: as in `/tmp`.
+  let isBesideOthers: Bool
+
   /// The folder that holds the file.
   var folder: String {
     let parent = FilePath(path).removingLastComponent().string
@@ -24,6 +27,7 @@ struct TrustedPath: Hashable, Sendable {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
     self.path = walk.reached
+    isBesideOthers = walk.openFolders.contains(walk.parents.dropLast())
   }
 
   private static func absolute(_ path: String) throws(KeychainError) -> [String] {
@@ -45,8 +49,11 @@ private struct Walk {
   var parents: [String] = []
   var links = 0
 
-  /// Whether a folder was passed that others cannot enter: what lies below is out of their reach.
-  var isPrivate = false
+  /// How deep the folder lies that others cannot enter: what lies below is out of their reach.
+  private var privateDepth: Int?
+
+  /// The folders on the way in which others can make files of their own.
+  private(set) var openFolders: [ArraySlice<String>] = []
 
   init(pending: [String]) { self.pending = pending }
 
@@ -57,12 +64,12 @@ private struct Walk {
   }
 
   mutating func finish() throws(KeychainError) {
-    try checkFolder(try stat("/"), "/")
+    try checkFolder(try stat("/"), "/", [])
     while !pending.isEmpty {
       let name = pending.removeFirst()
       switch name {
       case ".": continue
-      case "..": _ = parents.popLast()
+      case "..": leave(to: max(0, parents.count - 1))
       default: try step(name)
       }
     }
@@ -77,7 +84,7 @@ private struct Walk {
     switch stat.type {
     case .symbolicLink: try follow(path, stat)
     case .directory:
-      try checkFolder(stat, path)
+      try checkFolder(stat, path, parents + [name])
       parents.append(name)
     default:
       guard pending.isEmpty else { throw .system(.notDirectory, "enter", path) }
@@ -94,11 +101,19 @@ private struct Walk {
     links += 1
     guard links <= 40 else { throw .system(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
-    if target.hasPrefix("/") { parents = [] }
+    if target.hasPrefix("/") { leave(to: 0) }
     pending = Self.components(target) + pending
   }
 
-  private mutating func checkFolder(_ stat: Stat, _ path: String) throws(KeychainError) {
+  private mutating func leave(to depth: Int) {
+    parents.removeLast(parents.count - depth)
+    if let inside = privateDepth, depth < inside { privateDepth = nil }
+  }
+
+  private mutating func checkFolder(
+    _ stat: Stat, _ path: String, _ components: [String]
+  ) throws(KeychainError) {
+    let isPrivate = privateDepth != nil
     guard TrustedOwner.isTrusted(stat.userID) || isPrivate else {
       throw KeychainError(
         .insecurePermissions,
@@ -106,13 +121,16 @@ private struct Walk {
         recovery: "use a folder of your own")
     }
     let mode = stat.permissions.rawValue
-    let isShared = mode & 0o022 != 0 && mode & 0o1000 == 0
-    guard !isShared || isPrivate else {
+    let isOpen = mode & 0o022 != 0 && !isPrivate
+    guard !isOpen || mode & 0o1000 != 0 else {
       throw KeychainError(
         .insecurePermissions, "other users can write to the folder \(path)",
         recovery: "chmod go-w '\(path)'")
     }
-    if mode & 0o011 == 0, stat.userID.rawValue == geteuid() { isPrivate = true }
+    if isOpen { openFolders.append(components[...]) }
+    if !isPrivate, mode & 0o011 == 0, stat.userID.rawValue == geteuid() {
+      privateDepth = components.count
+    }
   }
 
   private func stat(_ path: String) throws(KeychainError) -> Stat {

@@ -63,6 +63,9 @@ struct SlotRow: Hashable, Sendable {
   }
 
   /// How the slot is shown.
+  /// Whether it opens everything by something other than a device secret.
+  var isSecret: Bool { grant == .root && kind != .device }
+
   func described(isThisDevice: Bool?) -> VaultSlot {
     VaultSlot(
       number: number, kind: kind, grant: grant,

@@ -10,6 +10,22 @@ struct StateRow: Hashable, Sendable {
   var slotCount: UInt32
   var sum: Data
 
+  /// The database holds the counter as a signed integer, in the versions of the items.
+  static let maximumCounter = UInt64(Int64.max)
+
+  /// The counter of the next transaction.
+  static func counter(after counter: UInt64) throws(KeychainError) -> UInt64 {
+    guard counter < maximumCounter else {
+      throw KeychainError(
+        .damaged, "the counter of the vault is at its end", recovery: "restore a backup")
+    }
+    return counter + 1
+  }
+
+  private var isPossible: Bool {
+    counter <= Self.maximumCounter && itemCount <= Self.maximumCounter && slotCount <= 32
+  }
+
   static let empty = Self(
     counter: 0, itemCount: 0, slotCount: 0, sum: Data(repeating: 0, count: 32))
 
@@ -41,18 +57,23 @@ struct StateRow: Hashable, Sendable {
     _ box: Data, under open: borrowing SecretBytes
   ) throws(KeychainError) -> StateRow {
     let key = try Derivation.key(open, "pk1/state.box")
-    guard let plaintext = try Sealing.open(box, with: key), plaintext.count == 52 else {
-      throw KeychainError(
-        .damaged, "the vault's state row is damaged",
-        recovery: "restore a backup, or run `accept-restored` if you know what happened")
+    if let plaintext = try Sealing.open(box, with: key), plaintext.count == 52 {
+      let state = plaintext.withBytes { Self($0) }
+      if state.isPossible { return state }
     }
-    return plaintext.withBytes { bytes in
-      StateRow(
-        counter: bytes.littleEndian(at: 0, as: UInt64.self),
-        itemCount: bytes.littleEndian(at: 8, as: UInt64.self),
-        slotCount: bytes.littleEndian(at: 16, as: UInt32.self),
-        sum: Data(bytes.extracting(20..<52).array))
-    }
+    throw KeychainError(
+      .damaged, "the vault's state row is damaged",
+      recovery: "restore a backup, or run `accept-restored` if you know what happened")
+  }
+}
+
+extension StateRow {
+  fileprivate init(_ bytes: RawSpan) {
+    self.init(
+      counter: bytes.littleEndian(at: 0, as: UInt64.self),
+      itemCount: bytes.littleEndian(at: 8, as: UInt64.self),
+      slotCount: bytes.littleEndian(at: 16, as: UInt32.self),
+      sum: Data(bytes.extracting(20..<52).array))
   }
 }
 

@@ -8,6 +8,8 @@ internal import Synchronization
 final class DeviceKeys: Sendable {
   private struct Opened {
     let checks: VaultChecks
+    // What a slot grants changes with the other slots, under the same keys.
+    let slots: [SlotRow]
     let keys: TierKeys
   }
 
@@ -38,13 +40,16 @@ final class DeviceKeys: Sendable {
 
   /// The keys that this device's slot gives without anybody being asked.
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? {
-    if let known = opened.withLock({ $0 }), known.checks == head.row.checks { return known.keys }
+    let (checks, slots) = (head.row.checks, head.slots(.device))
+    if let known = opened.withLock({ $0 }), known.checks == checks, known.slots == slots {
+      return known.keys
+    }
     guard let (slot, granted) = try grantedKey(head) else { return nil }
     let keys =
       slot.grant == .root
       ? try TierKeys(root: granted.bytes)
-      : TierKeys(checks: head.row.checks, open: granted, first: nil, unlocked: nil)
-    opened.withLock { $0 = Opened(checks: head.row.checks, keys: keys) }
+      : TierKeys(checks: checks, open: granted, first: nil, unlocked: nil)
+    opened.withLock { $0 = Opened(checks: checks, slots: slots, keys: keys) }
     return keys
   }
 

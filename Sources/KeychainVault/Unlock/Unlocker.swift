@@ -167,8 +167,11 @@ final class Unlocker: Sendable {
     try cache.put(keys, fixedTime: fixedTime)
   }
 
+  /// Forgets the keys that the handle itself keeps.
+  func forgetHeldKeys() { held.forget() }
+
   func lock(_ checks: VaultChecks, all: Bool) {
-    held.forget()
+    forgetHeldKeys()
     cache.forget(.unlocked, of: checks)
     if all {
       cache.forget(.first, of: checks)

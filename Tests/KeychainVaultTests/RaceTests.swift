@@ -1,0 +1,142 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+/// What others do to a vault between two steps of one operation.
+@Suite("Changes by others in between")
+struct RaceTests {
+  private func secret(_ text: String) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      return try SecretBytes(copying: text)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  @Test func aPassphraseIsNotAddedBesideADeviceSecretThatOpensEverything() throws {
+    let vault = try TestVault()
+    try vault.handle(passphrase: "one").put("a")
+    let isFirst = Mutex(true)
+    let adding = vault.handle {
+      $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
+        // Between the look at the slots and the transaction somebody removes the only passphrase.
+        if isFirst.withLock({ first in
+          defer { first = false }; return first
+        }) {
+          try vault.handle(passphrase: "one").removeSlot(2)
+        }
+        return try secret("one")
+      }
+    }
+    let error = #expect(throws: KeychainError.self) {
+      try adding.addPassphraseSlot(secret("two"))
+    }
+    #expect(error?.code == .busy)
+    #expect(try vault.handle().slots().map(\.kind) == [.device])
+  }
+
+  @Test func aHandleSeesThatTheDeviceSecretOpensMoreThanBefore() throws {
+    let vault = try TestVault()
+    try vault.handle(passphrase: "one").put("a", "secret")
+    let running = vault.handle()
+    #expect(throws: KeychainError.self) { try running.text("a") }
+    try vault.handle(passphrase: "one").removeSlot(2)
+    #expect(try running.text("a") == "secret")
+  }
+
+  @Test func lockForgetsTheKeysOfAVaultThatCannotBeRead() throws {
+    let vault = try TestVault()
+    let asked = Mutex(0)
+    let handle = vault.handle {
+      $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
+        asked.withLock { $0 += 1 }
+        return try secret("one")
+      }
+    }
+    try handle.put("a", "secret")
+    #expect(try handle.text("a") == "secret")
+    let before = asked.withLock { $0 }
+    try FileManager.default.moveItem(atPath: vault.path, toPath: vault.path + ".away")
+    #expect(throws: KeychainError.self) { try handle.lock() }
+    try FileManager.default.moveItem(atPath: vault.path + ".away", toPath: vault.path)
+    #expect(try handle.text("a") == "secret")
+    #expect(asked.withLock { $0 } == before + 1)
+  }
+
+  @Test func theSeenRecordIsNotLoweredByWhoMadeTheVault() throws {
+    let vault = try TestVault()
+    let record = try SeenRecordFile(
+      stateFolder: vault.folder.path + "/state/keychain", vaultPath: vault.path)
+    let check = Data(repeating: 1, count: 16)
+    try record.raise(check: check, to: 5)
+    try record.replace(by: SeenRecord(checks: [check], counter: 1))
+    #expect(record.read() == .record(SeenRecord(checks: [check], counter: 5)))
+    // While a vault gets a new root key, both checks count; a newer state tells which one it got.
+    let next = Data(repeating: 3, count: 16)
+    try record.replace(by: SeenRecord(checks: [check, next], counter: 5))
+    try record.raise(check: next, to: 6)
+    #expect(record.read() == .record(SeenRecord(checks: [next], counter: 6)))
+    let other = SeenRecord(checks: [Data(repeating: 2, count: 16)], counter: 1)
+    try record.replace(by: other)
+    #expect(record.read() == .record(other))
+  }
+
+  @Test func aForgedVersionDoesNotBecomeTheVaultsCounter() throws {
+    let vault = try TestVault()
+    try vault.handle(passphrase: "one").put("a", "secret")
+    try execute("UPDATE item SET version = \(Int64.max)", vault.path)
+    #expect(try !vault.handle().verify().isIntact)
+    try vault.handle().acceptRestored { _ throws(KeychainError) in true }
+    let handle = vault.handle(passphrase: "one")
+    #expect(try handle.put("b", "new").version < 10)
+    #expect(try handle.text("b") == "new")
+  }
+
+  @Test func aStateThatCannotBeIsDamage() throws {
+    let keys = try TierKeys(root: RootKey.random())
+    var states = [StateRow](repeating: .empty, count: 3)
+    states[0].counter = .max
+    states[1].itemCount = .max
+    states[2].slotCount = .max
+    for state in states {
+      let box = try state.sealed(under: keys.open.bytes)
+      #expect(throws: KeychainError.self) { try StateRow.open(box, under: keys.open.bytes) }
+    }
+    var last = StateRow.empty
+    last.counter = StateRow.maximumCounter
+    let box = try last.sealed(under: keys.open.bytes)
+    #expect(try StateRow.open(box, under: keys.open.bytes) == last)
+  }
+
+  /// Changes a vault behind its back.
+  private func execute(_ sql: String, _ path: String) throws {
+    let python = Process()
+    python.executableURL = URL(filePath: "/usr/bin/env")
+    python.arguments = [
+      "python3", "-c",
+      "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
+      path, sql,
+    ]
+    try python.run()
+    python.waitUntilExit()
+    try #require(python.terminationStatus == 0)
+  }
+
+  @Test func manyThatMakeOneVaultAtOnceAgree() async throws {
+    for _ in 0..<10 {
+      let vault = try TestVault()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<8 {
+          group.addTask { _ = try vault.handle().put("\(number)") }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try vault.handle().search(CredentialQuery()).credentials.count == 8)
+    }
+  }
+}
