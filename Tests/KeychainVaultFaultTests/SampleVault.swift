@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVault
@@ -8,7 +9,7 @@ import KeychainVaultTesting
 struct SampleVault {
   let vault = Result { try TestVault() }
   let passphrase: String?
-  private var expected: [(identity: CredentialIdentity, digest: String)] = []
+  private var expected: [(identity: CredentialIdentity, secret: [UInt8])] = []
 
   /// Makes the vault.
   ///
@@ -19,7 +20,7 @@ struct SampleVault {
     for credential in Self.credentials(withPasscode: passphrase != nil) {
       let secret = Self.secret(of: credential.identity)
       try handle.store(credential, secret: SecretBytes(copying: secret))
-      expected.append((credential.identity, try handle.digest(of: credential.identity)))
+      expected.append((credential.identity, Array(secret.utf8)))
     }
   }
 
@@ -62,13 +63,15 @@ struct SampleVault {
   func read() throws -> DamageReport {
     var report = DamageReport()
     let handle = try handle()
-    for (identity, digest) in expected {
-      report.note(Result { try handle.digest(of: identity) }) { found in
-        if found == digest { return nil }
-        return found == "absent" ? "\(identity) is absent" : "\(identity) has a wrong secret"
+    for (identity, secret) in expected {
+      report.note(Result { try handle.has(secret, for: identity) }) { isRight in
+        guard let isRight else { return "\(identity) is absent" }
+        return isRight ? nil : "\(identity) has a wrong secret"
       }
     }
-    let queries = [CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me")]
+    let queries = [
+      CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me"),
+    ]
     for query in queries {
       let identities = expected.map(\.identity).filter { query.matches(Credential($0)) }
       report.note(Result { try handle.search(query) }) { found in
@@ -80,6 +83,19 @@ struct SampleVault {
       }
     }
     return report
+  }
+}
+
+extension CredentialStore {
+  /// Whether a secret has these bytes; `nil` if it is absent.
+  fileprivate func has(_ bytes: [UInt8], for identity: CredentialIdentity) throws -> Bool? {
+    guard let stored = try secret(for: identity) else { return nil }
+    return stored.secret.withBytes { found in
+      found.byteCount == bytes.count
+        && found.withUnsafeBytes { found in
+          bytes.withUnsafeBytes { memcmp(found.baseAddress!, $0.baseAddress!, bytes.count) == 0 }
+        }
+    }
   }
 }
 

@@ -70,7 +70,8 @@ package final class TestVault: Sendable {
 }
 
 extension CredentialIdentity {
-  package static func test(_ account: String, service: String = "test", group: String = "") -> Self {
+  package static func test(_ account: String, service: String = "test", group: String = "") -> Self
+  {
     .genericPassword(service: service, account: account, accessGroup: group)
   }
 }
