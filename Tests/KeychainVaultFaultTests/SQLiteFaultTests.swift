@@ -57,10 +57,10 @@ private struct Run {
   }
 
   #if DEBUG
-    /// Every third call, which takes a debug build long enough; a release build tries them all.
-    private static let step = 3
+  /// Every third call, which takes a debug build long enough; a release build tries them all.
+  private static let step = 3
   #else
-    private static let step = 1
+  private static let step = 1
   #endif
 
   /// Runs the operation once.

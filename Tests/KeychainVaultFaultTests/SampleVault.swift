@@ -11,9 +11,7 @@ struct SampleVault {
   let passphrase: String?
   private var expected: [(identity: CredentialIdentity, secret: [UInt8])] = []
 
-  /// Makes the vault.
-  ///
-  /// - Parameter passphrase: The passphrase that opens it; `nil` for one of the device alone.
+  /// Makes the vault, which opens by the passphrase if there is one, else by the device.
   init(passphrase: String?) throws {
     self.passphrase = passphrase
     let handle = try handle()
@@ -91,10 +89,14 @@ extension CredentialStore {
   fileprivate func has(_ bytes: [UInt8], for identity: CredentialIdentity) throws -> Bool? {
     guard let stored = try secret(for: identity) else { return nil }
     return stored.secret.withBytes { found in
-      found.byteCount == bytes.count
-        && found.withUnsafeBytes { found in
-          bytes.withUnsafeBytes { memcmp(found.baseAddress!, $0.baseAddress!, bytes.count) == 0 }
+      found.withUnsafeBytes { found in
+        bytes.withUnsafeBytes { bytes in
+          guard let found = found.baseAddress, let expected = bytes.baseAddress else {
+            return false
+          }
+          return stored.secret.count == bytes.count && memcmp(found, expected, bytes.count) == 0
         }
+      }
     }
   }
 }
@@ -107,9 +109,7 @@ struct DamageReport {
   /// What must never happen.
   private(set) var violations: [String] = []
 
-  /// Notes how a read ended.
-  ///
-  /// - Parameter fault: Says what is wrong with an answer.
+  /// Notes how a read ended; `fault` says what is wrong with an answer.
   mutating func note<Answer>(_ outcome: Result<Answer, any Error>, fault: (Answer) -> String?) {
     switch outcome {
     case .success(let answer):
