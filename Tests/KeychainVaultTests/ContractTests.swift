@@ -1,6 +1,7 @@
 import CredentialStoreContract
 import KeychainCredentials
 import KeychainSecrets
+import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault
