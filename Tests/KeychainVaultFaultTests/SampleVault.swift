@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVault
@@ -8,18 +9,16 @@ import KeychainVaultTesting
 struct SampleVault {
   let vault = Result { try TestVault() }
   let passphrase: String?
-  private var expected: [(identity: CredentialIdentity, digest: String)] = []
+  private var expected: [(identity: CredentialIdentity, secret: [UInt8])] = []
 
-  /// Makes the vault.
-  ///
-  /// - Parameter passphrase: The passphrase that opens it; `nil` for one of the device alone.
+  /// Makes the vault, which opens by the passphrase if there is one, else by the device.
   init(passphrase: String?) throws {
     self.passphrase = passphrase
     let handle = try handle()
     for credential in Self.credentials(withPasscode: passphrase != nil) {
       let secret = Self.secret(of: credential.identity)
       try handle.store(credential, secret: SecretBytes(copying: secret))
-      expected.append((credential.identity, try handle.digest(of: credential.identity)))
+      expected.append((credential.identity, Array(secret.utf8)))
     }
   }
 
@@ -62,10 +61,10 @@ struct SampleVault {
   func read() throws -> DamageReport {
     var report = DamageReport()
     let handle = try handle()
-    for (identity, digest) in expected {
-      report.note(Result { try handle.digest(of: identity) }) { found in
-        if found == digest { return nil }
-        return found == "absent" ? "\(identity) is absent" : "\(identity) has a wrong secret"
+    for (identity, secret) in expected {
+      report.note(Result { try handle.has(secret, for: identity) }) { isRight in
+        guard let isRight else { return "\(identity) is absent" }
+        return isRight ? nil : "\(identity) has a wrong secret"
       }
     }
     let queries = [
@@ -85,6 +84,23 @@ struct SampleVault {
   }
 }
 
+extension CredentialStore {
+  /// Whether a secret has these bytes; `nil` if it is absent.
+  fileprivate func has(_ bytes: [UInt8], for identity: CredentialIdentity) throws -> Bool? {
+    guard let stored = try secret(for: identity) else { return nil }
+    return stored.secret.withBytes { found in
+      found.withUnsafeBytes { found in
+        bytes.withUnsafeBytes { bytes in
+          guard let found = found.baseAddress, let expected = bytes.baseAddress else {
+            return false
+          }
+          return stored.secret.count == bytes.count && memcmp(found, expected, bytes.count) == 0
+        }
+      }
+    }
+  }
+}
+
 /// What came of reading a damaged vault.
 struct DamageReport {
   /// How many reads ended with each code, and how many were right.
@@ -93,9 +109,7 @@ struct DamageReport {
   /// What must never happen.
   private(set) var violations: [String] = []
 
-  /// Notes how a read ended.
-  ///
-  /// - Parameter fault: Says what is wrong with an answer.
+  /// Notes how a read ended; `fault` says what is wrong with an answer.
   mutating func note<Answer>(_ outcome: Result<Answer, any Error>, fault: (Answer) -> String?) {
     switch outcome {
     case .success(let answer):

@@ -16,8 +16,15 @@ struct VaultContents: Hashable, CustomStringConvertible {
   init(of vault: TestVault) throws {
     let found = vault.handle()
     guard try found.session() != nil else { return }
-    let hasPassphrase = try found.slots().contains { $0.kind == .passphrase }
-    let handle = hasPassphrase ? vault.handle(passphrase: TestVault.passphrase) : found
+    let kinds = try found.slots().map(\.kind)
+    let handle =
+      if kinds.contains(.passphrase) {
+        vault.handle(passphrase: TestVault.passphrase)
+      } else if kinds.contains(.keyFile) {
+        vault.handle { $0.unlock = .keyFile(vault.folder.path + "/key-file", named: "the test") }
+      } else {
+        found
+      }
     let report = try handle.verify()
     guard report.isIntact else { throw NotIntact(problems: report.problems) }
     slots = try handle.slots().map { "\($0.number) \($0.kind) \($0.grant)" }

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainCredentials
+import KeychainVaultTesting
 import Testing
 
 @testable import KeychainSecrets
