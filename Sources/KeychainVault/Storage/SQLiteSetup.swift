@@ -8,7 +8,11 @@ enum SQLiteSetup {
     try database.execute(sql: "PRAGMA trusted_schema = OFF")
     try database.execute(sql: "PRAGMA cell_size_check = ON")
     try database.execute(sql: "PRAGMA mmap_size = 0")
-    try checkFormat(database)
+    // In one snapshot: another process may be making the vault between two looks at it.
+    try database.inTransaction(.deferred) {
+      try checkFormat(database)
+      return .commit
+    }
     try requireDurability(database)
   }
 
