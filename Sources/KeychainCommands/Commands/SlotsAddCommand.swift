@@ -41,6 +41,11 @@ struct SlotsAddCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let slot = try add(in: session)
     session.interface.say(UserInterface.added(slot))
+    // The first passphrase or key file is the only slot that opens everything, as it took that
+    // from the device; nobody should learn this from the next 'get' that fails.
+    if slot.grant == .root, try session.vault.slots().count(where: { $0.grant == .root }) == 1 {
+      session.interface.hint(UserInterface.deviceOpensLess)
+    }
   }
 
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {

@@ -64,6 +64,12 @@ extension UserInterface {
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
+  static var deviceOpensLess: String {
+    "the device key alone now opens only what needs no unlock; for the rest, run "
+      + "'\(KeychainCommandContext.current.commandPath) unlock'; copies of the vault made before "
+      + "open as they did"
+  }
+
   static func willDelete(_ credential: Credential) -> String {
     "will be deleted: \(credential.identity)"
   }
