@@ -54,6 +54,14 @@ let package = Package(
       name: "KeychainVaultTests",
       dependencies: [
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultTesting",
+      ]),
+    .testTarget(
+      name: "KeychainVaultFaultTests",
+      dependencies: [
+        "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultTesting", "VaultWriterTool",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
@@ -71,6 +79,20 @@ let package = Package(
       dependencies: ["Keychain"],
       path: "Tests/ImportCanary",
       packageAccess: false),
+    .target(
+      name: "KeychainVaultTesting",
+      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault"],
+      path: "Tests/KeychainVaultTesting"),
+    .executableTarget(
+      name: "VaultWriterTool",
+      dependencies: [
+        "KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+      ],
+      path: "Tests/VaultWriterTool"),
+    .target(
+      name: "CFaultVFS",
+      path: "Tests/CFaultVFS",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
     .testTarget(
       name: "KeychainCommandsTests",
@@ -83,8 +105,9 @@ let package = Package(
 )
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainVault"]
+let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
 
-for target in package.targets where target.type != .system && target.name != "CKernelKeys" {
+for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

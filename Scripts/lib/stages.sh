@@ -5,15 +5,29 @@ stage_lines=()
 failed_stages=0
 running=
 
-# A step has a process group of its own, so that nothing of it outlives its limit or an interrupt.
-end_running() {
-  [ -z "$running" ] || kill "-$1" -- "-$running" 2>/dev/null || true
+descendants() {
+  local child
+  cat "/proc/$1/task/"*/children 2>/dev/null | tr ' ' '\n' | while read -r child; do
+    echo "$child"
+    descendants "$child"
+  done
 }
-trap 'end_running TERM; exit 130' INT TERM HUP
 
-# Waits for the step to end, so many seconds at most.
+# Nothing of a step outlives its limit or an interrupt. Its process group would not do: SwiftPM gives
+# compilers and tests groups of their own, and does not pass the signal on.
+end_running() {
+  local all
+  [ -n "$running" ] || return 0
+  mapfile -t all < <(descendants "$running")
+  kill -KILL "$running" "${all[@]}" 2>/dev/null || true
+}
+trap 'end_running; exit 130' INT TERM HUP
+
+# Waits for the step to end, so many seconds at most. In the background, since a trap runs during
+# `wait`, but not before a command in the foreground has ended.
 wait_for_running() {
-  timeout --foreground "$1" tail --pid="$running" -s 0.2 -f /dev/null
+  timeout "$1" tail --pid="$running" -s 0.2 -f /dev/null &
+  wait $!
 }
 
 # Runs a function or command: stage NAME SECONDS COMMAND...
@@ -29,8 +43,7 @@ stage() {
   set +m
   if ! wait_for_running "$limit"; then
     outcome="FAILED (more than $limit s)"
-    end_running TERM
-    wait_for_running 10 || end_running KILL
+    end_running
   fi
   wait "$running" || status=$?
   running=

@@ -15,6 +15,8 @@ public struct KeychainError: Error, Hashable, Sendable {
   public let message: String
 
   /// What to do next, in words, if anything can be done.
+  ///
+  /// Subcommands of the keychain command stand in backticks.
   public let recovery: String?
 
   /// Describes a failure; for authors of stores.

@@ -11,7 +11,7 @@ struct SlotRemoval {
     let slots = try change.slots()
     guard let slot = slots.first(where: { $0.number == number }) else {
       throw KeychainError(
-        .notFound, "the vault has no slot \(number)", recovery: "see the slots: slots list")
+        .notFound, "the vault has no slot \(number)", recovery: "see the slots with `slots list`")
     }
     self.slot = slot
     others = slots.filter { $0.number != number }
@@ -34,8 +34,9 @@ struct SlotRemoval {
       return doomed
     }
     var ids: [Data] = []
-    try change.writer.rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
-      if item.accessibility == .whenPasscodeSetThisDeviceOnly { ids.append(item.id) }
+    try change.writer.rows.forEachItem { id, item throws(KeychainError) in
+      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
+      if item.accessibility == .whenPasscodeSetThisDeviceOnly { ids.append(id) }
     }
     let sealing = change.writer.sealing
     var groups = AccessGroupNames(rows: change.writer.rows, sealing: sealing)
@@ -59,7 +60,7 @@ struct SlotRemoval {
       let names = doomed.credentials.map { "\($0.identity)" }.joined(separator: "; ")
       throw KeychainError(
         .refused, "items need a passphrase, and this is the last one: \(names)",
-        recovery: "change their accessibility first, or delete them with it: --delete-items")
+        recovery: "change their accessibility first, or delete them with it by --delete-items")
     }
     for row in doomed.rows { try change.writer.remove(row) }
     return doomed.credentials
@@ -72,7 +73,7 @@ struct SlotRemoval {
     guard let own = others.first(where: { $0.number == ownSlot }) else {
       throw KeychainError(
         .refused, "nothing else would open the vault",
-        recovery: "add another way first: slots add")
+        recovery: "add another way first with `slots add`")
     }
     switch input {
     case .some(let input):

@@ -37,8 +37,20 @@ extension Vault {
     }
   }
 
-  /// Makes the vault for the first write: with the slot of an unlocking secret that is present, else
-  /// with the device slot alone; no question is asked.
+  /// Makes the vault as the first write would: with the slot of an unlocking secret that is present,
+  /// else with the device slot alone; no question is asked.
+  ///
+  /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
+  ///   gone.
+  /// - Throws: As ``create(passphrase:keyFile:device:startingAnew:)``.
+  public func create(startingAnew: Bool) throws(KeychainError) {
+    try requireNoVault(startingAnew: startingAnew)
+    try createForFirstWrite()
+  }
+
+  /// Whether a secret that unlocks is at hand, by an explicit source or in the environment.
+  public var hasUnlockSource: Bool { unlocker.hasUnattendedSource }
+
   func createForFirstWrite() throws(KeychainError) {
     var inputs = NewSlots()
     inputs.device = true
@@ -92,7 +104,7 @@ extension Vault {
       guard try session() == nil else {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())",
-          recovery: "see it: status; add ways to open it: slots add")
+          recovery: "see it with `status`, or let more open it with `slots add`")
       }
     } catch {
       guard error.code == .noStore, startingAnew else { throw error }
@@ -145,7 +157,9 @@ private struct NewSlots: ~Copyable {
 
   var hasSecret: Bool { passphrase != nil || keyFile != nil }
 
-  /// Seals the slots. The device slot opens everything only if nothing else does.
+  /// Seals the slots.
+  ///
+  /// The device slot opens everything only if nothing else does.
   borrowing func sealed(
     root: borrowing SecretBytes, keys: TierKeys
   ) throws(KeychainError) -> [SlotRow] {

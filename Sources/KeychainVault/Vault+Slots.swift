@@ -83,14 +83,22 @@ extension Vault {
     let deviceInput: SlotInput? =
       if let device = try unlocker.device.find() { try SlotInput.device(device) } else { nil }
     let ownSlot = try unlocker.device.slot(admin.head)?.number
-    let deleted = try admin.change { change throws(KeychainError) -> [Credential] in
+    let (deleted, isPromoted) = try admin.change {
+      change throws(KeychainError) -> ([Credential], Bool) in
       let removal = try SlotRemoval(number, change)
       let deleted = try removal.deleteItems(deletingItems, &change)
       if removal.leavesNoSecret {
         try removal.promoteDevice(deviceInput, ownSlot, &change)
       }
       try change.writer.remove(removal.slot)
-      return deleted
+      return (deleted, removal.leavesNoSecret && removal.slot.kind != .device)
+    }
+    if isPromoted {
+      configuration.notice?(
+        Notice(
+          kind: .deviceGrantChanged,
+          message: "the device secret alone now opens everything, as there is neither passphrase "
+            + "nor key file"))
     }
     for credential in deleted {
       observers.notify(CredentialChange(credential.identity, .removed))
@@ -127,6 +135,13 @@ extension Vault {
       } else {
         try VaultRekey(admin: admin).addFirstSecret(input)
       }
+    if !hasSecret {
+      configuration.notice?(
+        Notice(
+          kind: .deviceGrantChanged,
+          message: "the device secret alone now opens only what needs no unlock; "
+            + "copies of the vault made before stay as open as they were"))
+    }
     return slot.described(isThisDevice: nil)
   }
 

@@ -4,14 +4,19 @@ public import KeychainCredentials
 internal import SystemPackage
 
 extension Vault {
-  /// Tells how the vault stands. Nobody is asked for anything, and no idle time is prolonged.
+  /// Tells how the vault stands.
+  ///
+  /// Nobody is asked for anything, and no idle time is prolonged.
   ///
   /// - Returns: The status; that there is no vault is one.
   /// - Throws: ``KeychainError`` if the file cannot be read, is no vault, or is open to others.
   public func status() throws(KeychainError) -> VaultStatus {
     var status = try surroundings()
     guard status.exists else { return status }
-    let session = try existingSession()
+    guard let session = try session() else {
+      status.exists = false
+      return status
+    }
     let head = try session.readHead()
     let keys = try unlocker.keysAtHand(.nothing, head)
     status.readable = keys?.readable
@@ -56,14 +61,16 @@ extension Vault {
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,
-      unlockSources: sourceNames)
+      unlockSources: sourceNames, mayAsk: mayAsk)
   }
 
   private var sourceNames: [String] {
     if let explicit = configuration.unlock { return [explicit.name] }
-    var names = unlocker.sources.ambient.map(\.name)
-    if case .allowed = configuration.interaction { names.append("prompt") }
-    return names
+    return unlocker.sources.ambient.map(\.name)
+  }
+
+  private var mayAsk: Bool {
+    if case .allowed = configuration.interaction { true } else { false }
   }
 
   private static func compare(

@@ -42,9 +42,10 @@ extension Vault {
     if let problem = verified.problems.first {
       throw KeychainError(
         .damaged, "the vault is not intact: \(problem)",
-        recovery: "see all problems: verify; a plain copy of the file keeps what there is")
+        recovery: "see all problems with `verify`; a plain copy of the file keeps what there is")
     }
     let session = try existingSession()
+    let slots = try describe(try session.readHead())
     let target = try TrustedPath(resolving: path).path
     do throws(Errno) {
       let descriptor = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -60,10 +61,9 @@ extension Vault {
       try session.opened.storage.backup(to: target, session.deadline)
       try PrivateFile.syncFolder(TrustedPath(resolving: target).folder)
     } catch {
-      for file in [target, target + "-journal"] { unsafe unlink(file) }
+      for suffix in ["", "-journal"] { unsafe unlink(target + suffix) }
       throw error
     }
-    let slots = try slots()
     return BackupReport(
       itemCount: verified.itemCount, slots: slots,
       needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })
@@ -74,11 +74,13 @@ extension Vault {
   /// The state row is made to agree with the rows, and the record of what was seen with the vault.
   ///
   /// - Parameter confirm: Is shown the differences; `false` leaves everything as it is.
+  /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` says no, or
   ///   ``KeychainError/Code/locked`` if the indexes cannot be read.
+  @discardableResult
   public func acceptRestored(
     confirm: (RestoredDifferences) throws(KeychainError) -> Bool
-  ) throws(KeychainError) {
+  ) throws(KeychainError) -> Bool {
     let session = try existingSession()
     let head = try session.readHead()
     let keys = try unlocker.keys(.nothing, head, path: session.opened.path, session.deadline)
@@ -87,6 +89,7 @@ extension Vault {
       rows throws(KeychainError) in
       try Self.differences(rows, sealing, session.opened.seen)
     }
+    guard differences.exist else { return false }
     guard try confirm(differences) else {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
@@ -101,6 +104,7 @@ extension Vault {
     }
     try session.opened.seenFile.replace(
       by: SeenRecord(checks: [keys.checks.open], counter: counter))
+    return true
   }
 
   /// The state row as it is, empty if it cannot be read, and as the rows ask for it.

@@ -63,16 +63,17 @@ extension Vault {
     guard let session = try session() else { return false }
     // Looked up first, so that removing what is not there writes nothing.
     guard try credential(for: identity) != nil else { return false }
-    let removed = try session.write(.nothing) { writer throws(KeychainError) in
-      guard let old = try OldItem(identity, in: writer) else {
-        throw KeychainError.notFound(identity)
-      }
+    let removed = try session.write(.nothing) {
+      writer throws(KeychainError) -> VaultSession.Attempt<Credential?> in
+      // Somebody else may have removed it meanwhile.
+      guard let old = try OldItem(identity, in: writer) else { return writer.done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
       try old.credential?.checkVersion(expectedVersion)
       try writer.remove(old.found)
       return writer.done(old.credential)
     }
-    finish(identity, .removed, removed?.accessibility ?? .always, session)
+    guard let removed else { return false }
+    finish(identity, .removed, removed.accessibility, session)
     return true
   }
 
@@ -145,7 +146,7 @@ extension VaultWriter {
       guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
         throw KeychainError(
           .refused, "\(credential.identity) asks for a vault with a passphrase, and this has none",
-          recovery: "add one: slots add --passphrase")
+          recovery: "add one with `slots add --passphrase`")
       }
     }
     let id = try sealing.id(of: credential.identity)

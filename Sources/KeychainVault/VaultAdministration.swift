@@ -98,7 +98,7 @@ struct SlotChange: ~Copyable {
     guard slots.count < 32, slots.count(where: { $0.kind == .passphrase }) < 8 else {
       throw KeychainError(
         .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
-        recovery: "remove one: slots remove NUMBER")
+        recovery: "remove one with `slots remove NUMBER`")
     }
     return (slots.map(\.number).max() ?? 0) + 1
   }

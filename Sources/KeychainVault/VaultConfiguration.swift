@@ -30,7 +30,9 @@ extension Vault {
     /// The environment variables that are looked at; tests give their own.
     package var environment = VaultEnvironment.process
 
-    /// The cost of new passphrase slots; `nil` for the policy. Tests give a small one.
+    /// The cost of new passphrase slots; `nil` for the policy.
+    ///
+    /// Tests give a small one.
     package var passwordHash: PasswordHash.Parameters?
 
     /// Describes how to open a vault.
@@ -144,6 +146,9 @@ public struct Notice: Hashable, Sendable {
 
     /// The record of the newest state seen could not be read or written.
     case seenRecordUnavailable
+
+    /// What the device secret alone opens has changed.
+    case deviceGrantChanged
   }
 
   /// The kind.

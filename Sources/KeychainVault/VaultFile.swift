@@ -14,6 +14,7 @@ final class VaultFile: Sendable {
   private let configuration: Vault.Configuration
   private let locations: Locations
   private let resolved = Mutex<TrustedPath?>(nil)
+  private let seen = Mutex<SeenRecordFile?>(nil)
   private let connection = Mutex<Connection?>(nil)
   private let process = getpid()
 
@@ -45,8 +46,12 @@ final class VaultFile: Sendable {
     return path
   }
 
+  /// The file of what was seen, whose folders are checked once as those of the vault are.
   func seenFile() throws(KeychainError) -> SeenRecordFile {
-    try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
+    if let file = seen.withLock({ $0 }) { return file }
+    let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
+    if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = file } }
+    return file
   }
 
   /// Opens the vault.
@@ -127,6 +132,6 @@ final class VaultFile: Sendable {
     KeychainError(
       .noStore, "the vault \(path) is gone or empty, and was neither before",
       recovery:
-        "mount its volume or restore a backup; to begin with an empty one: init --start-anew")
+        "mount its volume or restore a backup; begin with an empty one by `init --start-anew`")
   }
 }

@@ -89,8 +89,9 @@ struct VaultRekey {
     let old = change.writer.sealing
     var groups = AccessGroupNames(rows: rows, sealing: old)
     var ids: [(id: Data, group: String)] = []
-    try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in
-      ids.append((item.id, try groups.name(of: item)))
+    try rows.forEachItem { id, item throws(KeychainError) in
+      guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
+      ids.append((id, try groups.name(of: item)))
     }
     try rows.removeAccessGroups()
     for (id, group) in ids {
@@ -113,6 +114,6 @@ struct VaultRekey {
     guard let problem = try verification.run().report.problems.first else { return }
     throw KeychainError(
       .damaged, "the vault is not intact: \(problem)",
-      recovery: "see all problems: verify; restore a backup")
+      recovery: "see all problems with `verify`, and restore a backup")
   }
 }

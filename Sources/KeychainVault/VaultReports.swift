@@ -103,9 +103,12 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the vault can only be read here.
   public var isReadOnly: Bool
 
-  /// What would be asked next for unlocking, in the order of asking, such as
-  /// `KEYCHAIN_PASSPHRASE_FILE`.
+  /// What would be tried for unlocking after the cache and the device secret, in that order, such as
+  /// `KEYCHAIN_PASSPHRASE_FILE`; of these only the first counts.
   public var unlockSources: [String]
+
+  /// Whether a person may be asked for the passphrase.
+  public var mayAsk: Bool
 
   /// The states of the record of the newest state seen.
   public enum SeenRecordState: Hashable, Sendable {
@@ -172,6 +175,11 @@ public struct RestoredDifferences: Hashable, Sendable {
 
   /// Whether the rows agree with the vault's state row.
   public var isConsistent: Bool
+
+  /// Whether there is anything to accept.
+  var exist: Bool {
+    isOtherVault || !isConsistent || fileCounter < seenCounter ?? 0
+  }
 }
 
 /// How far a long operation has come.

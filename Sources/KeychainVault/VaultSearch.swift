@@ -28,31 +28,30 @@ struct VaultSearch {
   }
 
   private mutating func searchAll() throws(KeychainError) {
-    var items: [ItemRow] = []
-    try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in items.append(item) }
+    var items: [(id: Data, item: ItemRow?)] = []
+    try rows.forEachItem { id, item throws(KeychainError) in items.append((id, item)) }
     guard UInt64(items.count) == state.itemCount else {
       throw KeychainError(
         .damaged, "the vault has \(items.count) items and should have \(state.itemCount)",
-        recovery: "run verify, and restore a backup")
+        recovery: "run `verify`, and restore a backup")
     }
-    for item in items { try add(item, group: nil) }
+    for (id, item) in items { try add(item, id: id, group: nil) }
   }
 
+  /// Looks in both trees of tokens: one changed byte can make either miss an item without an error.
   private mutating func searchByTokens(_ query: CredentialQuery) throws(KeychainError) {
-    var tokens: [Data] = []
-    for pair in query.pairs { tokens.append(try sealing.token(of: pair)) }
-    var ids: Set<Data>?
+    var tokens: Set<Data> = []
+    for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
+    let byItem = try rows.items(withAll: tokens)
+    var byToken: Set<Data>?
     for token in tokens {
       let found = Set(try rows.items(withToken: token))
-      if found.isEmpty { try confirmEmpty(token) }
-      ids = ids?.intersection(found) ?? found
+      byToken = byToken?.intersection(found) ?? found
     }
-    for id in (ids ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-      guard let item = try intactItem(id) else {
-        result.damaged.append(ItemRow.name(of: id))
-        continue
-      }
-      try add(item, group: query.accessGroup)
+    let found = byItem.union(byToken ?? [])
+    for id in found.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      let isInBoth = byItem.contains(id) && byToken?.contains(id) ?? false
+      try add(isInBoth ? try intactItem(id) : nil, id: id, group: query.accessGroup)
     }
   }
 
@@ -65,14 +64,13 @@ struct VaultSearch {
     }
   }
 
-  /// An answer of *none* takes both trees.
-  private func confirmEmpty(_ token: Data) throws(KeychainError) {
-    guard try rows.anyItemHas(token) else { return }
-    throw KeychainError(
-      .damaged, "an index of the vault is damaged", recovery: "run verify, and restore a backup")
-  }
-
-  private mutating func add(_ item: ItemRow, group: String?) throws(KeychainError) {
+  private mutating func add(
+    _ item: ItemRow?, id: Data, group: String?
+  ) throws(KeychainError) {
+    guard let item else {
+      result.damaged.append(ItemRow.name(of: id))
+      return
+    }
     guard sealing.keys.satisfies(item.accessibility.requires) else {
       result.lockedCount += 1
       return

@@ -39,7 +39,7 @@ struct VaultSession: Sendable {
 
   /// Writes with the keys for `requirement`; `body` changes the rows through the writer it gets.
   ///
-  /// - Parameter device: The device secret, where the change needs one.
+  /// `device` is the device secret, where the change needs one that may just have been made.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
@@ -115,19 +115,25 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> StateRow {
     let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
     guard case .record(let record) = opened.seen else { return state }
-    guard record.checks.contains(keys.checks.open) else {
+    guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
       throw KeychainError(
         .rolledBack, "another vault lies at \(opened.path) than before",
-        recovery: "put the right one back, or accept this one: accept-restored")
+        recovery: "put the right one back, or accept this one with `accept-restored`")
     }
     guard state.counter >= record.counter else {
       throw KeychainError(
         .rolledBack,
         "the vault \(opened.path) was rolled back: it is at change \(state.counter), and was at "
           + "\(record.counter) before",
-        recovery: "put the newer file back, or accept this one: accept-restored")
+        recovery: "put the newer file back, or accept this one with `accept-restored`")
     }
     return state
+  }
+
+  /// Whether the vault got this key after the operation began, by another process.
+  private func isNowRecorded(_ check: Data) -> Bool {
+    guard case .record(let record) = opened.seenFile.read() else { return false }
+    return record.checks.contains(check)
   }
 
   /// Raises the seen record to a state that was committed or read.

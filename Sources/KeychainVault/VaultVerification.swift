@@ -54,6 +54,11 @@ struct VaultVerification {
     let slots = try rows.slots()
     for slot in slots.intact { toggle(try terms.term(of: slot)) }
     report.problems += slots.damaged.map { "slot \($0) is damaged" }
+    let hasSecret = slots.intact.contains { $0.kind == .passphrase || $0.kind == .keyFile }
+    for slot in slots.intact where hasSecret && slot.kind == .device && slot.grant == .root {
+      report.problems.append(
+        "slot \(slot.number) lets a device open everything, beside a passphrase or key file")
+    }
     return UInt32(slots.intact.count + slots.damaged.count)
   }
 
@@ -61,7 +66,7 @@ struct VaultVerification {
     _ terms: borrowing StateTerms, expected: Int
   ) throws(KeychainError) {
     var ids: [Data] = []
-    try rows.forEachItem(withSecrets: false) { item throws(KeychainError) in ids.append(item.id) }
+    try rows.forEachItem { id, item throws(KeychainError) in ids.append(id) }
     for id in ids {
       report.itemCount += 1
       do throws(KeychainError) {

@@ -53,7 +53,8 @@ struct DiagnosisTests {
     var status = VaultStatus(
       path: "/vault.db", exists: exists, wasSeen: exists, isCacheAvailable: true,
       deviceSecretPath: "/device.key", hasDeviceSecret: true, seenRecord: .current,
-      seenRecordPath: "/seen", isOnNetwork: false, isReadOnly: false, unlockSources: [])
+      seenRecordPath: "/seen", isOnNetwork: false, isReadOnly: false, unlockSources: [],
+      mayAsk: false)
     status.slots = slots
     return status
   }

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import KeychainVaultTesting
 import Testing
 
 @testable import KeychainVault

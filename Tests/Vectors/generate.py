@@ -53,7 +53,7 @@ METADATA = {
   "full": Metadata(
     GENERIC, 1_750_000_000_123_456, 1_750_000_001_000_000, "Label", "", "text/plain",
     1_800_000_000_000_000, (("e\u0301", "decomposed"), ("env", "production"), ("\u00e9", ""))),
-  "bare": Metadata(INTERNET, -(1 << 63), (1 << 63) - 1)}
+  "bare": Metadata(INTERNET, -1, 4_000_000_000_123_456)}
 
 
 class Cases:

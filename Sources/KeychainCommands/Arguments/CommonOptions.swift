@@ -5,7 +5,8 @@ internal import KeychainVault
 /// The options that every command takes.
 struct CommonOptions: ParsableArguments {
   @Option(
-    help: .init("The vault's file; else KEYCHAIN_VAULT, else the usual place", valueName: "path"))
+    help: .init("The vault's file; else KEYCHAIN_VAULT, else the usual place", valueName: "path"),
+    completion: .file())
   var vault: String?
 
   @Option(help: .init("The kind of store: vault", valueName: "kind"))
@@ -22,10 +23,12 @@ struct CommonOptions: ParsableArguments {
   @Option(help: .init("Read the unlocking passphrase from a file descriptor", valueName: "number"))
   var passphraseFd: Int32?
 
-  @Option(help: .init("Read the unlocking passphrase from a file", valueName: "path"))
+  @Option(
+    help: .init("Read the unlocking passphrase from a file", valueName: "path"), completion: .file()
+  )
   var passphraseFile: String?
 
-  @Option(help: .init("Unlock with a key file", valueName: "path"))
+  @Option(help: .init("Unlock with a key file", valueName: "path"), completion: .file())
   var keyFile: String?
 
   private var unlockSourceCount: Int {

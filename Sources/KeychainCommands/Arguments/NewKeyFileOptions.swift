@@ -5,10 +5,14 @@ internal import KeychainSecrets
 
 /// The key file that a command lets open the vault, beside the one that unlocks now.
 struct NewKeyFileOptions: ParsableArguments {
-  @Option(help: .init("Make a key file, and let it open the vault", valueName: "path"))
+  @Option(
+    help: .init("Make a key file, and let it open the vault", valueName: "path"),
+    completion: .file())
   var newKeyFile: String?
 
-  @Option(help: .init("Let a key file that is there open the vault", valueName: "path"))
+  @Option(
+    help: .init("Let a key file that is there open the vault", valueName: "path"),
+    completion: .file())
   var withKeyFile: String?
 
   func validate() throws {

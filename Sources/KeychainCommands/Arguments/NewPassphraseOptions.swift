@@ -7,7 +7,8 @@ struct NewPassphraseOptions: ParsableArguments {
   @Option(help: .init("Read the new passphrase from a file descriptor", valueName: "number"))
   var newPassphraseFd: Int32?
 
-  @Option(help: .init("Read the new passphrase from a file", valueName: "path"))
+  @Option(
+    help: .init("Read the new passphrase from a file", valueName: "path"), completion: .file())
   var newPassphraseFile: String?
 
   func validate() throws {

@@ -21,9 +21,10 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    try session.vault.acceptRestored { differences throws(KeychainError) in
+    let isAccepted = try session.vault.acceptRestored { differences throws(KeychainError) in
       for line in UserInterface.lines(of: differences) { session.interface.say(line) }
       return try session.confirm(UserInterface.questionToAcceptRestored, assumingYes: yes)
     }
+    if !isAccepted { session.interface.say(UserInterface.nothingToAccept) }
   }
 }

@@ -15,7 +15,7 @@ struct BackupCommand: KeychainSubcommand {
         prefs keychain backup /backup/vault.db
       """)
 
-  @Argument(help: "The file to make")
+  @Argument(help: "The file to make", completion: .file())
   var file: String
 
   @OptionGroup(title: "Common options") var common: CommonOptions

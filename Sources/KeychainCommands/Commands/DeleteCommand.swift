@@ -15,7 +15,7 @@ struct DeleteCommand: KeychainSubcommand {
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")
   var account: String
 
-  @OptionGroup var item: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Flag(help: "Succeed if there is none")
   var ifExists = false

@@ -23,7 +23,7 @@ struct GetCommand: KeychainSubcommand {
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")
   var account: String?
 
-  @OptionGroup var item: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -40,7 +40,9 @@ struct GetCommand: KeychainSubcommand {
   @Flag(help: "Print a secret that has expired")
   var allowExpired = false
 
-  @Option(help: .init("Write the secret to a file that only you can read", valueName: "path"))
+  @Option(
+    help: .init("Write the secret to a file that only you can read", valueName: "path"),
+    completion: .file())
   var output: String?
 
   @OptionGroup(title: "Common options") var common: CommonOptions

@@ -22,8 +22,8 @@ struct InitCommand: KeychainSubcommand {
     help: "Protect the vault by a passphrase, asked for twice unless --new-passphrase-… is given")
   var passphrase = false
 
-  @OptionGroup var newPassphrase: NewPassphraseOptions
-  @OptionGroup var keyFile: NewKeyFileOptions
+  @OptionGroup(title: "What opens the vault") var newPassphrase: NewPassphraseOptions
+  @OptionGroup(title: "What opens the vault") var keyFile: NewKeyFileOptions
 
   @Flag(help: "Do not let this machine's device key open the vault")
   var noDevice = false
@@ -44,6 +44,11 @@ struct InitCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let startsAnew = try startsAnew(session)
+    guard !usesSourcesAtHand(session) else {
+      try session.vault.create(startingAnew: startsAnew)
+      session.interface.say(UserInterface.made(try session.vault.status()))
+      return
+    }
     let chosen = try chosenPassphrase(session)
     try keyFile.withKeyFile { path throws(KeychainError) in
       try session.vault.create(
@@ -63,6 +68,12 @@ struct InitCommand: KeychainSubcommand {
       throw .notConfirmed
     }
     return true
+  }
+
+  /// A source in the environment is tried by every later command, and would fail if the vault did not
+  /// open by it: unless something else is chosen, it gets a slot.
+  private func usesSourcesAtHand(_ session: Session) -> Bool {
+    !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }
 
   private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {

@@ -17,7 +17,7 @@ struct ListCommand: KeychainSubcommand {
       """,
     aliases: ["ls"])
 
-  @OptionGroup var item: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Option(parsing: .unconditional, help: .init("Only those of an account", valueName: "name"))
   var account: String?

@@ -25,8 +25,8 @@ struct SetCommand: KeychainSubcommand {
   @Argument(help: .hidden)
   var rest: [String] = []
 
-  @OptionGroup var item: ItemOptions
-  @OptionGroup var details: CredentialOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
   @Flag(help: "Drop one newline at the end of what standard input gives")
   var trimNewline = false

@@ -16,7 +16,7 @@ struct ShowCommand: KeychainSubcommand {
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")
   var account: String
 
-  @OptionGroup var item: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Flag(help: "Print JSON")
   var json = false

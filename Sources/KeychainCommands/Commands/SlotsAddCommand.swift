@@ -19,8 +19,8 @@ struct SlotsAddCommand: KeychainSubcommand {
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")
   var passphrase = false
 
-  @OptionGroup var newPassphrase: NewPassphraseOptions
-  @OptionGroup var keyFile: NewKeyFileOptions
+  @OptionGroup(title: "What opens the vault") var newPassphrase: NewPassphraseOptions
+  @OptionGroup(title: "What opens the vault") var keyFile: NewKeyFileOptions
 
   @Flag(help: "Add the device key of this machine")
   var device = false
@@ -41,11 +41,6 @@ struct SlotsAddCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let slot = try add(in: session)
     session.interface.say(UserInterface.added(slot))
-    // The first passphrase or key file is the only slot that opens everything, as it took that
-    // from the device; nobody should learn this from the next 'get' that fails.
-    if slot.grant == .root, try session.vault.slots().count(where: { $0.grant == .root }) == 1 {
-      session.interface.hint(UserInterface.deviceOpensLess)
-    }
   }
 
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {

@@ -37,6 +37,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
       guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
     }
     let deleted = try session.vault.removeSlot(number, deletingItems: deleteItems)
+    session.interface.say(UserInterface.removed(number))
     if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
   }
 }

@@ -16,8 +16,8 @@ struct UpdateCommand: KeychainSubcommand {
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")
   var account: String
 
-  @OptionGroup var item: ItemOptions
-  @OptionGroup var details: CredentialOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
   @Option(
     parsing: .unconditionalSingleValue,

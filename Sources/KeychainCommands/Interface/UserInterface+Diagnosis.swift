@@ -112,7 +112,11 @@ extension UserInterface {
             ? "the kernel's keyring keeps the vault unlocked between commands"
             : "the kernel's keyring cannot be used: each command unlocks for itself"
         ))
-      pairs.append(("unlocking tries", words(forSources: status.unlockSources)))
+      pairs.append(
+        (
+          "unlocking tries",
+          words(forSources: status.unlockSources + (status.mayAsk ? ["prompt"] : []))
+        ))
     }
     let limit = diagnosis.lockedMemoryLimit.map { "\($0 >> 10) KiB" } ?? "without limit"
     pairs.append(

@@ -2,6 +2,17 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainVault
 
+extension UserInterface {
+  /// Names subcommands as they are typed here: `` `verify` `` becomes 'prefs keychain verify'.
+  static func namingCommands(in recovery: String) -> String {
+    let path = KeychainCommandContext.current.commandPath
+    let parts = recovery.split(separator: "`", omittingEmptySubsequences: false)
+    return parts.enumerated()
+      .map { index, part in index.isMultiple(of: 2) ? String(part) : "'\(path) \(part)'" }
+      .joined()
+  }
+}
+
 /// The failures that the commands find themselves; stores have their own.
 extension KeychainError {
   static let emptyPassphrase = KeychainError(

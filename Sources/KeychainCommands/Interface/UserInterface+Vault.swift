@@ -64,10 +64,8 @@ extension UserInterface {
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
-  static var deviceOpensLess: String {
-    "the device key alone now opens only what needs no unlock; for the rest, run "
-      + "'\(KeychainCommandContext.current.commandPath) unlock'; copies of the vault made before "
-      + "open as they did"
+  static func removed(_ number: UInt32) -> String {
+    "removed slot \(number); copies of the vault that were made before still open with it"
   }
 
   static func willDelete(_ credential: Credential) -> String {

@@ -42,7 +42,7 @@ struct UserInterface: Sendable {
   /// Says what failed, and what to do next.
   func report(_ failure: KeychainError) {
     error(failure.message)
-    if let recovery = failure.recovery { hint(recovery) }
+    if let recovery = failure.recovery { hint(Self.namingCommands(in: recovery)) }
   }
 
   /// Says what is wrong with a command line.

@@ -27,7 +27,9 @@ struct SecretInput {
       let secret = try SecretBytes.reading(
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)
     else { throw .secretTooLong }
-    if trimsNewline { return try secret.droppingTrailingNewline() }
+    if trimsNewline {
+      return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
+    }
     if secret.trailingNewlineCount() > 0 { interface.hint(UserInterface.keptNewline) }
     if secret.count == 0 { interface.hint(UserInterface.emptySecret) }
     return secret

@@ -6,8 +6,8 @@ enum StandardDescriptors {
   private static let closed: [Int32] = {
     let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
     // A later open() would otherwise become standard output, and messages would go into a file.
-    // The lowest free number is taken, so each open() fills the first hole.
-    for descriptor in closed where open("/dev/null", O_RDWR) != descriptor { break }
+    // Each open() takes the lowest number that is free.
+    for _ in closed { _ = open("/dev/null", O_RDWR) }
     return closed
   }()
 

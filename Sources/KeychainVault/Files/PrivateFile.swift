@@ -62,8 +62,8 @@ enum PrivateFile {
   ) throws(Errno) -> FileDescriptor {
     let options = FileDescriptor.OpenOptions(rawValue: flags | O_CLOEXEC | O_NOFOLLOW)
     do {
-      return try FileDescriptor.open(
-        FilePath(path), mode, options: options, permissions: .ownerReadWrite)
+      return try unsafe FileDescriptor.open(
+        path, mode, options: options, permissions: .ownerReadWrite)
     } catch {
       throw error as? Errno ?? .invalidArgument
     }

@@ -20,7 +20,9 @@ enum SecretFile {
     }
   }
 
-  /// Makes a file, open to the user alone, with these bytes, durably. It must not exist.
+  /// Makes a file, open to the user alone, with these bytes, durably.
+  ///
+  /// It must not exist.
   static func create(_ path: String, contents: borrowing SecretBytes) throws(KeychainError) {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -36,12 +38,10 @@ enum SecretFile {
     }
   }
 
-  /// Reads a passphrase or key file that somebody named.
+  /// Reads a passphrase or key file that somebody named; it may belong to root.
   ///
-  /// - Parameters:
-  ///   - path: The path; the file may belong to root.
-  ///   - name: How errors name the source.
-  ///   - credentialsFolder: A folder in which group permissions are the system's own.
+  /// `name` is how errors name the source. In `credentialsFolder` group permissions are the system's
+  /// own.
   static func named(
     _ path: String, name: String, credentialsFolder: String?
   ) throws(KeychainError) -> SecretBytes {

@@ -28,6 +28,7 @@ struct SeenRecord: Hashable, Sendable {
   /// A record as it was read, or `nil` if it is torn.
   init?(encoded: Data) {
     guard encoded.count == Self.count, 1...2 ~= encoded[0],
+      encoded[0] == 2 || encoded[17..<33].allSatisfy({ $0 == 0 }),
       let sum = try? Derivation.hash(encoded.prefix(41), count: 16), sum == encoded.suffix(16)
     else { return nil }
     checks = [Data(encoded[1..<17])]
@@ -49,12 +50,17 @@ struct SeenRecordFile: Sendable {
 
   init(stateFolder: String, vaultPath: String) throws(KeychainError) {
     folder = try TrustedPath(resolving: stateFolder).path + "/seen"
-    let name = try Derivation.hash(Data(vaultPath.utf8), count: 16)
-    path = folder + "/" + name.map { String(format: "%02x", $0) }.joined()
+    path = try folder + "/" + Self.name(of: vaultPath)
+  }
+
+  /// The name of the record of a vault.
+  static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(vaultPath.utf8), count: 16)
+      .map { String(format: "%02x", $0) }.joined()
   }
 
   func read() -> Content {
-    guard let stat = try? Stat(FilePath(path), followTargetSymlink: false) else { return .none }
+    guard let stat = unsafe try? Stat(path, followTargetSymlink: false) else { return .none }
     guard stat.type == .regular, let descriptor = try? PrivateFile.open(path) else {
       return .unreadable
     }

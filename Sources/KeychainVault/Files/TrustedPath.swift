@@ -117,7 +117,7 @@ private struct Walk {
 
   private func stat(_ path: String) throws(KeychainError) -> Stat {
     do throws(Errno) {
-      return try Stat(FilePath(path), followTargetSymlink: false)
+      return try unsafe Stat(path, followTargetSymlink: false)
     } catch {
       throw .system(error, "look at", path)
     }
@@ -125,7 +125,7 @@ private struct Walk {
 
   private func statIfThere(_ path: String) throws(KeychainError) -> Stat? {
     do throws(Errno) {
-      return try Stat(FilePath(path), followTargetSymlink: false)
+      return try unsafe Stat(path, followTargetSymlink: false)
     } catch {
       guard error == .noSuchFileOrDirectory else { throw .system(error, "look at", path) }
       return nil

@@ -10,6 +10,15 @@ struct AccessGroupRow: Hashable, Sendable {
   let token: Data
   let accessibility: Accessibility
   let box: Data
+
+  /// The key of the box: whoever can open the items of a class can enumerate its groups.
+  static func nameKey(
+    tierKey: borrowing SecretBytes, _ token: Data, _ accessibility: Accessibility
+  ) throws(KeychainError) -> SecretBytes {
+    let classKey = try ClassKey.unbound(from: tierKey, accessibility)
+    return try Derivation.key(
+      classKey, "pk1/group.name", FieldWriter.fields { $0.byteString(token) })
+  }
 }
 
 extension ItemSealing {
@@ -43,8 +52,6 @@ extension ItemSealing {
     _ token: Data, _ accessibility: Accessibility, name: String
   ) throws(KeychainError) -> SecretBytes {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
-    let classKey = try Derivation.key(tierKey.bytes, "pk1/class", [accessibility.rawValue])
-    return try Derivation.key(
-      classKey, "pk1/group.name", FieldWriter.fields { $0.byteString(token) })
+    return try AccessGroupRow.nameKey(tierKey: tierKey.bytes, token, accessibility)
   }
 }

@@ -8,44 +8,29 @@ enum ItemPart: UInt8 {
   case secret = 1
 }
 
-/// The key of one class and access group: it opens that group's items of that class.
-struct GroupKey: ~Copyable {
-  private let key: SecretBytes
-
-  /// Derives the key.
-  ///
-  /// - Parameter device: The device secret, which ThisDeviceOnly classes need.
-  init(
-    tierKey: borrowing SecretBytes, accessibility: Accessibility, group: String,
-    device: DeviceSecret?
-  ) throws(KeychainError) {
-    let classKey = try Derivation.key(tierKey, "pk1/class", [accessibility.rawValue])
-    let groupFields = FieldWriter.fields { $0.text(group) }
-    guard accessibility.isThisDeviceOnly else {
-      key = try Derivation.key(classKey, "pk1/group", groupFields)
-      return
-    }
+/// The keys of the accessibility classes.
+enum ClassKey {
+  /// The key of a class, bound to the device if the class is.
+  static func derive(
+    from tierKey: borrowing SecretBytes, _ accessibility: Accessibility, device: DeviceSecret?
+  ) throws(KeychainError) -> SecretBytes {
+    let key = try unbound(from: tierKey, accessibility)
+    guard accessibility.isThisDeviceOnly else { return key }
     guard let device else {
       throw KeychainError(
         .internalFailure, "a device-bound class key was asked for without a device")
     }
-    let deviceClassKey = try Self.bind(classKey, to: device)
-    key = try Derivation.key(deviceClassKey, "pk1/group", groupFields)
+    return try bind(key, to: device)
   }
 
-  /// Derives the key of one box of one version of an item.
-  borrowing func itemKey(
-    _ part: ItemPart, id: Data, version: UInt64
+  /// The key of a class before it is bound to a device.
+  static func unbound(
+    from tierKey: borrowing SecretBytes, _ accessibility: Accessibility
   ) throws(KeychainError) -> SecretBytes {
-    let fields = FieldWriter.fields {
-      $0.integer(part.rawValue)
-      $0.byteString(id)
-      $0.integer(version)
-    }
-    return try Derivation.key(key, "pk1/item", fields)
+    try Derivation.key(tierKey, "pk1/class", [accessibility.rawValue])
   }
 
-  /// The device secret is a field here; it is written into guarded memory only.
+  /// The device secret is a field here, so the fields are written into guarded memory.
   private static func bind(
     _ classKey: borrowing SecretBytes, to device: DeviceSecret
   ) throws(KeychainError) -> SecretBytes {
@@ -62,5 +47,30 @@ struct GroupKey: ~Copyable {
     } catch {
       throw KeychainError(error)
     }
+  }
+}
+
+/// The key of one class and access group: it opens that group's items of that class.
+struct GroupKey: ~Copyable {
+  let key: SecretBytes
+
+  init(_ key: consuming SecretBytes) {
+    self.key = key
+  }
+
+  init(classKey: borrowing SecretBytes, group: String) throws(KeychainError) {
+    key = try Derivation.key(classKey, "pk1/group", FieldWriter.fields { $0.text(group) })
+  }
+
+  /// Derives the key of one box of one version of an item.
+  borrowing func itemKey(
+    _ part: ItemPart, id: Data, version: UInt64
+  ) throws(KeychainError) -> SecretBytes {
+    let fields = FieldWriter.fields {
+      $0.integer(part.rawValue)
+      $0.byteString(id)
+      $0.integer(version)
+    }
+    return try Derivation.key(key, "pk1/item", fields)
   }
 }

@@ -115,7 +115,7 @@ struct ItemSealing {
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
-    return try GroupKey(
-      tierKey: tierKey.bytes, accessibility: accessibility, group: group, device: device)
+    let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
+    return try GroupKey(classKey: classKey, group: group)
   }
 }

@@ -31,7 +31,7 @@ struct SlotRow: Hashable, Sendable {
   }
 
   /// All columns before the mac.
-  private var row: [UInt8] {
+  var row: [UInt8] {
     FieldWriter.fields {
       $0.integer(number)
       $0.integer(kind.rawValue)

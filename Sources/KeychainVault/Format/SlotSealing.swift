@@ -7,9 +7,7 @@ enum SlotSealing {
   static let saltCount = 32
   static let keyFileCounts = 32...65536
 
-  /// Makes a slot that gives `granted` to whoever has the input key.
-  ///
-  /// - Parameter root: The root key, for the slot's mac.
+  /// Makes a slot that gives `granted` to whoever has the input key; `root` is for its mac.
   static func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant,
     granted: borrowing SecretBytes, root: borrowing SecretBytes

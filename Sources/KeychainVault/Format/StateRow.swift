@@ -18,7 +18,7 @@ struct StateRow: Hashable, Sendable {
     sum = Data(zip(sum, term).map { $0 ^ $1 })
   }
 
-  private var fields: [UInt8] {
+  var fields: [UInt8] {
     FieldWriter.fields {
       $0.integer(counter)
       $0.integer(itemCount)
@@ -44,7 +44,7 @@ struct StateRow: Hashable, Sendable {
     guard let plaintext = try Sealing.open(box, with: key), plaintext.count == 52 else {
       throw KeychainError(
         .damaged, "the vault's state row is damaged",
-        recovery: "restore a backup, or run accept-restored if you know what happened")
+        recovery: "restore a backup, or run `accept-restored` if you know what happened")
     }
     return plaintext.withBytes { bytes in
       StateRow(

@@ -65,7 +65,9 @@ enum SQLiteSetup {
 }
 
 extension DatabaseValue {
-  /// The text; `nil` for any other type. GRDB's own conversions trap on what does not convert.
+  /// The text; `nil` for any other type.
+  ///
+  /// GRDB's own conversions trap on what does not convert.
   var text: String? {
     if case .string(let text) = storage { text } else { nil }
   }

@@ -56,16 +56,13 @@ struct SQLiteVaultRows: VaultRows {
     }
   }
 
-  func accessibility(of id: Data) throws(KeychainError) -> Accessibility? {
-    try first("SELECT class FROM item WHERE id = ?", [id]) { row throws(KeychainError) in
-      try row.accessibility(0, of: id)
-    }
-  }
-
   func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool {
-    try first("SELECT 1 FROM token NOT INDEXED WHERE token = ? AND item = ?", [token, item]) {
-      row throws(KeychainError) in true
-    } ?? false
+    // The name is SQLite's for the tree of the primary key. `NOT INDEXED` would not do: the other
+    // index covers the query, and is then preferred.
+    let sql = """
+      SELECT 1 FROM token INDEXED BY sqlite_autoindex_token_1 WHERE token = ? AND item = ?
+      """
+    return try first(sql, [token, item]) { row throws(KeychainError) in true } ?? false
   }
 
   func tokens(of item: Data) throws(KeychainError) -> [Data] {
@@ -77,29 +74,29 @@ struct SQLiteVaultRows: VaultRows {
 
   func items(withToken token: Data) throws(KeychainError) -> [Data] {
     var items: [Data] = []
-    try forEach("SELECT item FROM token NOT INDEXED WHERE token = ?", [token]) {
-      row throws(KeychainError) in items.append(try row.blob(0))
-    }
+    let sql = "SELECT item FROM token INDEXED BY sqlite_autoindex_token_1 WHERE token = ?"
+    try forEach(sql, [token]) { row throws(KeychainError) in items.append(try row.blob(0)) }
     return items
   }
 
-  func anyItemHas(_ token: Data) throws(KeychainError) -> Bool {
+  func items(withAll tokens: Set<Data>) throws(KeychainError) -> Set<Data> {
     // The unary plus keeps SQLite from using the tree ordered by token.
-    try first(
-      "SELECT 1 FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token = ? LIMIT 1",
-      [token]
-    ) {
-      row throws(KeychainError) in true
-    } ?? false
+    let marks = tokens.map { _ in "?" }.joined(separator: ", ")
+    let sql = """
+      SELECT item FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token IN (\(marks))
+      GROUP BY item HAVING count(*) = \(tokens.count)
+      """
+    var items: Set<Data> = []
+    try forEach(sql, Array(tokens)) { row throws(KeychainError) in items.insert(try row.blob(0)) }
+    return items
   }
 
   func forEachItem(
-    withSecrets: Bool, _ body: (ItemRow) throws(KeychainError) -> Void
+    _ body: (_ id: Data, _ item: ItemRow?) throws(KeychainError) -> Void
   ) throws(KeychainError) {
-    let secret = withSecrets ? "secret" : "x''"
-    try forEach("SELECT id, class, device, version, metadata, \(secret) FROM item ORDER BY id") {
+    try forEach("SELECT id, class, device, version, metadata FROM item ORDER BY id") {
       row throws(KeychainError) in
-      try body(try Self.item(row, secret: row.blob(5)))
+      try body((try? row.blob(0)) ?? Data(), try? Self.item(row, secret: Data()))
     }
   }
 
@@ -130,12 +127,25 @@ struct SQLiteVaultRows: VaultRows {
   }
 
   func tokenCount() throws(KeychainError) -> Int {
-    try first("SELECT count(*) FROM token NOT INDEXED") { row throws(KeychainError) in
-      Int(try row.integer(0))
-    } ?? 0
+    // `count(*)` alone would be answered from whichever tree is smaller.
+    var count = 0
+    let sql = "SELECT token, item FROM token INDEXED BY sqlite_autoindex_token_1"
+    try forEach(sql) { row throws(KeychainError) in count += 1 }
+    return count
   }
 
   func integrityProblems() throws(KeychainError) -> [String] {
+    let problems = try findIntegrityProblems()
+    // SQLite lists a page that could not be read among the problems; those of the file itself stay.
+    if problems.isEmpty { return [] }
+    guard problems == (try findIntegrityProblems()) else {
+      throw KeychainError(
+        .inputOutput, "reading the vault failed: \(path)", recovery: "check the disk")
+    }
+    return problems
+  }
+
+  private func findIntegrityProblems() throws(KeychainError) -> [String] {
     var problems: [String] = []
     try forEach("PRAGMA integrity_check(20)") { row throws(KeychainError) in
       if let text = (row[0] as DatabaseValue).text, text != "ok" { problems.append(text) }

@@ -1,7 +1,9 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// Keeps the rows of a vault. It knows no keys: what it stores is sealed before and opened after.
+/// Keeps the rows of a vault.
+///
+/// It knows no keys: what it stores is sealed before and opened after.
 protocol VaultStorage: Sendable {
   /// Runs `body` on one consistent state of the rows.
   func read<Result>(
@@ -31,9 +33,6 @@ protocol VaultRows {
 
   func item(_ id: Data) throws(KeychainError) -> ItemRow?
 
-  /// The accessibility of an item, without the rest of the row.
-  func accessibility(of id: Data) throws(KeychainError) -> Accessibility?
-
   /// Whether the token tree has this pair.
   func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool
 
@@ -43,12 +42,14 @@ protocol VaultRows {
   /// The items that have a token, through the tree ordered by token.
   func items(withToken token: Data) throws(KeychainError) -> [Data]
 
-  /// Whether any item has a token, through the tree ordered by item: it looks at every entry.
-  func anyItemHas(_ token: Data) throws(KeychainError) -> Bool
+  /// The items that have all of these tokens, through the tree ordered by item: it looks at every
+  /// entry.
+  func items(withAll tokens: Set<Data>) throws(KeychainError) -> Set<Data>
 
-  /// Every item, in the order of the ids; the secret is left empty unless asked for.
+  /// Every item without its secret, in the order of the ids; `nil` stands for a row that no writer
+  /// would have written.
   func forEachItem(
-    withSecrets: Bool, _ body: (ItemRow) throws(KeychainError) -> Void
+    _ body: (_ id: Data, _ item: ItemRow?) throws(KeychainError) -> Void
   ) throws(KeychainError)
 
   /// The box of an access group's name.

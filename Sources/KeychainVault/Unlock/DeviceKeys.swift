@@ -44,7 +44,6 @@ final class DeviceKeys: Sendable {
       slot.grant == .root
       ? try TierKeys(root: granted.bytes)
       : TierKeys(checks: head.row.checks, open: granted, first: nil, unlocked: nil)
-    guard try VaultChecks.of(keys.open.bytes) == head.row.checks.open else { return nil }
     opened.withLock { $0 = Opened(checks: head.row.checks, keys: keys) }
     return keys
   }
@@ -65,12 +64,33 @@ final class DeviceKeys: Sendable {
   ) throws(KeychainError) -> (slot: SlotRow, granted: SharedSecret)? {
     let slots = head.slots(.device)
     guard !slots.isEmpty, let device = try find() else { return nil }
+    var stranger: SlotRow?
     for slot in slots {
-      if let granted = try SlotSealing.open(slot, inputKey: device.secret.bytes) {
+      guard let granted = try SlotSealing.open(slot, inputKey: device.secret.bytes) else {
+        continue
+      }
+      if try leads(granted, slot.grant, to: head.row.checks) {
         return (slot, SharedSecret(granted))
       }
+      stranger = slot
+    }
+    // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
+    if let stranger {
+      throw KeychainError(
+        .damaged, "slot \(stranger.number) of the vault opens, but to another vault's key",
+        recovery: "restore a backup")
     }
     return nil
+  }
+
+  /// Whether a granted key is one of the vault's that has these checks.
+  private func leads(
+    _ granted: borrowing SecretBytes, _ grant: SlotGrant, to checks: VaultChecks
+  ) throws(KeychainError) -> Bool {
+    switch grant {
+    case .root: try TierKeys(root: granted).checks == checks
+    case .openTier: try VaultChecks.of(granted) == checks.open
+    }
   }
 
   private func file() throws(KeychainError) -> DeviceSecretFile {

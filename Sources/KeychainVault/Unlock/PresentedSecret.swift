@@ -25,7 +25,7 @@ struct UnlockSources: Sendable {
     }
   }
 
-  /// The sources that are there without anybody being asked, in their order. Only the first counts.
+  /// The sources that are there without anybody being asked, in their order; only the first counts.
   var ambient: [AmbientSource] {
     var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
     if let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") {
@@ -62,8 +62,13 @@ struct UnlockSources: Sendable {
   private func passphraseFile(
     _ path: String, _ name: String
   ) throws(KeychainError) -> PresentedSecret {
-    let secret = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
-      .withoutFinalNewline()
+    let contents = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    let secret: SecretBytes
+    do throws(SecretsError) {
+      secret = try contents.droppingTrailingNewline()
+    } catch {
+      throw KeychainError(error)
+    }
     guard secret.count > 0 else {
       throw KeychainError(.incorrectSecret, "\(path), named by \(name), holds no passphrase")
     }
@@ -120,26 +125,6 @@ enum KeyFile {
   static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
     do throws(SecretsError) {
       return try Blake2b.key(hashing: contents)
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-}
-
-extension SecretBytes {
-  /// The secret without one newline at its end, which editors and `echo` add.
-  consuming func withoutFinalNewline() throws(KeychainError) -> SecretBytes {
-    let kept = withBytes { bytes in
-      var kept = bytes.byteCount
-      if kept > 0, bytes.byte(at: kept - 1) == 0x0A { kept -= 1 }
-      if kept < bytes.byteCount, kept > 0, bytes.byte(at: kept - 1) == 0x0D { kept -= 1 }
-      return kept
-    }
-    guard kept != count else { return self }
-    do throws(SecretsError) {
-      return try withBytes { bytes throws(SecretsError) in
-        try SecretBytes(copying: bytes.extracting(0..<kept))
-      }
     } catch {
       throw KeychainError(error)
     }

@@ -30,8 +30,8 @@ struct UnlockCache: Sendable {
 
   /// Caches all tiers.
   ///
-  /// - Parameter fixedTime: How long the vault stays unlocked, whether it is used or not; `nil` for
-  ///   as long as it is used within each idle time, and the maximum at most.
+  /// With a `fixedTime` the vault stays unlocked so long, whether it is used or not; else for as long as it
+  /// is used within each idle time. Neither exceeds the maximum.
   func put(_ keys: TierKeys, fixedTime: Duration?) throws(KeychainError) {
     do throws(Errno) {
       try put(keys, .open, limit: .max, timeout: nil)
@@ -69,14 +69,20 @@ struct UnlockCache: Sendable {
   ) throws(Errno) {
     guard let key = keys.key(tier) else { return }
     do {
-      var payload = try SecretBuffer()
-      for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
-      try key.bytes.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
-      let finished = try payload.finish()
-      try KernelKeyring.put(Self.name(tier, keys.checks), finished, timeout: timeout)
+      let payload = try Self.payload(limit: limit, key: key.bytes)
+      try KernelKeyring.put(Self.name(tier, keys.checks), payload, timeout: timeout)
     } catch {
       throw error as? Errno ?? .noMemory
     }
+  }
+
+  static func payload(
+    limit: UInt64, key: borrowing SecretBytes
+  ) throws(SecretsError) -> SecretBytes {
+    var payload = try SecretBuffer()
+    for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
+    try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
+    return try payload.finish()
   }
 
   fileprivate static func name(_ tier: Tier, _ checks: VaultChecks) -> String {

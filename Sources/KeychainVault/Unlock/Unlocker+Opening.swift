@@ -13,8 +13,10 @@ extension Unlocker {
     return try openHoldingLock(presented, head, path)
   }
 
-  /// One password hash at a time for each user, so that many commands do not take many times its
-  /// memory. Without a place for the lock there is none.
+  /// Sees to it that one password hash runs at a time for each user.
+  ///
+  /// Many commands at once then do not take many times its memory. Without a place for the lock there
+  /// is none.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
@@ -35,7 +37,7 @@ extension Unlocker {
       throw KeychainError(
         head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
         "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-        recovery: "see the ways to open it: slots list")
+        recovery: "see what opens it with `slots list`")
     }
     for slot in slots {
       let inputKey = try inputKey(of: presented, for: slot)
@@ -75,8 +77,7 @@ extension Unlocker {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     guard !kinds.isEmpty else {
       return KeychainError(
-        head.slots.damaged.isEmpty ? .locked : .damaged,
-        "no slot of the vault \(path) can be read", recovery: "restore a backup")
+        .damaged, "no slot of the vault \(path) can be read", recovery: "restore a backup")
     }
     if kinds == [.device] {
       return KeychainError(
@@ -86,8 +87,8 @@ extension Unlocker {
     }
     let ways = [
       kinds.contains(.passphrase)
-        ? "give the passphrase: unlock, KEYCHAIN_PASSPHRASE_FILE, or --passphrase-fd" : nil,
-      kinds.contains(.keyFile) ? "give the key file: KEYCHAIN_KEY_FILE or --key-file" : nil,
+        ? "give the passphrase, with `unlock`, KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd" : nil,
+      kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE or --key-file" : nil,
     ]
     return KeychainError(
       .locked, "the vault \(path) is locked",

@@ -26,15 +26,12 @@ final class Unlocker: Sendable {
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
-  /// Returns the keys that an operation needs.
+  /// Returns the keys that an operation needs, unlocking what `requirement` asks for.
   ///
-  /// - Parameters:
-  ///   - requirement: What must be readable.
-  ///   - head: The checks and slots as they are now.
-  ///   - mayAsk: Whether a person may be asked, or an ambient source evaluated.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if nothing at hand unlocks the
-  ///   vault so far, ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, or
-  ///   ``KeychainError/Code/cancelled``.
+  /// Without `mayAsk`, no person is asked and no ambient source evaluated. The failures are
+  /// ``KeychainError/Code/locked`` if nothing at hand unlocks the vault so far,
+  /// ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, and
+  /// ``KeychainError/Code/cancelled``.
   func keys(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, path: String,
     _ deadline: Deadline, mayAsk: Bool = true

@@ -1,15 +1,14 @@
-import Foundation
-import KeychainCredentials
-import KeychainSecrets
-
-@testable import KeychainVault
+package import Foundation
+package import KeychainCredentials
+internal import KeychainSecrets
+package import KeychainVault
 
 /// A vault in a folder of its own, which is removed with it.
-final class TestVault: Sendable {
-  let folder: URL
-  let environment: [String: String]
+package final class TestVault: Sendable {
+  package let folder: URL
+  package let environment: [String: String]
 
-  init(environment: [String: String] = [:]) throws {
+  package init(environment: [String: String] = [:]) throws {
     folder = FileManager.default.temporaryDirectory
       .appending(path: "vault-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
@@ -24,12 +23,15 @@ final class TestVault: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  var path: String { folder.path + "/data/keychain/vault.db" }
-  var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
-  var seenFolder: String { folder.path + "/state/keychain/seen" }
+  /// The passphrase of tests that need no particular one.
+  package static let passphrase = "open"
+
+  package var path: String { folder.path + "/data/keychain/vault.db" }
+  package var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
+  package var seenFolder: String { folder.path + "/state/keychain/seen" }
 
   /// A new handle, as another process would have it.
-  func handle(
+  package func handle(
     environment extra: [String: String] = [:],
     _ change: (inout Vault.Configuration) -> Void = { _ in }
   ) -> Vault {
@@ -42,8 +44,12 @@ final class TestVault: Sendable {
   }
 
   /// A handle that is given a passphrase.
-  func handle(passphrase: String, environment: [String: String] = [:]) -> Vault {
+  package func handle(
+    passphrase: String, environment: [String: String] = [:],
+    _ change: (inout Vault.Configuration) -> Void = { _ in }
+  ) -> Vault {
     handle(environment: environment) {
+      change(&$0)
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
         do throws(SecretsError) {
           return try SecretBytes(copying: passphrase)
@@ -55,7 +61,7 @@ final class TestVault: Sendable {
   }
 
   /// Writes a file that is closed to others.
-  func file(_ name: String, _ contents: String) throws -> String {
+  package func file(_ name: String, _ contents: String) throws -> String {
     let path = folder.path + "/" + name
     try Data(contents.utf8).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -64,7 +70,7 @@ final class TestVault: Sendable {
 }
 
 extension CredentialIdentity {
-  static func test(_ account: String, service: String = "test", group: String = "") -> Self {
+  package static func test(_ account: String, service: String = "test", group: String = "") -> Self {
     .genericPassword(service: service, account: account, accessGroup: group)
   }
 }
@@ -72,7 +78,7 @@ extension CredentialIdentity {
 extension CredentialStore {
   /// Stores a text.
   @discardableResult
-  func put(
+  package func put(
     _ account: String, _ secret: String = "s3cret", _ accessibility: Accessibility = .whenUnlocked,
     group: String = ""
   ) throws -> Credential {
@@ -82,7 +88,7 @@ extension CredentialStore {
   }
 
   /// Reads a text.
-  func text(_ account: String, group: String = "") throws -> String? {
+  package func text(_ account: String, group: String = "") throws -> String? {
     guard let stored = try secret(for: .test(account, group: group)) else { return nil }
     return stored.secret.withBytes { bytes in
       String(decoding: (0..<bytes.byteCount).map { bytes.byte(at: $0) }, as: UTF8.self)

@@ -1,0 +1,88 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+@Suite("Many use one vault at once", .timeLimit(.minutes(5)))
+struct ConcurrencyTests {
+  @Test(arguments: [true, false])
+  func threads(_ areSharing: Bool) throws {
+    let vault = try TestVault()
+    let shared = vault.handle { $0.deadline = .seconds(60) }
+    let failures = Mutex<[String]>([])
+    concurrently(8) { thread in
+      let handle = areSharing ? shared : vault.handle { $0.deadline = .seconds(60) }
+      do {
+        for number in 0..<20 {
+          let account = "\(thread)-\(number)"
+          try handle.put(account, "secret of \(account)")
+          let found = try handle.text(account)
+          if found != "secret of \(account)" { throw Lost(account: account) }
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(try vault.handle().search(CredentialQuery()).credentials.count == 160)
+    #expect(try vault.handle().verify().problems == [])
+  }
+
+  @Test func processesThatMakeTheVaultTogether() throws {
+    let vault = try TestVault()
+    let ended = Mutex<[(process: Int, lines: [String], status: Int32)]>([])
+    concurrently(20) { process in
+      guard let child = try? Child(["items", "\(process)-", "10"], on: vault) else { return }
+      let (lines, status) = child.ended()
+      ended.withLock { $0.append((process, lines, status)) }
+    }
+    let children = ended.withLock { $0 }
+    #expect(children.map(\.status) == Array(repeating: 0, count: 20))
+    let handle = vault.handle()
+    for child in children {
+      #expect(child.lines.count == 10)
+      for number in child.lines {
+        let account = "\(child.process)-\(number)"
+        #expect(try handle.text(account) == "secret of \(account)")
+      }
+    }
+    #expect(try handle.verify().problems == [])
+    let state = try FileManager.default.subpathsOfDirectory(atPath: vault.folder.path + "/state")
+    #expect(state.filter { $0.contains("device.key") } == ["keychain/device.key"])
+  }
+
+  @Test func processesThatCountTogether() throws {
+    let vault = try TestVault()
+    let failures = Mutex(0)
+    concurrently(4) { _ in
+      let status = (try? Child(["count", "25"], on: vault))?.ended().status
+      if status != 0 { failures.withLock { $0 += 1 } }
+    }
+    #expect(failures.withLock { $0 } == 0)
+    #expect(try vault.handle().text("counter") == "100")
+    #expect(try vault.handle().verify().problems == [])
+  }
+
+  @Test func aWriterWaitsForAnotherAndGivesUp() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a", "one")
+    let holder = try Holder(vault)
+    let start = ContinuousClock.now
+    let error = #expect(throws: KeychainError.self) {
+      try vault.handle { $0.deadline = .milliseconds(200) }.put("a", "two")
+    }
+    #expect(error?.code == .busy)
+    #expect((.milliseconds(200) ..< .seconds(5)).contains(ContinuousClock.now - start))
+    try holder.end()
+    #expect(try vault.handle().text("a") == "one")
+    try vault.handle().put("a", "two")
+    #expect(try vault.handle().text("a") == "two")
+  }
+
+  private struct Lost: Error {
+    let account: String
+  }
+}

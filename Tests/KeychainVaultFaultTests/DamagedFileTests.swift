@@ -1,0 +1,124 @@
+import Foundation
+import GRDB
+import Glibc
+import KeychainCredentials
+import KeychainVault
+import KeychainVaultTesting
+import Testing
+
+/// Puts something else in the place of a vault file.
+@Suite("Something else lies in the place of a vault", .timeLimit(.minutes(5)))
+struct DamagedFileTests {
+  @Test func aVaultCutOffAnywhere() throws {
+    let sample = try SampleVault(passphrase: nil)
+    let vault = try sample.vault.get()
+    let intact = try Data(contentsOf: URL(filePath: vault.path))
+    for count in stride(from: 512, to: intact.count, by: 512) {
+      try replace(vault, by: intact.prefix(count))
+      let report = try sample.read()
+      #expect(report.violations == [], "cut off after \(count) bytes")
+      #expect(try Data(contentsOf: URL(filePath: vault.path)) == intact.prefix(count))
+    }
+  }
+
+  @Test func nothing() throws {
+    try expect(.noStore) { vault in try replace(vault, by: Data()) }
+  }
+
+  @Test func aFolder() throws {
+    try expect(.insecurePermissions) { vault in
+      try FileManager.default.removeItem(atPath: vault.path)
+      try FileManager.default.createDirectory(
+        atPath: vault.path, withIntermediateDirectories: false)
+    }
+  }
+
+  @Test func aPipe() throws {
+    try expect(.insecurePermissions) { vault in
+      try FileManager.default.removeItem(atPath: vault.path)
+      try #require(mkfifo(vault.path, 0o600) == 0)
+    }
+  }
+
+  @Test(arguments: ["xy", "some text\n", String(repeating: "a long text\n", count: 1000)])
+  func aText(_ text: String) throws {
+    try expect(.foreign) { vault in try replace(vault, by: Data(text.utf8)) }
+  }
+
+  @Test(arguments: [100, 4096, 65536])
+  func noise(_ count: Int) throws {
+    var random = SplitMix(state: UInt64(count))
+    let noise = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+    try expect(.foreign) { vault in try replace(vault, by: noise) }
+  }
+
+  @Test func anotherDatabase() throws {
+    try expect(.foreign) { vault in
+      try FileManager.default.removeItem(atPath: vault.path)
+      try replace(vault, by: Data())
+      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: "CREATE TABLE other (a)") }
+    }
+  }
+
+  @Test func aVaultOfANewerFormat() throws {
+    let error = try expect(.unsupportedFormat) { vault in
+      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: "PRAGMA user_version = 2") }
+    }
+    #expect(error?.message.contains("format 2") ?? false)
+  }
+
+  @Test func aVaultInWriteAheadMode() throws {
+    try expect(.damaged) { vault in
+      var bytes = try Data(contentsOf: URL(filePath: vault.path))
+      bytes.replaceSubrange(18..<20, with: [2, 2])
+      try replace(vault, by: bytes)
+    }
+  }
+
+  @Test(arguments: ["CREATE TABLE more (a)", "CREATE VIEW more AS SELECT 1", "DROP TABLE token"])
+  func aVaultWithOtherTables(_ statement: String) throws {
+    try expect(.damaged) { vault in
+      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: statement) }
+    }
+  }
+
+  /// Expects reading and writing to fail with a code, and to leave everything as it is.
+  @discardableResult
+  private func expect(
+    _ code: KeychainError.Code, _ change: (TestVault) throws -> Void
+  ) throws -> KeychainError? {
+    let vault = try TestVault()
+    try vault.handle().put("a", "one")
+    try change(vault)
+    let before = try contents(of: vault)
+    let error = #expect(throws: KeychainError.self) { try vault.handle().text("a") }
+    #expect(error?.code == code)
+    for call in [
+      { try vault.handle().put("a", "two") }, { try vault.handle().search(CredentialQuery()) },
+      { try vault.handle().verify() }, { try vault.handle().remove(.test("a")) },
+    ] as [() throws -> Any] {
+      let error = #expect(throws: KeychainError.self) { try call() }
+      #expect(error?.code == code)
+    }
+    #expect(try contents(of: vault) == before)
+    return error
+  }
+
+  private func contents(of vault: TestVault) throws -> [String: Data?] {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: vault.folder.path)
+    return Dictionary(
+      uniqueKeysWithValues: paths.filter { !$0.hasPrefix("state") }.map {
+        let path = vault.folder.path + "/" + $0
+        var isFile = stat()
+        stat(path, &isFile)
+        let isRegular = isFile.st_mode & S_IFMT == S_IFREG
+        return ($0, isRegular ? FileManager.default.contents(atPath: path) : nil)
+      })
+  }
+
+  private func replace(_ vault: TestVault, by bytes: Data) throws {
+    let made = FileManager.default.createFile(
+      atPath: vault.path, contents: bytes, attributes: [.posixPermissions: 0o600])
+    try #require(made)
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import KeychainVaultTesting
+import Testing
+
+/// An operation on a vault that is run again and again, each time with another call failing.
+struct FaultedOperation: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+
+  /// Makes the vault on which the operation begins.
+  let prepare: @Sendable (TestVault) throws -> Void
+
+  /// The operation; what it returns must be the same whenever it succeeds.
+  let run: @Sendable (Vault, TestVault) throws -> String
+
+  /// Makes the state in which the operation may also stop, if there is one.
+  let halfway: (@Sendable (TestVault) throws -> Void)?
+
+  private init(
+    _ description: String,
+    on prepare: @escaping @Sendable (TestVault) throws -> Void = Self.somethingStored,
+    stoppingAt halfway: (@Sendable (TestVault) throws -> Void)? = nil,
+    _ run: @escaping @Sendable (Vault, TestVault) throws -> String
+  ) {
+    testDescription = description
+    self.prepare = prepare
+    self.halfway = halfway
+    self.run = run
+  }
+
+  static let writes: [Self] = [
+    Self("create", on: { _ in }) { vault, _ in
+      try vault.create(passphrase: nil, keyFile: nil, device: true)
+      return "made"
+    },
+    Self("first store", on: { _ in }, stoppingAt: created) { vault, _ in
+      "\(try vault.put("new").version)"
+    },
+    Self("store") { vault, _ in "\(try vault.put("new", group: "new group").version)" },
+    Self("store a long secret") { vault, _ in
+      "\(try vault.put("long", String(repeating: "long", count: 9000)).version)"
+    },
+    Self("replace") { vault, _ in "\(try vault.put("b", "new").version)" },
+    Self("update") { vault, _ in
+      let update = CredentialUpdate(accessibility: .always, label: .set("new"))
+      return "\(try vault.update(.test("b"), with: update).version)"
+    },
+    Self("remove") { vault, _ in "\(try vault.remove(.test("b")))" },
+    Self("add the first passphrase") { vault, _ in
+      "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
+    },
+    Self("add the first key file") { vault, test in
+      "\(try vault.addKeyFileSlot(path: test.folder.path + "/key-file").kind)"
+    },
+    Self("add a key file beside a passphrase", on: passphraseAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.addKeyFileSlot(path: test.folder.path + "/key-file"))"
+    },
+    Self("remove the only passphrase", on: passphraseAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.removeSlot(2))"
+    },
+    Self("accept a restored vault", on: rolledBack) { vault, _ in
+      try vault.acceptRestored { _ in true }
+      return "accepted"
+    },
+  ]
+
+  static let reads: [Self] = [
+    Self("read a secret") { vault, _ in try vault.digest(of: .test("b")) },
+    Self("read a long secret") { vault, _ in try vault.digest(of: .test("a", group: "group")) },
+    Self("look for what is absent") { vault, _ in try vault.digest(of: .test("none")) },
+    Self("search all") { vault, _ in try found(vault, CredentialQuery()) },
+    Self("search by account") { vault, _ in try found(vault, CredentialQuery(account: "b")) },
+    Self("status") { vault, _ in
+      let status = try vault.status()
+      guard status.damagedSlots.isEmpty else { throw KeychainError(.damaged, "a slot") }
+      return "\(status.itemsByAccessibility.values.sorted()) \(status.slots) \(status.exists)"
+    },
+    Self("verify") { vault, _ in
+      let report = try vault.verify()
+      guard report.isIntact else { throw KeychainError(.damaged, "\(report.problems)") }
+      return "\(report)"
+    },
+    Self("back up") { vault, test in
+      let report = try vault.backup(to: test.folder.path + "/backup.db")
+      return "\(report.itemCount) \(report.slots)"
+    },
+  ]
+
+  /// What a search finds; damage that it names is a failure here.
+  private static func found(_ vault: Vault, _ query: CredentialQuery) throws -> String {
+    let found = try vault.search(query)
+    guard found.damaged.isEmpty else { throw KeychainError(.damaged, "\(found.damaged)") }
+    return "\(found.credentials.map(\.identity)) \(found.lockedCount) \(found.otherDeviceCount)"
+  }
+
+  /// How long a call waits; short, since a lock that a fault holds is never let go.
+  static let deadline: Duration = .milliseconds(5)
+
+  private static let created: @Sendable (TestVault) throws -> Void = { vault in
+    try vault.handle().create(passphrase: nil, keyFile: nil, device: true)
+  }
+
+  private static let somethingStored: @Sendable (TestVault) throws -> Void = { vault in
+    let handle = vault.handle()
+    try handle.put("a", String(repeating: "a", count: 6000), .always, group: "group")
+    try handle.put("b", "b")
+    try handle.put("c", "c", .afterFirstUnlockThisDeviceOnly)
+    _ = try vault.file("key-file", String(repeating: "k", count: 32))
+  }
+
+  private static let passphraseAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try somethingStored(vault)
+    try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+  }
+
+  private static let rolledBack: @Sendable (TestVault) throws -> Void = { vault in
+    try somethingStored(vault)
+    let old = try Data(contentsOf: URL(filePath: vault.path))
+    try vault.handle().put("d", "d")
+    try old.write(to: URL(filePath: vault.path))
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import KeychainVaultTesting
+import Testing
+
+/// What somebody can do who may write the file and has no key: destroy, but neither forge nor hide
+/// it from a verification.
+@Suite("Items are changed outside the vault")
+struct ItemTamperingTests {
+  private let vault: TestVault
+
+  init() throws {
+    vault = try TestVault()
+    try vault.handle().put("a", "one", .whenUnlocked)
+    try vault.handle().put("b", "two", .alwaysThisDeviceOnly)
+  }
+
+  @Test(arguments: [["secret"], ["metadata"], ["secret", "metadata"]])
+  func boxesOfTwoItemsAreSwapped(_ columns: [String]) throws {
+    let changes = columns.map { "\($0) = other.\($0)" }.joined(separator: ", ")
+    try vault.tamper { database in
+      try database.execute(
+        sql: """
+          CREATE TEMP TABLE old AS SELECT * FROM item;
+          UPDATE item SET \(changes) FROM old AS other WHERE other.id <> item.id
+          """)
+    }
+    for account in ["a", "b"] { expect(.damaged) { try vault.handle().text(account) } }
+    try expectProblems()
+  }
+
+  @Test(arguments: ["class = 4", "version = version + 1", "id = zeroblob(32)", "device = x'00'"])
+  func aColumnIsChanged(_ change: String) throws {
+    try vault.tamper { try $0.execute(sql: "UPDATE item SET \(change) WHERE class = 0") }
+    expect(.damaged) { try vault.handle().text("a") }
+    #expect(try vault.handle().text("b") == "two")
+    let found = try vault.handle().search(CredentialQuery())
+    #expect(found.credentials.map(\.identity.account) == ["b"])
+    #expect(found.damaged.count == 1)
+    try expectProblems()
+  }
+
+  @Test func theDeviceIsChanged() throws {
+    try vault.tamper { try $0.execute(sql: "UPDATE item SET device = zeroblob(16)") }
+    expect(.otherDevice) { try vault.handle().text("b") }
+    #expect(try vault.handle().search(CredentialQuery()).otherDeviceCount == 1)
+    try expectProblems()
+  }
+
+  /// Single rows can be put back: only a verification tells.
+  @Test(arguments: [["item"], ["item", "state"]])
+  func oldRowsArePutBack(_ tables: [String]) throws {
+    let old = vault.folder.path + "/old.db"
+    try FileManager.default.copyItem(atPath: vault.path, toPath: old)
+    try vault.handle().put("a", "new", .whenUnlocked)
+    let queue = try vault.rawDatabase()
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "ATTACH ? AS old", arguments: [old])
+      for table in tables {
+        try database.execute(
+          sql: "DELETE FROM main.\(table); INSERT INTO main.\(table) SELECT * FROM old.\(table)")
+      }
+    }
+    try queue.close()
+    guard tables.contains("state") else {
+      #expect(try vault.handle().text("a") == "one")
+      return try expectProblems()
+    }
+    expect(.rolledBack) { try vault.handle().text("a") }
+  }
+
+  @Test func anItemIsDroppedWithItsTokens() throws {
+    try vault.tamper { database in
+      try database.execute(
+        sql: """
+          DELETE FROM token WHERE item IN (SELECT id FROM item WHERE class = 0);
+          DELETE FROM item WHERE class = 0
+          """)
+    }
+    expect(.damaged) { try vault.handle().search(CredentialQuery()) }
+    try expectProblems()
+  }
+
+  @Test(arguments: ["item WHERE id", "token WHERE item"])
+  func anItemIsDroppedFromOneTree(_ tree: String) throws {
+    let id: Data = try #require(try vault.raw("SELECT id FROM item WHERE class = 0"))
+    try vault.tamper { try $0.execute(sql: "DELETE FROM \(tree) = ?", arguments: [id]) }
+    let text = Result { try vault.handle().text("a") }
+    #expect((try? text.get()) == (tree.hasPrefix("token") ? "one" : nil))
+    if case .failure(let error as KeychainError) = text { #expect(error.code == .damaged) }
+    #expect(throws: KeychainError.self) { try vault.handle().put("a", "new") }
+    try expectProblems()
+  }
+
+  private func expectProblems() throws {
+    let report = try vault.handle().verify()
+    #expect(!report.isIntact)
+    expect(.damaged) { try vault.handle().backup(to: vault.folder.path + "/backup.db") }
+    expect(.damaged) { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
+  }
+}

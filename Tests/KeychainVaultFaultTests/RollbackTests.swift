@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import KeychainCredentials
+import KeychainVault
+import KeychainVaultTesting
+import Testing
+
+@Suite("A file is put in the place of a vault")
+struct RollbackTests {
+  private let vault: TestVault
+
+  init() throws {
+    vault = try TestVault()
+    try vault.handle().put("a", "one")
+  }
+
+  @Test(arguments: [true, false])
+  func anOlderCopy(_ hasOpenHandle: Bool) throws {
+    let handle = vault.handle()
+    let old = try Data(contentsOf: URL(filePath: vault.path))
+    try (hasOpenHandle ? handle : vault.handle()).put("a", "two")
+    try put(old, as: vault.path)
+    for call in [
+      { try handle.text("a") }, { try handle.put("a", "three") },
+      { try handle.search(CredentialQuery()) }, { try handle.verify() },
+      { try handle.remove(.test("a")) },
+      { try handle.backup(to: vault.folder.path + "/backup.db") },
+    ] as [() throws -> Any?] {
+      expect(.rolledBack) { try call() }
+    }
+    #expect(try Data(contentsOf: URL(filePath: vault.path)) == old)
+    #expect(try handle.status().seenRecord == .newerThanFile)
+    try accept { differences in
+      differences.fileCounter == 2 && differences.seenCounter == 3 && differences.isConsistent
+        && !differences.isOtherVault
+    }
+    #expect(try handle.text("a") == "one")
+    #expect(try handle.put("a", "three").version == 5)
+  }
+
+  @Test func anotherVault() throws {
+    let other = vault.folder.path + "/other.db"
+    try vault.handle { $0.path = other }.put("a", "other")
+    try put(try Data(contentsOf: URL(filePath: other)), as: vault.path)
+    expect(.rolledBack) { try vault.handle().text("a") }
+    expect(.rolledBack) { try vault.handle().put("a", "two") }
+    #expect(try vault.handle().status().seenRecord == .otherVault)
+    try accept { $0.isOtherVault && $0.isConsistent }
+    #expect(try vault.handle().text("a") == "other")
+  }
+
+  @Test func anAcceptanceThatIsRefusedChangesNothing() throws {
+    let old = try Data(contentsOf: URL(filePath: vault.path))
+    try vault.handle().put("a", "two")
+    try put(old, as: vault.path)
+    expect(.cancelled) { try vault.handle().acceptRestored { _ in false } }
+    expect(.rolledBack) { try vault.handle().text("a") }
+    #expect(try Data(contentsOf: URL(filePath: vault.path)) == old)
+  }
+
+  @Test(arguments: [0, 1, 56, 57])
+  func aTornRecord(_ count: Int) throws {
+    let name = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: vault.seenFolder).first)
+    let path = vault.seenFolder + "/" + name
+    var record = try Data(contentsOf: URL(filePath: path)).prefix(count)
+    if count == 57 { record[40] ^= 1 }
+    try record.write(to: URL(filePath: path))
+    #expect(try vault.handle().status().seenRecord == .unreadable)
+    #expect(try vault.handle().text("a") == "one")
+    // The first read that succeeds writes it anew.
+    #expect(try vault.handle().status().seenRecord == .current)
+  }
+
+  @Test func theVaultIsGone() throws {
+    try FileManager.default.removeItem(atPath: vault.path)
+    for call in [
+      { try vault.handle().text("a") }, { try vault.handle().put("a") },
+      { try vault.handle().search(CredentialQuery()) }, { try vault.handle().verify() },
+      { try vault.handle().create(passphrase: nil, keyFile: nil, device: true) },
+    ] as [() throws -> Any?] {
+      expect(.noStore) { try call() }
+    }
+    #expect(!FileManager.default.fileExists(atPath: vault.path))
+    try vault.handle().create(passphrase: nil, keyFile: nil, device: true, startingAnew: true)
+    #expect(try vault.handle().text("a") == nil)
+  }
+
+  private func accept(_ isRight: (RestoredDifferences) -> Bool) throws {
+    try vault.handle().acceptRestored { differences in
+      #expect(isRight(differences), "\(differences)")
+      return true
+    }
+    #expect(try vault.handle().verify().problems == [])
+  }
+
+  /// Replaces a file by a new one, as a restoring program does.
+  private func put(_ bytes: Data, as path: String) throws {
+    let temporary = path + ".new"
+    let made = FileManager.default.createFile(
+      atPath: temporary, contents: bytes, attributes: [.posixPermissions: 0o600])
+    try #require(made)
+    try #require(rename(temporary, path) == 0)
+  }
+}

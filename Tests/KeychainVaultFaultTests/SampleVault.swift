@@ -1,0 +1,123 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import KeychainVaultTesting
+
+/// A small vault with items of every kind, for tests that damage it.
+struct SampleVault {
+  let vault = Result { try TestVault() }
+  let passphrase: String?
+  private var expected: [(identity: CredentialIdentity, digest: String)] = []
+
+  /// Makes the vault.
+  ///
+  /// - Parameter passphrase: The passphrase that opens it; `nil` for one of the device alone.
+  init(passphrase: String?) throws {
+    self.passphrase = passphrase
+    let handle = try handle()
+    for credential in Self.credentials(withPasscode: passphrase != nil) {
+      let secret = Self.secret(of: credential.identity)
+      try handle.store(credential, secret: SecretBytes(copying: secret))
+      expected.append((credential.identity, try handle.digest(of: credential.identity)))
+    }
+  }
+
+  var count: Int { expected.count }
+
+  /// A new handle, with its secret if the vault needs one.
+  func handle() throws -> Vault {
+    let vault = try vault.get()
+    return passphrase.map { vault.handle(passphrase: $0) } ?? vault.handle()
+  }
+
+  private static func credentials(withPasscode: Bool) -> [Credential] {
+    var credentials = Accessibility.allCases
+      .filter { withPasscode || $0 != .whenPasscodeSetThisDeviceOnly }
+      .map { Credential(.test("\($0)"), accessibility: $0) }
+    credentials[0].label = "label"
+    credentials[1].attributes = ["colour": "blue"]
+    for account in ["long", "longer"] { credentials.append(Credential(.test(account))) }
+    for group in ["one", "two"] {
+      credentials.append(Credential(.test("grouped", group: group), accessibility: .always))
+    }
+    for server in ["a.example", "b.example"] {
+      let password = InternetPassword(server: server, account: "me")
+      credentials.append(Credential(CredentialIdentity(.internetPassword(password))))
+    }
+    return credentials
+  }
+
+  private static func secret(of identity: CredentialIdentity) -> String {
+    switch identity.account {
+    case "long": String(repeating: "5 KiB", count: 1024)
+    case "longer": String(repeating: "100 ", count: 25 << 10)
+    default: "secret of \(identity)"
+    }
+  }
+
+  /// Reads everything from the vault as it lies there now.
+  ///
+  /// - Returns: What happened to the reads.
+  func read() throws -> DamageReport {
+    var report = DamageReport()
+    let handle = try handle()
+    for (identity, digest) in expected {
+      report.note(Result { try handle.digest(of: identity) }) { found in
+        if found == digest { return nil }
+        return found == "absent" ? "\(identity) is absent" : "\(identity) has a wrong secret"
+      }
+    }
+    let queries = [CredentialQuery(), CredentialQuery(service: "test"), CredentialQuery(account: "me")]
+    for query in queries {
+      let identities = expected.map(\.identity).filter { query.matches(Credential($0)) }
+      report.note(Result { try handle.search(query) }) { found in
+        let count =
+          found.credentials.count + found.damaged.count + found.otherDeviceCount
+        let isRight = found.credentials.allSatisfy { identities.contains($0.identity) }
+        return count >= identities.count && found.lockedCount == 0 && isRight
+          ? nil : "a search finds \(count) of \(identities.count)"
+      }
+    }
+    return report
+  }
+}
+
+/// What came of reading a damaged vault.
+struct DamageReport {
+  /// How many reads ended with each code, and how many were right.
+  private(set) var outcomes: [String: Int] = [:]
+
+  /// What must never happen.
+  private(set) var violations: [String] = []
+
+  /// Notes how a read ended.
+  ///
+  /// - Parameter fault: Says what is wrong with an answer.
+  mutating func note<Answer>(_ outcome: Result<Answer, any Error>, fault: (Answer) -> String?) {
+    switch outcome {
+    case .success(let answer):
+      if let fault = fault(answer) { violations.append(fault) }
+      outcomes["right", default: 0] += 1
+    case .failure(let error as KeychainError):
+      outcomes["\(error.code)", default: 0] += 1
+      if !Self.honestCodes.contains(error.code) { violations.append("\(error)") }
+    case .failure(let error): violations.append("\(error)")
+    }
+  }
+
+  /// The codes by which damage may show itself.
+  private static let honestCodes: Set<KeychainError.Code> = [
+    .damaged, .foreign, .unsupportedFormat, .otherDevice, .rolledBack, .inputOutput,
+  ]
+
+  mutating func add(_ other: DamageReport) {
+    outcomes.merge(other.outcomes, uniquingKeysWith: +)
+    violations += other.violations
+  }
+
+  /// A table of the outcomes.
+  var table: String {
+    outcomes.sorted { $0.value > $1.value }.map { "\($0.value)\t\($0.key)" }.joined(separator: "\n")
+  }
+}

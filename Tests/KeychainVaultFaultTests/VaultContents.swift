@@ -1,0 +1,51 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+
+@testable import KeychainVault
+
+/// Everything that a vault holds and that does not differ from run to run.
+struct VaultContents: Hashable, CustomStringConvertible {
+  private var items: [String] = []
+  private var slots: [String] = []
+
+  /// Reads all of a vault, checking on the way that it is intact.
+  ///
+  /// - Throws: What the vault throws, or ``NotIntact``.
+  init(of vault: TestVault) throws {
+    let found = vault.handle()
+    guard try found.session() != nil else { return }
+    let hasPassphrase = try found.slots().contains { $0.kind == .passphrase }
+    let handle = hasPassphrase ? vault.handle(passphrase: TestVault.passphrase) : found
+    let report = try handle.verify()
+    guard report.isIntact else { throw NotIntact(problems: report.problems) }
+    slots = try handle.slots().map { "\($0.number) \($0.kind) \($0.grant)" }
+    let result = try handle.search(CredentialQuery())
+    guard result.lockedCount == 0, result.damaged.isEmpty, result.otherDeviceCount == 0,
+      result.credentials.count == report.itemCount
+    else { throw NotIntact(problems: ["a search does not find all"]) }
+    items = try result.credentials.map { credential in
+      "\(credential.identity) \(credential.accessibility) \(credential.label ?? "-") "
+        + "version \(credential.version) \(try handle.digest(of: credential.identity))"
+    }
+  }
+
+  var description: String { (items + slots).joined(separator: "\n") }
+
+  struct NotIntact: Error {
+    let problems: [String]
+  }
+}
+
+extension CredentialStore {
+  /// A number that stands for a secret, so that no secret gets into the output of a test.
+  func digest(of identity: CredentialIdentity) throws -> String {
+    guard let stored = try secret(for: identity) else { return "absent" }
+    return stored.secret.withBytes { bytes in
+      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+      bytes.withUnsafeBytes { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 } }
+      return "\(bytes.byteCount) bytes, \(String(hash, radix: 16))"
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+/// Needs the kernel's keyring, and fails without it.
+@Suite("Locking and unlocking")
+struct LockingTests {
+  private func lockedVault() throws -> TestVault {
+    let vault = try TestVault()
+    for accessibility in [Accessibility.whenUnlocked, .afterFirstUnlock, .always] {
+      try vault.handle(passphrase: "open").put("\(accessibility)", "s", accessibility)
+    }
+    return vault
+  }
+
+  private func readable(_ vault: TestVault) -> [String] {
+    ["whenUnlocked", "afterFirstUnlock", "always"].filter {
+      (try? vault.handle().text($0)) == "s"
+    }
+  }
+
+  @Test func lockForgetsWhatIsReadableWhileUnlockedOnly() throws {
+    let vault = try lockedVault()
+    #expect(readable(vault) == ["always"])
+    try vault.handle(passphrase: "open").unlock()
+    #expect(readable(vault) == ["whenUnlocked", "afterFirstUnlock", "always"])
+    try vault.handle().lock()
+    #expect(readable(vault) == ["afterFirstUnlock", "always"])
+    try vault.handle().lock(all: true)
+    #expect(readable(vault) == ["always"])
+  }
+
+  @Test func lockReachesHandlesThatReadTheCache() throws {
+    let vault = try lockedVault()
+    try vault.handle(passphrase: "open").unlock()
+    let handle = vault.handle()
+    #expect(try handle.text("whenUnlocked") == "s")
+    try vault.handle().lock()
+    #expect(throws: KeychainError.self) { try handle.text("whenUnlocked") }
+  }
+
+  @Test func aHandleThatWasGivenThePassphraseKeepsItsKeysUntilItsOwnLock() throws {
+    let vault = try lockedVault()
+    let asked = Mutex(0)
+    let handle = vault.handle {
+      $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
+        asked.withLock { $0 += 1 }
+        do throws(SecretsError) {
+          return try SecretBytes(copying: "open")
+        } catch {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+      }
+    }
+    for _ in 0..<3 { #expect(try handle.text("whenUnlocked") == "s") }
+    #expect(asked.withLock { $0 } == 1)
+    try vault.handle().lock()
+    #expect(try handle.text("whenUnlocked") == "s")
+    try handle.lock()
+    #expect(try handle.text("whenUnlocked") == "s")
+    #expect(asked.withLock { $0 } == 2)
+  }
+
+  @Test func theIdleTimePassesForAHandle() throws {
+    let vault = try lockedVault()
+    let handle = vault.handle(passphrase: "open")
+    #expect(try handle.text("whenUnlocked") == "s")
+    let held = HeldKeys(idleTime: .zero)
+    held.hold(try TierKeys(root: RootKey.random()))
+    #expect(held.keys(for: try TierKeys(root: RootKey.random()).checks) == nil)
+  }
+
+  @Test func theCacheExpires() throws {
+    let vault = try lockedVault()
+    try vault.handle(passphrase: "open").unlock(timeout: .milliseconds(1))
+    let deadline = ContinuousClock.now + .seconds(10)
+    while readable(vault).contains("whenUnlocked"), ContinuousClock.now < deadline {
+      usleep(50_000)
+    }
+    #expect(readable(vault) == ["afterFirstUnlock", "always"])
+  }
+
+  @Test func statusNeitherAsksNorProlongs() throws {
+    let vault = try lockedVault()
+    let handle = vault.handle {
+      $0.interaction = .allowed { _ throws(KeychainError) in
+        Issue.record("status asked for the passphrase")
+        return nil
+      }
+    }
+    #expect(try handle.status().readable == .nothing)
+    #expect(try handle.status().cachedFor == nil)
+    try vault.handle(passphrase: "open").unlock(timeout: .seconds(100))
+    let status = try handle.status()
+    #expect(status.readable == .unlockedNow)
+    #expect(try #require(status.cachedFor) <= .seconds(100))
+    #expect(status.itemCount == 3)
+  }
+
+  @Test func aPersonIsAskedThreeTimesAndCanCancel() throws {
+    let vault = try lockedVault()
+    let attempts = Mutex<[Int]>([])
+    let handle = vault.handle {
+      $0.interaction = .allowed { request throws(KeychainError) in
+        attempts.withLock { $0.append(request.failedAttempts) }
+        do throws(SecretsError) {
+          return try SecretBytes(copying: "wrong")
+        } catch {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+      }
+    }
+    #expect(throws: KeychainError.self) { try handle.text("whenUnlocked") }
+    #expect(attempts.withLock { $0 } == [0, 1, 2])
+    let cancelling = vault.handle { $0.interaction = .allowed { _ throws(KeychainError) in nil } }
+    let error = #expect(throws: KeychainError.self) { try cancelling.text("whenUnlocked") }
+    #expect(error?.code == .cancelled)
+    // What needs no unlock asks nobody.
+    #expect(try cancelling.text("always") == "s")
+  }
+
+  @Test func lockedItemsAreCountedAndNotNamed() throws {
+    let vault = try lockedVault()
+    let result = try vault.handle().search(CredentialQuery())
+    #expect(result.credentials.map(\.identity) == [.test("always")])
+    #expect(result.lockedCount == 2)
+  }
+
+  @Test func lockedItemsAreNeitherReplacedNorRemoved() throws {
+    let vault = try lockedVault()
+    #expect(throws: KeychainError.self) { try vault.handle().put("whenUnlocked", "new") }
+    #expect(throws: KeychainError.self) { try vault.handle().put("whenUnlocked", "new", .always) }
+    #expect(throws: KeychainError.self) { try vault.handle().remove(.test("whenUnlocked")) }
+    #expect(throws: KeychainError.self) { try vault.handle().put("other") }
+    #expect(try vault.handle(passphrase: "open").text("whenUnlocked") == "s")
+  }
+}

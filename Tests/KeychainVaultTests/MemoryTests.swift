@@ -1,0 +1,109 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Testing
+
+@testable import KeychainVault
+
+@Suite("What stays in memory", .timeLimit(.minutes(2)))
+struct MemoryTests {
+  @Test func aLivingSecretIsFound() async {
+    await #expect(processExitsWith: .success) {
+      let secret = try SecretBytes.random(count: 48)
+      let scan = try MemoryScan()
+      let marker = MaskedBytes("secret", secret)
+      let count = scan.count(of: marker)
+      precondition(count == 1, "the scan does not find what is there")
+      precondition(secret.count == 48)
+    }
+  }
+
+  /// Everything happens in a process of its own, which has nothing else in memory.
+  @Test func nothingIsLeftOfSecretsKeysAndPassphrases() async {
+    await #expect(processExitsWith: .success) {
+      let marks = try MemoryWalk().run()
+      let scan = try MemoryScan()
+      for mark in marks {
+        let count = scan.count(of: mark)
+        if count != 0 { print("left in memory: \(mark.name), \(count) times") }
+        precondition(count == 0, "something is left in memory")
+      }
+    }
+  }
+}
+
+/// Uses a vault in every way, and lets go of everything.
+struct MemoryWalk {
+  private let passphrase: MaskedBytes
+  private let secret: MaskedBytes
+  private let large: MaskedBytes
+  private let vault: TestVault
+  private let identity = CredentialIdentity.test("a", group: "team")
+
+  init() throws {
+    vault = try TestVault()
+    // 48 bytes fit a slot of a slab; 5000 take pages of their own.
+    secret = MaskedBytes("the secret", try SecretBytes.random(count: 48))
+    large = MaskedBytes("the large secret", try SecretBytes.random(count: 3000))
+    passphrase = MaskedBytes("the passphrase", try SecretBytes.random(count: 32))
+  }
+
+  /// Returns what must not be in memory any more.
+  func run() throws -> [MaskedBytes] {
+    try vault.handle().put("first", "before there is a passphrase")
+    try vault.handle().addPassphraseSlot(passphrase.secret())
+    try use(handle())
+    try handle().unlock()
+    try use(vault.handle())
+    let keys = try keys()
+    try vault.handle().lock(all: true)
+    return keys + [secret, large, passphrase]
+  }
+
+  private func handle() -> Vault {
+    let passphrase = passphrase
+    return vault.handle {
+      $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
+        guard let secret = try? passphrase.secret() else {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+        return secret
+      }
+    }
+  }
+
+  private func use(_ handle: Vault) throws {
+    for mark in [secret, large] {
+      try handle.store(Credential(identity), secret: mark.secret())
+      try handle.update(identity, with: CredentialUpdate(label: .set("label")))
+      _ = try handle.secret(for: identity)?.secret.count
+      _ = try handle.search(CredentialQuery())
+      let report = try handle.verify()
+      precondition(report.isIntact)
+    }
+    try handle.lock()
+  }
+
+  /// Masked copies of every key between the root and a box.
+  private func keys() throws -> [MaskedBytes] {
+    let administration = try handle().administration()
+    let tiers = administration.keys
+    let device = try #require(try handle().unlocker.device.find())
+    var marks = [
+      MaskedBytes("the root key", administration.root.bytes), MaskedBytes("T0", tiers.open.bytes),
+      MaskedBytes("T1", try #require(tiers.first).bytes),
+      MaskedBytes("T2", try #require(tiers.unlocked).bytes),
+      MaskedBytes("the device secret", device.secret.bytes),
+    ]
+    let unlocked = try #require(tiers.unlocked)
+    let classKey = try ClassKey.derive(from: unlocked.bytes, .whenUnlocked, device: nil)
+    let group = try GroupKey(classKey: classKey, group: "team")
+    let version = try #require(try handle().credential(for: identity)).version
+    let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
+    marks.append(MaskedBytes("the class key", classKey))
+    marks.append(MaskedBytes("the group key", group.key))
+    marks.append(
+      MaskedBytes("the item key", try group.itemKey(.secret, id: id, version: version)))
+    return marks
+  }
+}

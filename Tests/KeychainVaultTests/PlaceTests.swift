@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import KeychainCredentials
+import Testing
+
+@testable import KeychainVault
+
+@Suite("Where things lie, and whether the place can be trusted")
+struct PlaceTests {
+  private func locations(_ values: [String: String]) -> Locations {
+    Locations(environment: VaultEnvironment(values))
+  }
+
+  private func code(_ body: () throws -> Void) -> KeychainError.Code? {
+    do { try body() } catch { return (error as? KeychainError)?.code }
+    return nil
+  }
+
+  /// A folder of its own, without symbolic links in its path.
+  private func folder() throws -> URL {
+    let path = URL(filePath: try TrustedPath(resolving: NSTemporaryDirectory()).path)
+      .appending(path: "place-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    return path
+  }
+
+  @Test func theVariablesOfTheBaseDirectorySpecificationCount() throws {
+    let given = locations([
+      "HOME": "/home/me", "XDG_DATA_HOME": "/data", "XDG_STATE_HOME": "/state",
+    ])
+    #expect(try given.defaultVaultPath() == "/data/keychain/vault.db")
+    #expect(try given.stateFolder() == "/state/keychain")
+    let home = locations(["HOME": "/home/me", "XDG_DATA_HOME": "relative"])
+    #expect(try home.defaultVaultPath() == "/home/me/.local/share/keychain/vault.db")
+    #expect(try home.stateFolder() == "/home/me/.local/state/keychain")
+    #expect(try locations(["KEYCHAIN_VAULT": "x.db"]).defaultVaultPath() == "x.db")
+  }
+
+  @Test func withoutAHomeTheEntryOfTheUserCounts() throws {
+    let home = String(cString: getpwuid(geteuid()).pointee.pw_dir)
+    #expect(try locations([:]).stateFolder() == home + "/.local/state/keychain")
+  }
+
+  @Test func linksAreFollowedToTheirEnds() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/link", withDestinationPath: "not/../mounted")
+    let resolved = try TrustedPath(resolving: folder.path + "/./link/vault.db")
+    #expect(resolved.path == folder.path + "/mounted/vault.db")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/loop", withDestinationPath: "loop")
+    #expect(code { _ = try TrustedPath(resolving: folder.path + "/loop/vault.db") } == .inputOutput)
+  }
+
+  @Test func foldersThatOthersCanChangeAreRefused() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let vault = folder.path + "/vault.db"
+    #expect(chmod(folder.path, 0o777) == 0)
+    #expect(code { _ = try TrustedPath(resolving: vault) } == .insecurePermissions)
+    #expect(chmod(folder.path, 0o775) == 0)
+    #expect(code { _ = try TrustedPath(resolving: vault) } == .insecurePermissions)
+    // Like /tmp: others can add files, and cannot replace ours.
+    #expect(chmod(folder.path, 0o1777) == 0)
+    #expect(try TrustedPath(resolving: vault).path == vault)
+  }
+
+  @Test func whatLiesBelowAPrivateFolderIsOutOfReach() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let inner = folder.path + "/inner"
+    #expect(mkdir(inner, 0o777) == 0 && chmod(inner, 0o777) == 0)
+    #expect(code { _ = try TrustedPath(resolving: inner + "/x") } == .insecurePermissions)
+    #expect(chmod(folder.path, 0o700) == 0)
+    #expect(try TrustedPath(resolving: inner + "/x").path == inner + "/x")
+  }
+
+  @Test func aRecordIsRaisedAndNeverLowered() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = try SeenRecordFile(stateFolder: folder.path, vaultPath: "/v")
+    let check = Data(repeating: 7, count: 16)
+    #expect(file.read() == .none)
+    try file.raise(check: check, to: 5)
+    try file.raise(check: check, to: 3)
+    #expect(file.read() == .record(SeenRecord(checks: [check], counter: 5)))
+    // A record of another vault is evidence, and stays.
+    try file.raise(check: Data(repeating: 8, count: 16), to: 9)
+    #expect(file.read() == .record(SeenRecord(checks: [check], counter: 5)))
+    try Data([1, 2, 3]).write(to: URL(filePath: file.path))
+    #expect(file.read() == .unreadable)
+  }
+
+  @Test func theDeviceSecretIsMadeOnce() async throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.path
+    let ids = try await withThrowingTaskGroup(of: Data.self) { group in
+      for _ in 0..<16 {
+        group.addTask { try DeviceSecretFile(stateFolder: path).readOrCreate().id }
+      }
+      return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
+    }
+    #expect(ids.count == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["device.key"])
+    try Data(count: 31).write(to: folder.appending(path: "device.key"))
+    #expect(code { _ = try DeviceSecretFile(stateFolder: path).readOrCreate() } == .damaged)
+  }
+
+  @Test func memoryAndFileSystemsAreKnown() throws {
+    #expect(try #require(AvailableMemory.bytes()) > 1 << 20)
+    #expect(FileSystemKind(of: "/proc/self/status").name == "proc")
+    #expect(!FileSystemKind(of: "/proc/self/status").isNetwork)
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import KeychainVaultTesting
+
+/// Writes to the vault of its environment until its work is done or it is killed, and prints a line
+/// for each write that has succeeded.
+///
+/// It is what the tests run as other processes.
+@main
+enum VaultWriterTool {
+  static func main() throws {
+    var arguments = CommandLine.arguments.dropFirst()
+    let vault = handle()
+    switch arguments.popFirst() {
+    case "items":
+      let prefix = arguments.popFirst() ?? ""
+      let count = arguments.popFirst().flatMap { Int($0) } ?? .max
+      for number in 0..<count {
+        try vault.put("\(prefix)\(number)", "secret of \(prefix)\(number)")
+        report("\(number)")
+      }
+    case "count":
+      for _ in 0..<(arguments.popFirst().flatMap { Int($0) } ?? 0) {
+        try increment(vault)
+        report("counted")
+      }
+    case "seal":
+      report("begun")
+      try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+      report("sealed")
+    default: exit(64)
+    }
+  }
+
+  private static func handle() -> Vault {
+    var configuration = Vault.Configuration(deadline: .seconds(60))
+    configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
+    return Vault(configuration: configuration)
+  }
+
+  /// Raises the number in the item "counter" by one, whoever else does so at the same time.
+  private static func increment(_ vault: Vault) throws {
+    while true {
+      let version = try vault.credential(for: .test("counter"))?.version ?? 0
+      let number = try vault.text("counter").flatMap { Int($0) } ?? 0
+      do {
+        try vault.store(
+          Credential(.test("counter")), secret: SecretBytes(copying: "\(number + 1)"),
+          mode: version == 0 ? .addOnly : .replace(version: version))
+        return
+      } catch let error as KeychainError
+        where error.code == .versionConflict || error.code == .alreadyExists
+      {
+        continue
+      }
+    }
+  }
+
+  private static func report(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+}
