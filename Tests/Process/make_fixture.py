@@ -17,6 +17,9 @@ import vault_keys as keys
 from vault_reader import Secrets, Vault, described
 
 COMPOSED, DECOMPOSED = "\u00e9", "e\u0301"
+ODD_NAMES = (
+  COMPOSED, DECOMPOSED, "", "line\nbreak\ttab", "-x", "\U0001f1e9\U0001f1ea", "a" * 2000)
+GROUP = "gr\u00fcppe \U0001f511"
 SERVER = ["--server=example.com", "--protocol=https", "--port=443", "--path=/a/b"]
 
 
@@ -25,10 +28,10 @@ def fill(home: Home) -> None:
     home.set(accessibility, f"secret of {accessibility}".encode(), "--service=class",
              f"--accessibility={accessibility}")
   for number, accessibility in enumerate(keys.ACCESSIBILITIES):
-    home.set("a", f"grouped {number}".encode(), "--service=s", "--access-group=gr\u00fcppe \U0001f511",
+    home.set("a", f"grouped {number}".encode(), "--service=s", f"--access-group={GROUP}",
              f"--accessibility={accessibility}")
   home.set("a", b"another group", "--service=s", "--access-group=-other")
-  for name in (COMPOSED, DECOMPOSED, "", "line\nbreak\ttab", "-x", "\U0001f1e9\U0001f1ea", "a" * 2000):
+  for name in ODD_NAMES:
     home.set(name, b"odd name", "--service", name)
   home.set("alice", b"\0\xff\n", *SERVER, "--security-domain=realm",
            "--authentication-type=httpDigest")
@@ -69,7 +72,8 @@ def main() -> None:
   expected = {
     "counter": vault.state.counter, "checks": [check.hex() for check in vault.rows.vault.checks],
     "slots": len(vault.rows.slots), "items": items}
-  (target / "format1-swift.expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
+  text = json.dumps(expected, indent=1) + "\n"
+  (target / "format1-swift.expected.json").write_text(text, "utf-8")
   shutil.rmtree(folder)
 
 

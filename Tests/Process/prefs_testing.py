@@ -56,7 +56,10 @@ class Home:
       "XDG_RUNTIME_DIR": str(folder / "runtime"), "XDG_CONFIG_HOME": str(folder / "config")}
 
   def start(self, *arguments: str | bytes, **options) -> subprocess.Popen:
-    """Starts `prefs keychain …` without a terminal; a value of `environment` that is None unsets."""
+    """Starts `prefs keychain …` without a terminal.
+
+    A variable of `environment` that is None is not set; the words of `through` start the program.
+    """
     environment = self.environment | options.pop("environment", {})
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("stdout", subprocess.PIPE)

@@ -32,7 +32,8 @@ def test_set_says_nothing_on_standard_output(home):
 
 
 @pytest.mark.parametrize("secret", [
-  b"", b"x", b"\n", b"a\nb\n\n", b"\0", b"\0\xff\0" * 100, bytes(range(256)), b"\r\n", "ключ🔑".encode()])
+  b"", b"x", b"\n", b"a\nb\n\n", b"\0", b"\0\xff\0" * 100, bytes(range(256)), b"\r\n",
+  "ключ🔑".encode()])
 def test_every_byte_comes_back(home, secret):
   home.set("alice", secret)
   assert home.get("alice") == secret

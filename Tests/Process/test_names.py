@@ -22,7 +22,8 @@ def test_names_compare_as_bytes(home):
 
 
 @pytest.mark.parametrize("name", [
-  "a b", "'\"$`\\", "\n", "\t", "🇩🇪👩‍👩‍👧", "\u202egnirts", "a" * 4096, "../../etc/passwd", "%s%n", "'; DROP TABLE item; --"])
+  "a b", "'\"$`\\", "\n", "\t", "🇩🇪👩‍👩‍👧", "\u202egnirts", "a" * 4096,
+  "../../etc/passwd", "%s%n", "'; DROP TABLE item; --"])
 def test_any_text_is_a_name(home, name):
   home.set(name, b"x", "--service", name, "--access-group", name, "--label", name)
   options = ["--service", name, "--access-group", name]
