@@ -79,9 +79,7 @@ extension Vault {
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
     guard let session = try session() else { return }
-    try session.read(requirement) { rows, sealing, state throws(KeychainError) in
-      .done((), counter: state.counter, checks: sealing.keys.checks)
-    }
+    try session.requireReadable(requirement)
   }
 
   /// Observes changes made through this handle; see the protocol.

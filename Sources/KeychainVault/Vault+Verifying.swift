@@ -90,7 +90,10 @@ extension Vault {
       try Self.differences(rows, sealing, session.opened.seen)
     }
     guard differences.exist else { return false }
-    guard try confirm(differences) else {
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(differences)
+    }
+    guard isConfirmed else {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
     let counter = try StateRow.counter(

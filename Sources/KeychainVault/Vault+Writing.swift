@@ -11,7 +11,7 @@ extension Vault {
     try credential.checkRules(secretCount: secret.count)
     let identity = credential.identity
     let session = try sessionForFirstWrite(of: credential)
-    let device = try deviceSecret(for: credential.accessibility)
+    let device = try deviceSecret(for: credential.accessibility, session)
     let (stored, isNew) = try session.write(credential.accessibility.requires, device: device) {
       writer throws(KeychainError) in
       let old = try OldItem(identity, in: writer)
@@ -35,7 +35,7 @@ extension Vault {
   ) throws(KeychainError) -> Credential {
     guard let session = try session() else { throw .notFound(identity) }
     let device = try update.accessibility.flatMap { accessibility throws(KeychainError) in
-      try deviceSecret(for: accessibility)
+      try deviceSecret(for: accessibility, session)
     }
     let stored = try session.write(update.accessibility?.requires ?? .nothing, device: device) {
       writer throws(KeychainError) in
@@ -88,9 +88,13 @@ extension Vault {
   }
 
   private func deviceSecret(
-    for accessibility: Accessibility
+    for accessibility: Accessibility, _ session: VaultSession
   ) throws(KeychainError) -> DeviceSecret? {
-    accessibility.isThisDeviceOnly ? try unlocker.device.findOrCreate() : nil
+    guard accessibility.isThisDeviceOnly else { return nil }
+    if let device = try unlocker.device.find() { return device }
+    // Where the vault waits for a device secret that is gone, a new one must not take its place.
+    try session.requireReadable(accessibility.requires)
+    return try unlocker.device.findOrCreate()
   }
 
   private func sessionForFirstWrite(

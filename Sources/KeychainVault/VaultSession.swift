@@ -60,6 +60,15 @@ struct VaultSession: Sendable {
     }
   }
 
+  /// Unlocks as far as `requirement` asks, or fails.
+  func requireReadable(
+    _ requirement: Accessibility.UnlockRequirement
+  ) throws(KeychainError) {
+    try read(requirement) { rows, sealing, state throws(KeychainError) in
+      .done((), counter: state.counter, checks: sealing.keys.checks)
+    }
+  }
+
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
     _ attempt: (TierKeys) throws(KeychainError) -> Attempt<Result>

@@ -98,7 +98,12 @@ extension VaultRows {
   /// One changed byte in a tree can make SQLite answer that there is no such row, without an error.
   /// Hence *absent* takes two witnesses.
   func findItem(_ id: Data, name: String) throws(KeychainError) -> ItemRow? {
-    if let row = try item(id) { return row }
+    do throws(KeychainError) {
+      if let row = try item(id) { return row }
+    } catch {
+      // Whoever asks knows the item by this name.
+      throw error.code == .damaged && error.underlying == nil ? .damagedItem(name) : error
+    }
     guard try !hasToken(ItemSealing.ownToken(of: id), item: id), try tokens(of: id).isEmpty else {
       throw .damagedItem(name)
     }

@@ -89,12 +89,65 @@ struct RaceTests {
   @Test func aForgedVersionDoesNotBecomeTheVaultsCounter() throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "one").put("a", "secret")
-    try execute("UPDATE item SET version = \(Int64.max)", vault.path)
+    try execute(vault, "UPDATE item SET version = \(Int64.max)")
     #expect(try !vault.handle().verify().isIntact)
     try vault.handle().acceptRestored { _ throws(KeychainError) in true }
     let handle = vault.handle(passphrase: "one")
     #expect(try handle.put("b", "new").version < 10)
     #expect(try handle.text("b") == "new")
+  }
+
+  @Test func aDamagedRowIsNamedAndTheOthersAreListed() throws {
+    let vault = try TestVault()
+    for name in ["a", "b", "c"] { try vault.handle().put(name) }
+    try execute(vault, "UPDATE item SET class = 99 WHERE id = (SELECT min(id) FROM item)")
+    let found = try vault.handle().search(CredentialQuery())
+    #expect(found.credentials.count == 2)
+    #expect(found.damaged.count == 1)
+    let messages = ["a", "b", "c"].compactMap { name in
+      do { _ = try vault.handle().text(name) } catch { return "\(name): \(error)" }
+      return nil
+    }
+    #expect(messages.count == 1)
+    #expect(try #require(messages.first).contains(": '\(messages[0].prefix(1))' of service"))
+    let report = try vault.handle().verify()
+    #expect(report.openedCount == 2)
+    #expect(report.problems.contains { $0.hasPrefix(found.damaged[0]) })
+    #expect(try vault.handle().status().itemCount == 2)
+  }
+
+  @Test func aLostDeviceSecretIsNotReplacedByAWriteThatFails() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
+    let error = #expect(throws: KeychainError.self) {
+      try vault.handle().put("b", "secret", .alwaysThisDeviceOnly)
+    }
+    #expect(error?.code == .locked)
+    #expect(!FileManager.default.fileExists(atPath: vault.deviceSecretPath))
+  }
+
+  @Test func aVaultThatIsUsedWithinItsOwnTransactionRefuses() throws {
+    let vault = try TestVault()
+    let handle = vault.handle()
+    try handle.put("a")
+    let inner = Mutex<KeychainError.Code?>(nil)
+    let report = try handle.verify { _ in
+      do { _ = try handle.text("a") } catch {
+        inner.withLock { $0 = (error as? KeychainError)?.code }
+      }
+    }
+    #expect(report.isIntact)
+    #expect(inner.withLock { $0 } == .refused)
+    #expect(try handle.text("a") == "s3cret")
+  }
+
+  @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
+    let deadline = Deadline(after: .milliseconds(200))
+    _ = deadline.excluding { usleep(300_000) }
+    #expect(!deadline.hasPassed)
+    usleep(210_000)
+    #expect(deadline.hasPassed)
   }
 
   @Test func aStateThatCannotBeIsDamage() throws {
@@ -114,13 +167,13 @@ struct RaceTests {
   }
 
   /// Changes a vault behind its back.
-  private func execute(_ sql: String, _ path: String) throws {
+  private func execute(_ vault: TestVault, _ sql: String) throws {
     let python = Process()
     python.executableURL = URL(filePath: "/usr/bin/env")
     python.arguments = [
       "python3", "-c",
       "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
-      path, sql,
+      vault.path, sql,
     ]
     try python.run()
     python.waitUntilExit()

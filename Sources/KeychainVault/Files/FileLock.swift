@@ -1,16 +1,26 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import Synchronization
 internal import SystemPackage
 
-/// The moment by which a call must have ended.
-struct Deadline: Sendable {
-  let instant: ContinuousClock.Instant
+/// The moment by which a call must have ended; a person's pace is no part of it.
+final class Deadline: Sendable {
+  private let instant: Mutex<ContinuousClock.Instant>
 
   init(after duration: Duration) {
-    instant = .now + duration
+    instant = Mutex(.now + duration)
   }
 
-  var hasPassed: Bool { ContinuousClock.now >= instant }
+  var hasPassed: Bool { ContinuousClock.now >= instant.withLock { $0 } }
+
+  /// Runs what may ask a person, and puts the moment off by the time it takes.
+  func excluding<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let start = ContinuousClock.now
+    defer { instant.withLock { $0 += .now - start } }
+    return try body()
+  }
 
   /// Waits a moment, a little different each time so that waiters don't wake together.
   static func pause(upTo milliseconds: UInt32 = 10) {

@@ -62,10 +62,10 @@ struct SlotRow: Hashable, Sendable {
     return row
   }
 
-  /// How the slot is shown.
   /// Whether it opens everything by something other than a device secret.
   var isSecret: Bool { grant == .root && kind != .device }
 
+  /// How the slot is shown.
   func described(isThisDevice: Bool?) -> VaultSlot {
     VaultSlot(
       number: number, kind: kind, grant: grant,

@@ -121,7 +121,9 @@ struct SQLiteVaultRows: VaultRows {
   func itemCounts() throws(KeychainError) -> [Accessibility: Int] {
     var counts: [Accessibility: Int] = [:]
     try forEach("SELECT class, count(*) FROM item GROUP BY class") { row throws(KeychainError) in
-      counts[try row.accessibility(0, of: Data())] = Int(try row.integer(1))
+      // The item of an impossible class is for a verification to tell.
+      guard let accessibility = try? row.accessibility(0, of: Data()) else { return }
+      counts[accessibility] = Int(try row.integer(1))
     }
     return counts
   }

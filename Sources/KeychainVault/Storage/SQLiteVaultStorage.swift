@@ -53,7 +53,13 @@ final class SQLiteVaultStorage: VaultStorage {
     _ body: (SQLiteVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     do {
-      return try queue.writeWithoutTransaction { database in
+      return try queue.unsafeReentrantWrite { database in
+        // SQLite has no transaction in a transaction, and waiting for oneself would be for ever.
+        guard !database.isInsideTransaction else {
+          throw KeychainError(
+            .refused, "the vault was used by a closure that it called within a transaction",
+            recovery: "use it after the call, or through another handle")
+        }
         // Set here, not before: calls of other threads on this connection wait their turn.
         self.deadline.set(deadline)
         var result: Result?

@@ -38,7 +38,7 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     if let keys = try keysAtHand(requirement, head) { return keys }
     if let source = configuration.unlock {
-      let keys = try TierKeys(root: open(try sources.present(source), head, path, deadline))
+      let keys = try TierKeys(root: open(try present(source, deadline), head, path, deadline))
       try requireMatch(keys, head)
       held.hold(keys)
       return keys
@@ -96,11 +96,18 @@ final class Unlocker: Sendable {
   private func askedKeys(
     _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    let root = try askedRoot(head, path)
+    let root = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
     let keys = try TierKeys(root: root)
     try requireMatch(keys, head)
     keep(keys)
     return keys
+  }
+
+  /// What a source gives; it may ask a person.
+  private func present(
+    _ source: UnlockSource, _ deadline: Deadline
+  ) throws(KeychainError) -> PresentedSecret {
+    try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
   private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> SecretBytes {
@@ -147,13 +154,13 @@ final class Unlocker: Sendable {
     _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) -> SecretBytes {
     if let source = configuration.unlock {
-      return try open(try sources.present(source), head, path, deadline)
+      return try open(try present(source, deadline), head, path, deadline)
     }
     if let root = try device.root(head) { return root }
     if let presented = try sources.presentAmbient() {
       return try open(presented, head, path, deadline)
     }
-    return try askedRoot(head, path)
+    return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
   }
 
   // MARK: - Locking
