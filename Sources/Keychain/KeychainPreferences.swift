@@ -11,8 +11,8 @@ internal import Synchronization
 /// do {
 ///   try keychain.set("the token", for: "api")
 ///   if let token = try keychain.string(for: "api") { use(token) }
-/// } catch where error.code == .locked {
-///   print("unlock the keychain first: prefs keychain unlock")
+/// } catch {
+///   print(error)  // what failed and what to do next; error.code tells a program
 /// }
 /// ```
 ///

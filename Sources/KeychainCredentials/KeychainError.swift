@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A failure of a credential store.
 ///
 /// Its code tells a program what happened, its description tells a person: what failed, on which
@@ -16,7 +18,7 @@ public struct KeychainError: Error, Hashable, Sendable {
 
   /// What to do next, in words, if anything can be done.
   ///
-  /// Subcommands of the keychain command stand in backticks.
+  /// Commands stand in backticks, under the name `prefs keychain`.
   public let recovery: String?
 
   /// Describes a failure; for authors of stores.
@@ -43,6 +45,14 @@ public struct KeychainError: Error, Hashable, Sendable {
     /// An extended result code of SQLite.
     case sqlite(extendedCode: Int32)
   }
+}
+
+extension KeychainError: LocalizedError {
+  /// What failed: the message.
+  public var errorDescription: String? { message }
+
+  /// What to do next.
+  public var recoverySuggestion: String? { recovery }
 }
 
 extension KeychainError: CustomStringConvertible {

@@ -11,7 +11,8 @@ struct SlotRemoval {
     let slots = try change.slots()
     guard let slot = slots.first(where: { $0.number == number }) else {
       throw KeychainError(
-        .notFound, "the vault has no slot \(number)", recovery: "see the slots with `slots list`")
+        .notFound, "the vault has no slot \(number)",
+        recovery: "see the slots with `prefs keychain slots list`")
     }
     self.slot = slot
     others = slots.filter { $0.number != number }
@@ -60,7 +61,9 @@ struct SlotRemoval {
       let names = doomed.credentials.map { "\($0.identity)" }.joined(separator: "; ")
       throw KeychainError(
         .refused, "items need a passphrase, and this is the last one: \(names)",
-        recovery: "change their accessibility first, or delete them with it by --delete-items")
+        recovery:
+          "change their accessibility first, or delete them with it: `prefs keychain slots remove --delete-items`"
+      )
     }
     for row in doomed.rows { try change.writer.remove(row) }
     return doomed.credentials
@@ -73,7 +76,7 @@ struct SlotRemoval {
     guard let own = others.first(where: { $0.number == ownSlot }) else {
       throw KeychainError(
         .refused, "nothing else would open the vault",
-        recovery: "add another way first with `slots add`")
+        recovery: "add another way first with `prefs keychain slots add`")
     }
     switch input {
     case .some(let input):

@@ -66,7 +66,7 @@ extension Vault {
     let protection =
       hasSecret
       ? "it opens by the passphrase or key file given"
-      : "it opens by this machine's device secret: that protects it from other users, "
+      : "it opens by this machine's device key: that protects it from other users, "
         + "not from whoever has the disk"
     configuration.notice?(
       Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
@@ -104,7 +104,9 @@ extension Vault {
       guard try session() == nil else {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())",
-          recovery: "see it with `status`, or let more open it with `slots add`")
+          recovery:
+            "see it with `prefs keychain status`, or let more open it with `prefs keychain slots add`"
+        )
       }
     } catch {
       guard error.code == .noStore, startingAnew else { throw error }

@@ -31,12 +31,18 @@ extension Vault {
   /// - Parameter path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. It is read,
   ///   not kept.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:)``.
+  /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if the file has a
+  ///   slot.
   @discardableResult
   public func addKeyFileSlot(path: String) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
       path, name: "the new key file", environment: configuration.environment)
     let admin = try administration()
+    let inputKey = try KeyFile.inputKey(contents)
+    for slot in admin.head.slots(.keyFile)
+    where try SlotSealing.open(slot, inputKey: inputKey) != nil {
+      throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
+    }
     return try add(try SlotInput.keyFile(contents), admin)
   }
 
@@ -97,7 +103,7 @@ extension Vault {
       configuration.notice?(
         Notice(
           kind: .deviceGrantChanged,
-          message: "the device secret alone now opens everything, as there is neither passphrase "
+          message: "the device key alone now opens everything, as there is neither passphrase "
             + "nor key file"))
     }
     for credential in deleted {
@@ -143,7 +149,7 @@ extension Vault {
       configuration.notice?(
         Notice(
           kind: .deviceGrantChanged,
-          message: "the device secret alone now opens only what needs no unlock; "
+          message: "the device key alone now opens only what needs no unlock; "
             + "copies of the vault made before stay as open as they were"))
     }
     return slot.described(isThisDevice: nil)

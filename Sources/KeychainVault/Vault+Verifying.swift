@@ -42,7 +42,9 @@ extension Vault {
     if let problem = verified.problems.first {
       throw KeychainError(
         .damaged, "the vault is not intact: \(problem)",
-        recovery: "see all problems with `verify`; a plain copy of the file keeps what there is")
+        recovery:
+          "see all problems with `prefs keychain verify`; a plain copy of the file keeps what there is"
+      )
     }
     let session = try existingSession()
     let slots = try describe(try session.readHead())

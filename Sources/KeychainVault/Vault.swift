@@ -54,7 +54,7 @@ public final class Vault: CredentialStore {
     guard let session = try session() else {
       throw KeychainError(
         .noStore, "there is no vault at \(try path())",
-        recovery: "make one with `init`, or store something")
+        recovery: "make one with `prefs keychain init`, or store something")
     }
     return session
   }

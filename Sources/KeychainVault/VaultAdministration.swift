@@ -101,7 +101,7 @@ struct SlotChange: ~Copyable {
     else {
       throw KeychainError(
         .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
-        recovery: "remove one with `slots remove NUMBER`")
+        recovery: "remove one with `prefs keychain slots remove NUMBER`")
     }
     return newest + 1
   }

@@ -94,10 +94,10 @@ public struct UnlockSource: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source.
+  ///   - name: How errors name the source; `nil` for the path.
   /// - Returns: The source.
-  public static func passphraseFile(_ path: String, named name: String) -> Self {
-    Self(kind: .passphraseFile(path: path), name: name)
+  public static func passphraseFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .passphraseFile(path: path), name: name ?? path)
   }
 
   /// A key file: 32 bytes to 64 KiB of any kind, all of which count.
@@ -106,10 +106,10 @@ public struct UnlockSource: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source.
+  ///   - name: How errors name the source; `nil` for the path.
   /// - Returns: The source.
-  public static func keyFile(_ path: String, named name: String) -> Self {
-    Self(kind: .keyFile(path: path), name: name)
+  public static func keyFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .keyFile(path: path), name: name ?? path)
   }
 }
 

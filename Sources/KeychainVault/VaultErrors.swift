@@ -5,7 +5,8 @@ extension KeychainError {
   static func damagedItem(_ name: String) -> Self {
     Self(
       .damaged, "\(name) is damaged or was changed outside the vault",
-      recovery: "run `verify` for the whole picture, and restore the item from a backup")
+      recovery:
+        "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
   }
 
   static func otherDevice(_ name: String) -> Self {
@@ -15,7 +16,9 @@ extension KeychainError {
   }
 
   static func locked(_ name: String) -> Self {
-    Self(.locked, "the vault is locked for \(name)", recovery: "run `unlock`, or give a passphrase")
+    Self(
+      .locked, "the vault is locked for \(name)",
+      recovery: "run `prefs keychain unlock`, or give a passphrase")
   }
 
   static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {

@@ -114,6 +114,6 @@ struct VaultRekey {
     guard let problem = try verification.run().report.problems.first else { return }
     throw KeychainError(
       .damaged, "the vault is not intact: \(problem)",
-      recovery: "see all problems with `verify`, and restore a backup")
+      recovery: "see all problems with `prefs keychain verify`, and restore a backup")
   }
 }

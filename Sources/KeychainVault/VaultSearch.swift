@@ -33,7 +33,7 @@ struct VaultSearch {
     guard UInt64(items.count) == state.itemCount else {
       throw KeychainError(
         .damaged, "the vault has \(items.count) items and should have \(state.itemCount)",
-        recovery: "run `verify`, and restore a backup")
+        recovery: "run `prefs keychain verify`, and restore a backup")
     }
     for (id, item) in items { try add(item, id: id, group: nil) }
   }

@@ -127,14 +127,16 @@ struct VaultSession: Sendable {
     guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
       throw KeychainError(
         .rolledBack, "another vault lies at \(opened.path) than before",
-        recovery: "put the right one back, or accept this one with `accept-restored`")
+        recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`"
+      )
     }
     guard state.counter >= record.counter else {
       throw KeychainError(
         .rolledBack,
         "the vault \(opened.path) was rolled back: it is at change \(state.counter), and was at "
           + "\(record.counter) before",
-        recovery: "put the newer file back, or accept this one with `accept-restored`")
+        recovery:
+          "put the newer file back, or accept this one with `prefs keychain accept-restored`")
     }
     return state
   }

@@ -3,13 +3,12 @@ internal import KeychainCredentials
 internal import KeychainVault
 
 extension UserInterface {
-  /// Names subcommands as they are typed here: `` `verify` `` becomes 'prefs keychain verify'.
+  /// Names commands as they are typed here: `` `prefs keychain verify` `` in a message of the library
+  /// becomes 'mytool keychain verify' in a host of that name.
   static func namingCommands(in recovery: String) -> String {
-    let path = KeychainCommandContext.current.commandPath
-    let parts = recovery.split(separator: "`", omittingEmptySubsequences: false)
-    return parts.enumerated()
-      .map { index, part in index.isMultiple(of: 2) ? String(part) : "'\(path) \(part)'" }
-      .joined()
+    recovery
+      .replacing("`prefs keychain", with: "`" + KeychainCommandContext.current.commandPath)
+      .replacing("`", with: "'")
   }
 }
 

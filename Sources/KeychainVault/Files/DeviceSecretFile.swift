@@ -27,7 +27,7 @@ struct DeviceSecretFile: Sendable {
       secret.count == Self.count
     else {
       throw KeychainError(
-        .damaged, "the device secret \(path) has not 32 bytes",
+        .damaged, "the device key \(path) has not 32 bytes",
         recovery: "restore it from a backup; do not replace it by a new one")
     }
     return try DeviceSecret(secret)
@@ -48,7 +48,7 @@ struct DeviceSecretFile: Sendable {
     }
     try PrivateFile.syncFolder(folder.path)
     guard let secret = try read() else {
-      throw KeychainError(.inputOutput, "the device secret \(path) vanished while it was made")
+      throw KeychainError(.inputOutput, "the device key \(path) vanished while it was made")
     }
     return secret
   }

@@ -53,7 +53,8 @@ enum PrivateFile {
     guard stat.permissions.rawValue & forbidden == 0 else {
       throw KeychainError(
         .insecurePermissions, "other users can read or write \(path)",
-        recovery: "chmod 600 '\(path)'; if others may have read it, change what it protects")
+        recovery: "if it is to be yours alone: chmod 600 '\(path)'; if others may have read it, "
+          + "change what it protects")
     }
   }
 

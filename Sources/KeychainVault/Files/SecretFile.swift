@@ -45,6 +45,7 @@ enum SecretFile {
   static func named(
     _ path: String, name: String, credentialsFolder: String?
   ) throws(KeychainError) -> SecretBytes {
+    let described = describe(path, name)
     let resolved = try TrustedPath(resolving: path)
     let isSystemCredential =
       try credentialsFolder.map { folder throws(KeychainError) in
@@ -54,16 +55,21 @@ enum SecretFile {
     do throws(Errno) {
       stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
     } catch {
-      throw .system(error, "read", "\(path), named by \(name)")
+      throw .system(error, "read", described)
     }
     // Nobody but the user and root can exchange the file between this look and its opening: the
     // folders above it were checked.
     try PrivateFile.check(
       stat, resolved.path, ownerMayBeRoot: true, groupMayRead: isSystemCredential)
     guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
-      throw KeychainError(.tooLarge, "\(path), named by \(name), has more than 64 KiB")
+      throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
     }
     return contents
+  }
+
+  /// How errors name a file that a source names.
+  static func describe(_ path: String, _ source: String) -> String {
+    path == source ? path : "\(path), named by \(source)"
   }
 
   private static func contents(

@@ -63,7 +63,8 @@ struct StateRow: Hashable, Sendable {
     }
     throw KeychainError(
       .damaged, "the vault's state row is damaged",
-      recovery: "restore a backup, or run `accept-restored` if you know what happened")
+      recovery:
+        "restore a backup, or run `prefs keychain accept-restored` if you know what happened")
   }
 }
 

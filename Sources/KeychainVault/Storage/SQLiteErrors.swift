@@ -45,7 +45,7 @@ enum SQLiteErrors {
       return (.foreign, "the file is not a vault, or its beginning is damaged", "restore a backup")
     default:
       // The statements are fixed, so whatever else SQLite objects to lies in the file.
-      return (.damaged, "the vault is damaged", "run `verify`, and restore a backup")
+      return (.damaged, "the vault is damaged", "run `prefs keychain verify`, and restore a backup")
     }
   }
 }

@@ -39,7 +39,7 @@ enum SQLiteSetup {
     guard application == VaultSchema.applicationID else {
       throw KeychainError(
         .foreign, "the file is an SQLite database, and not a vault",
-        recovery: "name another path with --vault or KEYCHAIN_VAULT")
+        recovery: "name another path, as by KEYCHAIN_VAULT")
     }
     guard version <= Int32(VaultSchema.version) else {
       throw KeychainError(

@@ -36,6 +36,12 @@ struct UnlockSources: Sendable {
     return sources
   }
 
+  /// The system's credentials folder, if nothing in it unlocks.
+  var emptyCredentialsFolder: String? {
+    guard let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") else { return nil }
+    return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
+  }
+
   /// Reads the first ambient source; `nil` if there is none.
   func presentAmbient() throws(KeychainError) -> PresentedSecret? {
     guard let source = ambient.first else { return nil }
@@ -70,7 +76,8 @@ struct UnlockSources: Sendable {
       throw KeychainError(error)
     }
     guard secret.count > 0 else {
-      throw KeychainError(.incorrectSecret, "\(path), named by \(name), holds no passphrase")
+      throw KeychainError(
+        .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")
     }
     return PresentedSecret(kind: .passphrase, secret: secret, source: name)
   }

@@ -46,7 +46,7 @@ struct UnlockCache: Sendable {
         .refused,
         "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
         recovery:
-          "give the passphrase to each command, by KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd",
+          "give the passphrase to each command, as by KEYCHAIN_PASSPHRASE_FILE",
         underlying: .system(errno: error.rawValue))
     }
   }

@@ -10,7 +10,7 @@ extension Unlocker {
   ) throws(KeychainError) -> SecretBytes {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    return try openHoldingLock(presented, head, path)
+    return try openHoldingLock(presented, head, path, deadline)
   }
 
   /// Sees to it that one password hash runs at a time for each user.
@@ -30,16 +30,22 @@ extension Unlocker {
   }
 
   func openHoldingLock(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
+    _ deadline: Deadline
   ) throws(KeychainError) -> SecretBytes {
     let slots = head.slots(presented.kind)
     guard !slots.isEmpty else {
       throw KeychainError(
         head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
         "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-        recovery: "see what opens it with `slots list`")
+        recovery: "see what opens it with `prefs keychain slots list`")
     }
-    for slot in slots {
+    for (index, slot) in slots.enumerated() {
+      guard index == 0 || !deadline.hasPassed else {
+        throw KeychainError(
+          .timedOut, "\(slots.count - index) slots of the vault \(path) could not be tried in time",
+          recovery: "try again with a longer deadline")
+      }
       let inputKey = try inputKey(of: presented, for: slot)
       if let root = try SlotSealing.open(slot, inputKey: inputKey) { return root }
     }
@@ -81,14 +87,17 @@ extension Unlocker {
     }
     if kinds == [.device] {
       return KeychainError(
-        .locked, "the vault \(path) opens by a device secret that is not here",
+        .locked, "the vault \(path) opens by a device key that is not here",
         recovery:
           "bring device.key of the machine that made it to \(device.path ?? "the state folder")")
     }
     let ways = [
       kinds.contains(.passphrase)
-        ? "give the passphrase, with `unlock`, KEYCHAIN_PASSPHRASE_FILE or --passphrase-fd" : nil,
-      kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE or --key-file" : nil,
+        ? "give the passphrase, with `prefs keychain unlock` or KEYCHAIN_PASSPHRASE_FILE" : nil,
+      kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE" : nil,
+      sources.emptyCredentialsFolder.map {
+        "there is no keychain.passphrase or keychain.key that can be read in \($0)"
+      },
     ]
     return KeychainError(
       .locked, "the vault \(path) is locked",

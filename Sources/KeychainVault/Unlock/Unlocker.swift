@@ -87,7 +87,7 @@ final class Unlocker: Sendable {
     defer { extendLifetime(lock) }
     // Whoever held the lock before may have unlocked the vault for us.
     if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try TierKeys(root: openHoldingLock(presented, head, path))
+    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline))
     try requireMatch(keys, head)
     keep(keys)
     return keys
