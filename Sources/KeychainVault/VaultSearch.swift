@@ -30,11 +30,7 @@ struct VaultSearch {
   private mutating func searchAll() throws(KeychainError) {
     var items: [(id: Data, item: ItemRow?)] = []
     try rows.forEachItem { id, item throws(KeychainError) in items.append((id, item)) }
-    guard UInt64(items.count) == state.itemCount else {
-      throw KeychainError(
-        .damaged, "the vault has \(items.count) items and should have \(state.itemCount)",
-        recovery: "run `prefs keychain verify`, and restore a backup")
-    }
+    try state.checkItemCount(items.count)
     for (id, item) in items { try add(item, id: id, group: nil) }
   }
 

@@ -78,6 +78,19 @@ extension StateRow {
   }
 }
 
+extension StateRow {
+  /// Compares the number of items found with the number there should be.
+  ///
+  /// A damaged tree can end early without an error of SQLite.
+  func checkItemCount(_ found: Int) throws(KeychainError) {
+    guard UInt64(found) == itemCount else {
+      throw KeychainError(
+        .damaged, "the vault has \(found) items and should have \(itemCount)",
+        recovery: "run `prefs keychain verify`, and restore a backup")
+    }
+  }
+}
+
 /// Computes the terms of the state row.
 struct StateTerms: ~Copyable {
   private let key: SecretBytes
