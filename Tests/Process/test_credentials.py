@@ -95,6 +95,28 @@ def test_trim_newline_drops_one(home):
   assert home.get("alice") == b"secret"
 
 
+def test_an_empty_secret_replaces_another_only_when_told(home):
+  assert "is empty" in hinted(home.set("new", b"", "--allow-empty"))
+  assert "is empty" in hinted(home.set("alice", b""))
+  home.set("alice", b"secret")
+  for secret, options in ((b"", []), (b"\n", ["--trim-newline"])):
+    refused = home.set("alice", secret, *options, code=64)
+    assert "nothing was changed" in refused.error and "--allow-empty" in hinted(refused)
+    assert "the secret is empty" not in hinted(refused)
+  home.run("set", "alice", "--insecure-value", "", code=64)
+  home.set("alice", b"", "--create-only", code=75)
+  assert home.get("alice") == b"secret"
+  assert "is empty" in hinted(home.set("alice", b"", "--allow-empty"))
+  assert home.get("alice") == b""
+
+
+def test_hints_about_a_secret_are_given_when_it_is_stored(home):
+  assert hinted(home.set("alice", b"secret\n", "--expected-version", "7", code=44)).count(
+    "newline") == 0
+  assert hinted(home.set("alice", b"", "--accessibility", "whenPasscodeSetThisDeviceOnly",
+                         code=79)).count("empty") == 0
+
+
 def test_insecure_value_is_taken_with_a_warning(home):
   outcome = home.run("set", "alice", "--insecure-value", "-secret")
   assert "other processes" in outcome.error

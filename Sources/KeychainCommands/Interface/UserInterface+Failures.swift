@@ -39,6 +39,20 @@ extension KeychainError {
     }
   }
 
+  static var emptyAnswer: Self {
+    Self(
+      .invalidArgument, "the secret is empty; nothing was changed",
+      recovery: "to store an empty secret, pipe one in: "
+        + "printf '' | \(KeychainCommandContext.current.commandPath) set …")
+  }
+
+  static func emptyReplacement(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .invalidArgument, "the secret is empty, and would replace that of \(identity); "
+        + "nothing was changed",
+      recovery: "add --allow-empty if that is meant")
+  }
+
   static let needsConfirmation = KeychainError(
     .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
     recovery: "add --yes if you are sure")
