@@ -75,7 +75,7 @@ def test_after_the_first_passphrase_the_device_alone_opens_no_more(home):
   path = home.passphrase()[1]
   added = home.run("slots", "add", "--new-passphrase-file", path)
   assert "added slot 2: passphrase" in added.error
-  assert "device secret alone now opens only" in added.error
+  assert "device key alone now opens only" in added.error
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   home.run("get", "alice", code=77)
   assert home.get("open") == b"open"
