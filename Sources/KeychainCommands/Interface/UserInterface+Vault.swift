@@ -4,17 +4,24 @@ internal import KeychainVault
 
 extension UserInterface {
   /// The table of slots.
-  static func table(_ slots: [VaultSlot]) -> TextTable {
+  static func table(_ slots: [VaultSlot], deviceKeyExists: Bool) -> TextTable {
     TextTable(
       header: ["SLOT", "KIND", "OPENS", "COST"],
-      rows: slots.map { [String($0.number), name(of: $0), opens($0), cost($0)] })
+      rows: slots.map {
+        [
+          String($0.number), name(of: $0, deviceKeyExists: deviceKeyExists), opens($0), cost($0),
+        ]
+      })
   }
 
-  static func name(of slot: VaultSlot) -> String {
+  /// What a slot is; without a device key, whether it is this machine's cannot be told.
+  static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
     case .passphrase: "passphrase"
     case .keyFile: "key file"
-    case .device: slot.isThisDevice == true ? "device (this one)" : "device (another one)"
+    case .device where slot.isThisDevice == true: "device (this one)"
+    case .device where !deviceKeyExists: "device (its device.key is missing)"
+    case .device: "device (another one)"
     case .recoveryCode: "recovery code"
     case .recipient: "recipient"
     }
@@ -42,7 +49,11 @@ extension UserInterface {
     return lines([
       ("vault", status.path), ("state", state(of: status)),
       ("items", String(status.itemCount)),
-      ("opened by", status.slots.map(name).joined(separator: ", ")),
+      (
+        "opened by",
+        status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
+          .joined(separator: ", ")
+      ),
     ])
   }
 
@@ -59,7 +70,7 @@ extension UserInterface {
 
   static func made(_ status: VaultStatus) -> String {
     "made the vault \(status.path), opened by "
-      + status.slots.map(name).joined(separator: ", ")
+      + status.slots.map { name(of: $0) }.joined(separator: ", ")
   }
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
@@ -87,7 +98,7 @@ extension UserInterface {
 
   static func summary(of report: BackupReport, file: String) -> String {
     "copied \(items(report.itemCount)) to \(file), opened by "
-      + report.slots.map(name).joined(separator: ", ")
+      + report.slots.map { name(of: $0) }.joined(separator: ", ")
   }
 
   var backupNeedsThisDevice: String {
