@@ -92,6 +92,19 @@ def test_a_passphrase_by_a_descriptor(locked):
   assert "--passphrase-fd" in refused.error
 
 
+def test_a_vault_of_the_device_key_says_that_it_does_not_stay_locked(home):
+  assert "there is no vault" in hinted(home.run("lock"))
+  home.set("alice", b"x")
+  told = hinted(home.run("lock", "--all"))
+  assert "by the device key alone" in told and "slots add --passphrase" in told
+  assert home.get("alice") == b"x"
+
+
+def test_a_vault_with_a_passphrase_locks_without_a_word(locked):
+  locked.run("unlock", *locked.passphrase())
+  assert locked.run("lock").error == ""
+
+
 def test_a_timeout_is_fixed(locked):
   locked.run("unlock", "--timeout", "100s", *locked.passphrase())
   assert 0 < locked.run("status", "--json").json["cachedForSeconds"] <= 100

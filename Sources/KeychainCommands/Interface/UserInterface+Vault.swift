@@ -68,6 +68,15 @@ extension UserInterface {
     }
   }
 
+  static func nothingToLock(_ path: String) -> String {
+    "there is no vault at '\(path)', so nothing was to lock"
+  }
+
+  static var staysUnlocked: String {
+    "this vault opens by the device key alone, so it cannot stay locked; "
+      + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase' changes that"
+  }
+
   static func made(_ status: VaultStatus) -> String {
     "made the vault \(status.path), opened by "
       + status.slots.map { name(of: $0) }.joined(separator: ", ")
