@@ -34,8 +34,8 @@ struct StatusJSON: Encodable {
   let counter: UInt64?
   let slots: [SlotJSON]
   let damagedSlots: [UInt32]
-  let deviceSecret: String
-  let deviceSecretExists: Bool
+  let deviceKey: String
+  let deviceKeyExists: Bool
   let seenRecord: String
   let seenRecordPath: String
   let fileSystem: String?
@@ -56,8 +56,8 @@ struct StatusJSON: Encodable {
     counter = status.counter
     slots = status.slots.map(SlotJSON.init)
     damagedSlots = status.damagedSlots
-    deviceSecret = status.deviceSecretPath
-    deviceSecretExists = status.hasDeviceSecret
+    deviceKey = status.deviceSecretPath
+    deviceKeyExists = status.hasDeviceSecret
     seenRecord = "\(status.seenRecord)"
     seenRecordPath = status.seenRecordPath
     fileSystem = status.fileSystem
