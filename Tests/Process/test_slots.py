@@ -100,24 +100,31 @@ def test_a_passphrase_is_changed_by_adding_and_removing(home):
   home.set("alice", b"secret", *home.passphrase())
   new = home.passphrase(b"new")[1]
   home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
-  removed = home.run("slots", "remove", "2", "--passphrase-file", new)
-  assert removed.out == b""
+  removed = home.run("slots", "remove", "2", "--yes", "--passphrase-file", new)
+  assert removed.out == b"" and "removed slot 2: passphrase; copies" in removed.error
   home.run("get", "alice", *home.passphrase(), code=78)
   assert home.get("alice", "--passphrase-file", new) == b"secret"
 
 
 def test_the_last_way_in_is_not_removed(home):
   home.set("alice", b"x")
-  refused = home.run("slots", "remove", "1", code=79)
+  refused = home.run("slots", "remove", "1", "--yes", code=79)
   assert "slot 1" in refused.error or "nothing else" in refused.error
   assert "99" in home.run("slots", "remove", "99", code=44).error
   assert home.get("alice") == b"x"
 
 
+def test_removing_a_slot_needs_a_yes(home):
+  home.init()
+  refused = home.run("slots", "remove", "1", *home.passphrase(), code=64)
+  assert "--yes" in hinted(refused)
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+
+
 def test_without_its_last_passphrase_the_device_opens_all_again(home):
   home.init()
   home.set("alice", b"x", *home.passphrase())
-  home.run("slots", "remove", "2", *home.passphrase())
+  home.run("slots", "remove", "2", "--yes", *home.passphrase())
   assert kinds(home) == [("device", "root")]
   assert home.get("alice") == b"x"
   home.run("verify")
@@ -128,7 +135,7 @@ def test_passcode_items_keep_the_last_passphrase(home):
   unlock = home.passphrase()
   home.set("alice", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
   home.set("bob", b"y", *unlock)
-  refused = home.run("slots", "remove", "2", *unlock, code=79)
+  refused = home.run("slots", "remove", "2", "--yes", *unlock, code=79)
   assert "--delete-items" in refused.error
   asked = home.run("slots", "remove", "2", "--delete-items", *unlock, code=64)
   assert "'alice'" in asked.error and "--yes" in hinted(asked)
@@ -149,7 +156,7 @@ def test_a_key_file_is_no_passcode(home):
 def test_the_device_slot_goes_and_comes(home):
   home.init()
   unlock = home.passphrase()
-  home.run("slots", "remove", "1", *unlock)
+  home.run("slots", "remove", "1", "--yes", *unlock)
   assert kinds(home) == [("passphrase", "root")]
   home.run("slots", "add", "--device", *unlock)
   assert sorted(kinds(home)) == [("device", "openTier"), ("passphrase", "root")]

@@ -31,10 +31,9 @@ extension UserInterface {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  static func questionToRemoveSlot(_ number: UInt32, deleting count: Int) -> String {
-    count == 0
-      ? "remove slot \(number)? [y/N] "
-      : "remove slot \(number) and delete \(items(count))? [y/N] "
+  static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
+    let what = "remove slot \(slot.number), \(name(of: slot))"
+    return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
   }
 
   static let questionToStartAnew =

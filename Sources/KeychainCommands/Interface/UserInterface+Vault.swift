@@ -84,8 +84,9 @@ extension UserInterface {
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
-  static func removed(_ number: UInt32) -> String {
-    "removed slot \(number); copies of the vault that were made before still open with it"
+  static func removed(_ slot: VaultSlot) -> String {
+    "removed slot \(slot.number): \(name(of: slot)); "
+      + "copies of the vault that were made before still open with it"
   }
 
   static func willDelete(_ credential: Credential) -> String {

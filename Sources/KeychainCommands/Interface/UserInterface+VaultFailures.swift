@@ -37,5 +37,11 @@ extension KeychainError {
       recovery: UserInterface.wayBack(status))
   }
 
+  static func noSlot(_ number: UInt32) -> Self {
+    Self(
+      .notFound, "the vault has no slot \(number)",
+      recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
+  }
+
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
 }
