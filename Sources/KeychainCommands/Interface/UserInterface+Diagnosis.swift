@@ -131,8 +131,9 @@ extension UserInterface {
       steps.append("for protection of the disk too, run '\(path) slots add --passphrase'")
     }
     if !status.canBeOpened {
-      steps.append("only the kernel's cache opens this vault now; before it runs out, "
-        + "\(wayBack(status)), or copy the secrets out with '\(path) get'")
+      steps.append(
+        "only the kernel's cache opens this vault now; before it runs out, "
+          + "\(wayBack(status)), or copy the secrets out with '\(path) get'")
     } else if status.readable != .unlockedNow {
       steps.append("to unlock, run '\(path) unlock'")
     }

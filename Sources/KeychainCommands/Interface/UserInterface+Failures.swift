@@ -48,7 +48,8 @@ extension KeychainError {
 
   static func emptyReplacement(_ identity: CredentialIdentity) -> Self {
     Self(
-      .invalidArgument, "the secret is empty, and would replace that of \(identity); "
+      .invalidArgument,
+      "the secret is empty, and would replace that of \(identity); "
         + "nothing was changed",
       recovery: "add --allow-empty if that is meant")
   }
@@ -76,6 +77,10 @@ extension KeychainError {
     Self(
       .invalidArgument, "\(option) names a terminal, which would show the passphrase",
       recovery: "leave the option out, and the passphrase is asked for without showing it")
+  }
+
+  static func notOpen(_ descriptor: Int32, option: String) -> Self {
+    Self(.invalidArgument, "descriptor \(descriptor), given by \(option), is not open")
   }
 
   static func unreadable(_ source: String) -> Self {
