@@ -116,6 +116,13 @@ def test_a_vault_with_a_passphrase_locks_without_a_word(locked):
   assert locked.run("lock").error == ""
 
 
+def test_list_tells_how_to_see_what_is_locked(locked):
+  for options in ([], ["--json"]):
+    listed = locked.run("list", *options)
+    assert "2 items are locked" in listed.error
+    assert hinted(listed) == "run 'prefs keychain unlock' to see them"
+
+
 def test_a_timeout_is_fixed(locked):
   locked.run("unlock", "--timeout", "100s", *locked.passphrase())
   assert 0 < locked.run("status", "--json").json["cachedForSeconds"] <= 100

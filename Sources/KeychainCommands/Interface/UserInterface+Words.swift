@@ -6,6 +6,10 @@ extension UserInterface {
 
   static func locked(_ count: Int) -> String { "\(items(count)) \(are(count)) locked" }
 
+  static var unlockToSee: String {
+    "run '\(KeychainCommandContext.current.commandPath) unlock' to see them"
+  }
+
   static func ofOtherDevices(_ count: Int) -> String {
     "\(items(count)) \(are(count)) bound to another device"
   }
