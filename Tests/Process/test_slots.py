@@ -54,7 +54,8 @@ def test_a_key_file_is_not_left_by_an_init_that_fails(home):
   assert "there is a vault" in refused.error and "slots add" in hinted(refused)
   assert not (home.folder / "key").exists()
   home.file("there", b"mine")
-  home.run("slots", "add", "--new-key-file", "there", code=74)
+  refused = home.run("slots", "add", "--new-key-file", "there", code=75)
+  assert "there exists already" in refused.error and "--with-key-file" in hinted(refused)
   assert (home.folder / "there").read_bytes() == b"mine"
 
 

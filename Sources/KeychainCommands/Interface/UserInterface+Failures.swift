@@ -115,6 +115,12 @@ extension KeychainError {
       underlying: .system(errno: errno))
   }
 
+  static func fileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already",
+      recovery: "name a new file, or use --with-key-file if this one is to open the vault")
+  }
+
   static func openToOthers(_ path: String) -> Self {
     Self(
       .insecurePermissions, "'\(path)' can be read or changed by other users",
