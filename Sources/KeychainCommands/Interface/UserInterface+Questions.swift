@@ -40,5 +40,6 @@ extension UserInterface {
     "a vault was seen here before and is gone; start anew without it? [y/N] "
 
   static let nothingToAccept = "the vault is as it was seen last; there is nothing to accept"
+  static let accepted = "accepted the vault as it is"
   static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
 }

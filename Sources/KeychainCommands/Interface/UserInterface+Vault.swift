@@ -116,6 +116,11 @@ extension UserInterface {
       + "run '\(KeychainCommandContext.current.commandPath) slots add --passphrase' and copy again"
   }
 
+  private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
+    guard seen > kept else { return "" }
+    return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
+  }
+
   /// How a restored vault differs from what was seen, a line each.
   static func lines(of differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
@@ -123,7 +128,9 @@ extension UserInterface {
       lines.append("this is another vault than the one seen here before")
     }
     if let seen = differences.seenCounter {
-      lines.append("changes counted by the file: \(differences.fileCounter); seen here: \(seen)")
+      lines.append(
+        "changes counted by the file: \(differences.fileCounter); seen here: \(seen)"
+          + lost(seen, differences.fileCounter))
     } else {
       lines.append("changes counted by the file: \(differences.fileCounter)")
     }
