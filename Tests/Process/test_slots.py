@@ -76,6 +76,7 @@ def test_after_the_first_passphrase_the_device_alone_opens_no_more(home):
   path = home.passphrase()[1]
   added = home.run("slots", "add", "--new-passphrase-file", path)
   assert "added slot 2: passphrase" in added.error
+  assert "the vault is locked now; 'prefs keychain unlock' opens it" in hinted(added)
   assert "device key alone now opens only" in added.error
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   home.run("get", "alice", code=77)
@@ -100,7 +101,8 @@ def test_a_passphrase_is_changed_by_adding_and_removing(home):
   home.init()
   home.set("alice", b"secret", *home.passphrase())
   new = home.passphrase(b"new")[1]
-  home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
+  added = home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
+  assert "locked now" not in hinted(added)
   removed = home.run("slots", "remove", "2", "--yes", "--passphrase-file", new)
   assert removed.out == b"" and "removed slot 2: passphrase; copies" in removed.error
   home.run("get", "alice", *home.passphrase(), code=78)

@@ -84,6 +84,12 @@ extension UserInterface {
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
+  static func lockedNow(by slot: VaultSlot) -> String {
+    let key = slot.kind == .keyFile ? " --key-file FILE" : ""
+    return "the vault is locked now; "
+      + "'\(KeychainCommandContext.current.commandPath) unlock\(key)' opens it"
+  }
+
   static func removed(_ slot: VaultSlot) -> String {
     "removed slot \(slot.number): \(name(of: slot)); "
       + "copies of the vault that were made before still open with it"
