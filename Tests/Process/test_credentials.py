@@ -169,6 +169,19 @@ def test_update_leaves_the_secret(home):
   assert home.get("alice") == b"secret"
 
 
+def test_update_to_an_expiry_in_the_past_is_told(home):
+  home.set("alice", b"x")
+  assert "that is in the past" in hinted(
+    home.run("update", "alice", "--expires", "2020-01-02"))
+  assert home.run("update", "alice", "--expires", "1d").error == ""
+
+
+def test_an_empty_account_is_not_stored(home):
+  assert "the account is empty" in home.set("", b"x", code=64).error
+  assert not home.vault.exists()
+  home.run("set", "", "--server", "example.org", input=b"x")
+
+
 def test_update_of_nothing_is_a_mistake(home):
   assert "name what to change" in home.run("update", "alice", code=64).error
 
@@ -195,7 +208,7 @@ def test_expected_version(home):
 
 
 def test_expired_prints_nothing(home):
-  home.set("alice", b"old", "--expires", "2020-01-02")
+  assert "that is in the past" in hinted(home.set("alice", b"old", "--expires", "2020-01-02"))
   for options in ([], ["--json"], ["--output", "out"]):
     refused = home.run("get", "alice", *options, code=80)
     assert refused.out == b"" and "'alice'" in refused.error and "2020-01-02" in refused.error

@@ -50,6 +50,8 @@ struct SetCommand: KeychainSubcommand {
 
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }
+    // A server alone may name a password, as where only a token is asked for.
+    guard !account.isEmpty || item.server != nil else { throw ValidationError(UserInterface.Usage.emptyAccount) }
     if createOnly && expectedVersion != nil {
       throw ValidationError(UserInterface.Usage.createOrExpect)
     }
@@ -69,6 +71,8 @@ struct SetCommand: KeychainSubcommand {
     try writer.write(
       identity, update: details.update(), secret: secret,
       condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
-    if let hint = input.hint(about: secret) { session.interface.hint(hint) }
+    for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
+      session.interface.hint(hint)
+    }
   }
 }

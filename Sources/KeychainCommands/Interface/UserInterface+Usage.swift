@@ -19,6 +19,7 @@ extension UserInterface {
       "--service names a generic password and --server an internet password; give one of them"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+    static let emptyAccount = "the account is empty"
     static let accountOrAttribute = "name an account, or an attribute with --attribute"
     static let nothingToUpdate = "name what to change, such as --label"
     static let createOrExpect = "--create-only and --expected-version exclude each other"

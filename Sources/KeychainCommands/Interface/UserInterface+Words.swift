@@ -17,6 +17,9 @@ extension UserInterface {
   static let keptNewline =
     "the secret ends with a newline, which is kept; --trim-newline drops it"
 
+  static let alreadyExpired =
+    "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
+
   static let emptySecret = "the secret is empty"
 
   static let insecureValue =
