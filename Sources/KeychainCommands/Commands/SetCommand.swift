@@ -51,7 +51,9 @@ struct SetCommand: KeychainSubcommand {
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }
     // A server alone may name a password, as where only a token is asked for.
-    guard !account.isEmpty || item.server != nil else { throw ValidationError(UserInterface.Usage.emptyAccount) }
+    guard !account.isEmpty || item.server != nil else {
+      throw ValidationError(UserInterface.Usage.emptyAccount)
+    }
     if createOnly && expectedVersion != nil {
       throw ValidationError(UserInterface.Usage.createOrExpect)
     }

@@ -43,6 +43,18 @@ extension UserInterface {
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
+    static let dashAccount = "an account that begins with a dash goes after --"
+
+    /// Whether the sentence of the argument parser, or ours, misses the account.
+    static func isAccountMissing(_ message: String) -> Bool {
+      message == accountOrAttribute || message.contains("'<account>'")
+    }
+
+    static func noCommand(_ word: String, _ path: CommandPath) -> String {
+      "there is no command '\(word)'"
+        + (path.nameResembling(word).map { "; did you mean '\($0)'?" } ?? "")
+    }
+
     static func descriptor(_ option: String) -> String {
       "\(option) takes the number of an open file descriptor"
     }
