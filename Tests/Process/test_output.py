@@ -87,6 +87,11 @@ def test_a_mistyped_command(home, words, told):
   assert "--help'" in hinted(refused)
 
 
+def test_help_claims_no_default_that_does_not_hold(home):
+  assert b"default: whenUnlocked" not in home.run("update", "--help").out
+  assert b"(default: default)" not in home.run("list", "--help").out
+
+
 def test_help_of_a_command(home):
   assert home.run("help", "get").out == home.run("get", "--help").out
   assert home.run("help").out == home.run("--help").out

@@ -29,7 +29,7 @@ def test_init_variants(make_home):
 def test_init_with_key_files(home, make_home):
   key = str(home.folder / "key")
   home.run("init", "--new-key-file", key)
-  assert kinds(home) == [("device", "openTier"), ("key file", "root")]
+  assert kinds(home) == [("device", "openTier"), ("keyFile", "root")]
   assert (home.folder / "key").stat().st_mode & 0o777 == 0o600
   home.set("alice", b"x", "--key-file", key)
   assert home.get("alice", environment={"KEYCHAIN_KEY_FILE": key}) == b"x"
@@ -175,6 +175,15 @@ def test_a_vault_made_beside_a_source_gets_its_slot(make_home):
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   home.run("lock")
   home.run("get", "alice", code=77)
+
+
+def test_the_state_is_always_told(home):
+  states = [home.run("status", "--json").json["state"]]
+  home.init()
+  states.append(home.run("status", "--json").json["state"])
+  home.run("unlock", *home.passphrase())
+  states.append(home.run("status", "--json").json["state"])
+  assert states == ["absent", "locked", "unlocked"]
 
 
 def test_slots_in_text(home):

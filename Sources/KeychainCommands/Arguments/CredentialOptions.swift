@@ -5,7 +5,8 @@ internal import KeychainCredentials
 /// The options that describe a credential, for commands that write one.
 struct CredentialOptions: ParsableArguments {
   @Option(
-    help: .init("When the secret is readable (default: whenUnlocked)", valueName: "name"),
+    help: .init(
+      "When the secret is readable; a new one whenUnlocked unless given", valueName: "name"),
     transform: CredentialOptions.accessibility)
   var accessibility: Accessibility?
 
