@@ -38,6 +38,18 @@ struct CredentialWriterTests {
     }
   }
 
+  @Test func emptySecretReplacesAnotherOnlyWhenAllowed() throws {
+    try write(CredentialUpdate(), secret: "")
+    try write(CredentialUpdate(), secret: "s")
+    let error = #expect(throws: KeychainError.self) { try write(CredentialUpdate(), secret: "") }
+    #expect(error?.code == .invalidArgument)
+    #expect(try store.secret(for: identity)?.secret.count == 1)
+    let writer = CredentialWriter(store: store, patience: .seconds(10), allowsEmpty: true)
+    try writer.write(
+      identity, update: CredentialUpdate(), secret: try SecretBytes(copying: ""), condition: .none)
+    #expect(try store.secret(for: identity)?.secret.count == 0)
+  }
+
   @Test func everyWriterOfOneCredentialSucceeds() async throws {
     let (writer, identity) = (writer, identity)
     try await withThrowingTaskGroup { group in
@@ -54,9 +66,10 @@ struct CredentialWriterTests {
   }
 
   private func write(
-    _ update: CredentialUpdate, condition: CredentialWriter.Condition = .none
+    _ update: CredentialUpdate, secret: String = "s",
+    condition: CredentialWriter.Condition = .none
   ) throws {
     try writer.write(
-      identity, update: update, secret: try SecretBytes(copying: "s"), condition: condition)
+      identity, update: update, secret: try SecretBytes(copying: secret), condition: condition)
   }
 }

@@ -39,10 +39,21 @@ struct DiagnosisTests {
     #expect(UserInterface.state(of: status) == words)
   }
 
+  @Test func vaultThatNothingOpensIsAProblem() {
+    var status = Self.status([Self.slot(.device, .root, isThisDevice: false)])
+    #expect(Diagnosis.problem(of: status)?.code == .locked)
+    status.readable = .unlockedNow
+    #expect(Diagnosis.problem(of: status) == nil)
+    status = Self.status([
+      Self.slot(.device, .openTier, isThisDevice: false), Self.slot(.passphrase, .root, .moderate),
+    ])
+    #expect(Diagnosis.problem(of: status) == nil)
+  }
+
   @Test func slotsAreListed() {
     let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
     #expect(
-      UserInterface.table(slots).lines == """
+      UserInterface.table(slots, deviceKeyExists: true).lines == """
         1\tdevice (this one)\twhat needs no unlock\t
         1\tpassphrase\teverything\t256 MiB, 3 passes
 
@@ -60,10 +71,11 @@ struct DiagnosisTests {
   }
 
   private static func slot(
-    _ kind: SlotKind, _ grant: SlotGrant, _ cost: PasswordHash.Parameters? = nil
+    _ kind: SlotKind, _ grant: SlotGrant, _ cost: PasswordHash.Parameters? = nil,
+    isThisDevice: Bool = true
   ) -> VaultSlot {
     VaultSlot(
       number: 1, kind: kind, grant: grant, passwordHash: cost,
-      isThisDevice: kind == .device ? true : nil)
+      isThisDevice: kind == .device ? isThisDevice : nil)
   }
 }

@@ -61,6 +61,16 @@ struct PresentationTests {
     #expect(json["server"] == nil)
   }
 
+  @Test func namesThatOnlyLookEqualAreAllShown() throws {
+    let credential = Credential(
+      .genericPassword(service: "web", account: "alice"),
+      attributes: ["\u{E9}": "one", "e\u{301}": "two"])
+    let text = try JSONText.text(CredentialJSON(credential)).utf8
+    for pair in ["\"\u{E9}\" : \"one\"", "\"e\u{301}\" : \"two\""] {
+      #expect(Data(text).range(of: Data(pair.utf8)) != nil)
+    }
+  }
+
   @Test(arguments: [
     (Duration.zero, "0s"), (.seconds(45), "45s"), (.seconds(900), "15m"),
     (.seconds(5400), "1h 30m"),

@@ -20,7 +20,7 @@ ACCESSIBILITIES = [
 
 def test_first_set_makes_the_vault_and_says_so_once(home):
   first = home.set("alice", b"secret")
-  assert "made the vault" in first.error and "device secret" in first.error
+  assert "made the vault" in first.error and "device key" in first.error
   assert home.set("alice", b"other").error == ""
   assert stat.S_IMODE(home.vault.stat().st_mode) == 0o600
   assert stat.S_IMODE(home.vault.parent.stat().st_mode) == 0o700
@@ -95,6 +95,28 @@ def test_trim_newline_drops_one(home):
   assert home.get("alice") == b"secret"
 
 
+def test_an_empty_secret_replaces_another_only_when_told(home):
+  assert "is empty" in hinted(home.set("new", b"", "--allow-empty"))
+  assert "is empty" in hinted(home.set("alice", b""))
+  home.set("alice", b"secret")
+  for secret, options in ((b"", []), (b"\n", ["--trim-newline"])):
+    refused = home.set("alice", secret, *options, code=64)
+    assert "nothing was changed" in refused.error and "--allow-empty" in hinted(refused)
+    assert "the secret is empty" not in hinted(refused)
+  home.run("set", "alice", "--insecure-value", "", code=64)
+  home.set("alice", b"", "--create-only", code=75)
+  assert home.get("alice") == b"secret"
+  assert "is empty" in hinted(home.set("alice", b"", "--allow-empty"))
+  assert home.get("alice") == b""
+
+
+def test_hints_about_a_secret_are_given_when_it_is_stored(home):
+  assert hinted(home.set("alice", b"secret\n", "--expected-version", "7", code=44)).count(
+    "newline") == 0
+  assert hinted(home.set("alice", b"", "--accessibility", "whenPasscodeSetThisDeviceOnly",
+                         code=79)).count("empty") == 0
+
+
 def test_insecure_value_is_taken_with_a_warning(home):
   outcome = home.run("set", "alice", "--insecure-value", "-secret")
   assert "other processes" in outcome.error
@@ -147,6 +169,19 @@ def test_update_leaves_the_secret(home):
   assert home.get("alice") == b"secret"
 
 
+def test_update_to_an_expiry_in_the_past_is_told(home):
+  home.set("alice", b"x")
+  assert "that is in the past" in hinted(
+    home.run("update", "alice", "--expires", "2020-01-02"))
+  assert home.run("update", "alice", "--expires", "1d").error == ""
+
+
+def test_an_empty_account_is_not_stored(home):
+  assert "the account is empty" in home.set("", b"x", code=64).error
+  assert not home.vault.exists()
+  home.run("set", "", "--server", "example.org", input=b"x")
+
+
 def test_update_of_nothing_is_a_mistake(home):
   assert "name what to change" in home.run("update", "alice", code=64).error
 
@@ -173,7 +208,7 @@ def test_expected_version(home):
 
 
 def test_expired_prints_nothing(home):
-  home.set("alice", b"old", "--expires", "2020-01-02")
+  assert "that is in the past" in hinted(home.set("alice", b"old", "--expires", "2020-01-02"))
   for options in ([], ["--json"], ["--output", "out"]):
     refused = home.run("get", "alice", *options, code=80)
     assert refused.out == b"" and "'alice'" in refused.error and "2020-01-02" in refused.error

@@ -129,7 +129,8 @@ def test_an_older_copy_is_refused_until_it_is_accepted(three):
   asked = three.run("accept-restored", code=64)
   assert "--yes" in hinted(asked)
   accepted = three.run("accept-restored", "--yes")
-  assert "seen here" in accepted.error
+  assert "seen here" in accepted.error and "so 1 change is lost" in accepted.error
+  assert "accepted the vault as it is" in accepted.error
   assert three.get("alice") == b"alice" * 1000
   three.run("get", "dave", code=44)
   three.set("dave", b"again")

@@ -43,6 +43,39 @@ def test_doctor_of_a_vault_with_a_passphrase(locked):
   assert "1 item bound to this device is lost" in locked.run("doctor").out.decode()
 
 
+def test_doctor_when_the_device_key_is_gone(home):
+  home.set("alice", b"secret")
+  key = home.state / "device.key"
+  key.rename(home.folder / "away")
+  told = home.run("doctor", code=77)
+  assert "nothing that is here opens" in told.error and str(key) in hinted(told)
+  text = told.out.decode()
+  assert "device (its device.key is missing)" in text
+  assert "next: " in text and "bring back" in text
+  assert "slots add" not in text and "keychain unlock'" not in text
+  assert home.run("doctor", "--json", code=77).json["next"] == [hinted(told)]
+  assert b"its device.key is missing" in home.run("slots", "list").out
+  (home.folder / "away").rename(key)
+  home.run("unlock")
+  key.rename(home.folder / "away")
+  cached = home.run("doctor").out.decode()
+  assert "only the kernel's cache opens this vault now" in cached
+  assert "keychain get'" in cached and "slots add" not in cached
+
+
+def test_doctor_says_what_is_lost_without_what_a_person_has(home, make_home):
+  home.init()
+  told = home.run("doctor").out.decode()
+  assert "without the passphrase: " in told
+  assert "everything is lost but what needs no unlock" in told
+  assert "slots add --new-key-file" in told and "without the key file" not in told
+  two = make_home()
+  two.init("--new-key-file", str(two.folder / "key"), "--no-device")
+  told = two.run("doctor").out.decode()
+  assert "without the key file: " in told and "as slot 1 opens everything too" in told
+  assert "second way" not in told
+
+
 @pytest.mark.parametrize("option, environment, chosen", [
   ([], {}, "the only store"), (["--store", "vault"], {}, "--store"),
   ([], {"KEYCHAIN_STORE": "vault"}, "KEYCHAIN_STORE")])

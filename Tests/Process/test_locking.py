@@ -88,8 +88,39 @@ def test_a_passphrase_by_a_descriptor(locked):
   os.close(writer)
   assert locked.get("whenUnlocked", "--passphrase-fd", str(reader), pass_fds=[reader])
   os.close(reader)
-  refused = locked.run("get", "whenUnlocked", "--passphrase-fd", "77", code=74)
-  assert "--passphrase-fd" in refused.error
+  refused = locked.run("get", "whenUnlocked", "--passphrase-fd", "77", code=64)
+  assert "descriptor 77, given by --passphrase-fd, is not open" in refused.error
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_descriptor_that_is_not_open_is_none_of_the_program(home, number):
+  """Files that the program opened itself must not be read as passphrases."""
+  for options in (["get", "alice", "--passphrase-fd"], ["init", "--new-passphrase-fd"]):
+    refused = home.run(*options, str(number), code=64, close_fds=True,
+                       preexec_fn=lambda: number < 3 and os.close(number))
+    if number != 2:
+      assert f"descriptor {number}, given by {options[-1]}, is not open" in refused.error
+  assert not home.vault.exists()
+
+
+def test_a_vault_of_the_device_key_says_that_it_does_not_stay_locked(home):
+  assert "there is no vault" in hinted(home.run("lock"))
+  home.set("alice", b"x")
+  told = hinted(home.run("lock", "--all"))
+  assert "by the device key alone" in told and "slots add --passphrase" in told
+  assert home.get("alice") == b"x"
+
+
+def test_a_vault_with_a_passphrase_locks_without_a_word(locked):
+  locked.run("unlock", *locked.passphrase())
+  assert locked.run("lock").error == ""
+
+
+def test_list_tells_how_to_see_what_is_locked(locked):
+  for options in ([], ["--json"]):
+    listed = locked.run("list", *options)
+    assert "2 items are locked" in listed.error
+    assert hinted(listed) == "run 'prefs keychain unlock' to see them"
 
 
 def test_a_timeout_is_fixed(locked):

@@ -84,6 +84,12 @@ def test_groups_are_apart(home):
   assert home.get("alice", "--access-group", "work") == b"work"
 
 
+def test_attributes_of_names_that_only_look_equal(home):
+  names = {"\u00e9": "one", "e\u0301": "two"}
+  home.set("alice", b"x", *(f"--attribute={name}={value}" for name, value in names.items()))
+  assert home.run("show", "alice", "--json").json["attributes"] == names
+
+
 def test_the_default_service(home):
   home.set("alice", b"x")
   assert home.get("alice", "--service", "default") == b"x"

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, hinted
 
 
 @pytest.mark.parametrize("arguments", [
@@ -75,6 +75,36 @@ def test_help_and_version_and_mistakes(home):
   mistaken = home.run("get", "alice", "--jsn", code=64)
   assert mistaken.out == b"" and mistaken.error.startswith("prefs: error: ")
   assert "prefs keychain get --help" in mistaken.error
+
+
+@pytest.mark.parametrize("words, told", [
+  (["gte", "alice"], "there is no command 'gte'; did you mean 'get'?"),
+  (["slots", "lst"], "there is no command 'lst'; did you mean 'list'?"),
+  (["frobnicate"], "there is no command 'frobnicate'")])
+def test_a_mistyped_command(home, words, told):
+  refused = home.run(*words, code=64)
+  assert refused.error.splitlines()[0] == f"prefs: error: {told}"
+  assert "--help'" in hinted(refused)
+
+
+def test_help_claims_no_default_that_does_not_hold(home):
+  assert b"default: whenUnlocked" not in home.run("update", "--help").out
+  assert b"(default: default)" not in home.run("list", "--help").out
+
+
+def test_help_of_a_command(home):
+  assert home.run("help", "get").out == home.run("get", "--help").out
+  assert home.run("help").out == home.run("--help").out
+  assert home.run("slots", "help", "add").out == home.run("slots", "add", "--help").out
+  home.run("get", "help", code=44)
+
+
+@pytest.mark.parametrize("words, told", [
+  (["get", "-x"], True), (["set", "--alice"], True), (["show", "-alice", "--json"], True),
+  (["get", "--json"], False), (["delete", "--if-exists"], False), (["get", "a", "--jsn"], False)])
+def test_an_account_with_a_dash_goes_after_two(home, words, told):
+  refused = home.run(*words, code=64)
+  assert ("begins with a dash goes after --" in hinted(refused)) == told
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -29,7 +29,7 @@ def test_init_variants(make_home):
 def test_init_with_key_files(home, make_home):
   key = str(home.folder / "key")
   home.run("init", "--new-key-file", key)
-  assert kinds(home) == [("device", "openTier"), ("key file", "root")]
+  assert kinds(home) == [("device", "openTier"), ("keyFile", "root")]
   assert (home.folder / "key").stat().st_mode & 0o777 == 0o600
   home.set("alice", b"x", "--key-file", key)
   assert home.get("alice", environment={"KEYCHAIN_KEY_FILE": key}) == b"x"
@@ -54,7 +54,8 @@ def test_a_key_file_is_not_left_by_an_init_that_fails(home):
   assert "there is a vault" in refused.error and "slots add" in hinted(refused)
   assert not (home.folder / "key").exists()
   home.file("there", b"mine")
-  home.run("slots", "add", "--new-key-file", "there", code=74)
+  refused = home.run("slots", "add", "--new-key-file", "there", code=75)
+  assert "there exists already" in refused.error and "--with-key-file" in hinted(refused)
   assert (home.folder / "there").read_bytes() == b"mine"
 
 
@@ -75,7 +76,8 @@ def test_after_the_first_passphrase_the_device_alone_opens_no_more(home):
   path = home.passphrase()[1]
   added = home.run("slots", "add", "--new-passphrase-file", path)
   assert "added slot 2: passphrase" in added.error
-  assert "device secret alone now opens only" in added.error
+  assert "the vault is locked now; 'prefs keychain unlock' opens it" in hinted(added)
+  assert "device key alone now opens only" in added.error
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   home.run("get", "alice", code=77)
   assert home.get("open") == b"open"
@@ -99,25 +101,33 @@ def test_a_passphrase_is_changed_by_adding_and_removing(home):
   home.init()
   home.set("alice", b"secret", *home.passphrase())
   new = home.passphrase(b"new")[1]
-  home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
-  removed = home.run("slots", "remove", "2", "--passphrase-file", new)
-  assert removed.out == b""
+  added = home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
+  assert "locked now" not in hinted(added)
+  removed = home.run("slots", "remove", "2", "--yes", "--passphrase-file", new)
+  assert removed.out == b"" and "removed slot 2: passphrase; copies" in removed.error
   home.run("get", "alice", *home.passphrase(), code=78)
   assert home.get("alice", "--passphrase-file", new) == b"secret"
 
 
 def test_the_last_way_in_is_not_removed(home):
   home.set("alice", b"x")
-  refused = home.run("slots", "remove", "1", code=79)
+  refused = home.run("slots", "remove", "1", "--yes", code=79)
   assert "slot 1" in refused.error or "nothing else" in refused.error
   assert "99" in home.run("slots", "remove", "99", code=44).error
   assert home.get("alice") == b"x"
 
 
+def test_removing_a_slot_needs_a_yes(home):
+  home.init()
+  refused = home.run("slots", "remove", "1", *home.passphrase(), code=64)
+  assert "--yes" in hinted(refused)
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+
+
 def test_without_its_last_passphrase_the_device_opens_all_again(home):
   home.init()
   home.set("alice", b"x", *home.passphrase())
-  home.run("slots", "remove", "2", *home.passphrase())
+  home.run("slots", "remove", "2", "--yes", *home.passphrase())
   assert kinds(home) == [("device", "root")]
   assert home.get("alice") == b"x"
   home.run("verify")
@@ -128,7 +138,7 @@ def test_passcode_items_keep_the_last_passphrase(home):
   unlock = home.passphrase()
   home.set("alice", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
   home.set("bob", b"y", *unlock)
-  refused = home.run("slots", "remove", "2", *unlock, code=79)
+  refused = home.run("slots", "remove", "2", "--yes", *unlock, code=79)
   assert "--delete-items" in refused.error
   asked = home.run("slots", "remove", "2", "--delete-items", *unlock, code=64)
   assert "'alice'" in asked.error and "--yes" in hinted(asked)
@@ -149,7 +159,7 @@ def test_a_key_file_is_no_passcode(home):
 def test_the_device_slot_goes_and_comes(home):
   home.init()
   unlock = home.passphrase()
-  home.run("slots", "remove", "1", *unlock)
+  home.run("slots", "remove", "1", "--yes", *unlock)
   assert kinds(home) == [("passphrase", "root")]
   home.run("slots", "add", "--device", *unlock)
   assert sorted(kinds(home)) == [("device", "openTier"), ("passphrase", "root")]
@@ -165,6 +175,15 @@ def test_a_vault_made_beside_a_source_gets_its_slot(make_home):
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   home.run("lock")
   home.run("get", "alice", code=77)
+
+
+def test_the_state_is_always_told(home):
+  states = [home.run("status", "--json").json["state"]]
+  home.init()
+  states.append(home.run("status", "--json").json["state"])
+  home.run("unlock", *home.passphrase())
+  states.append(home.run("status", "--json").json["state"])
+  assert states == ["absent", "locked", "unlocked"]
 
 
 def test_slots_in_text(home):

@@ -43,6 +43,17 @@ def test_set_asks_again_when_the_answers_differ(home):
   assert code == 0 and home.get("alice") == b"three"
 
 
+def test_enter_alone_is_no_secret(home):
+  home.set("alice", b"secret")
+  terminal = home.terminal("set", "alice")
+  terminal.expect_exact("secret: ")
+  terminal.sendline("")
+  code, rest = ended(terminal)
+  assert code == 64 and "the secret is empty; nothing was changed" in rest
+  assert "printf '' | prefs keychain set" in rest
+  assert home.get("alice") == b"secret"
+
+
 def test_set_gives_up_after_three_mismatches(home):
   terminal = home.terminal("set", "alice")
   for number in range(6):
@@ -182,7 +193,7 @@ def test_removing_a_slot_asks(home):
   home.init("--new-key-file", str(home.folder / "key"))
   unlock = home.passphrase()
   terminal = home.terminal("slots", "remove", "3", *unlock)
-  terminal.expect_exact("remove slot 3? [y/N] ")
+  terminal.expect_exact("remove slot 3, key file? [y/N] ")
   assert echoes(terminal)
   terminal.sendline("n")
   code, rest = ended(terminal)

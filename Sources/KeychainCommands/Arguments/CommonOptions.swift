@@ -46,9 +46,9 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// The source that was given, which then decides alone.
-  func unlockSource() -> UnlockSource? {
+  func unlockSource() throws(KeychainError) -> UnlockSource? {
     if let passphraseFd {
-      let descriptor = PassphraseDescriptor(passphraseFd, name: "--passphrase-fd")
+      let descriptor = try PassphraseDescriptor(inherited: passphraseFd, option: "--passphrase-fd")
       return .passphrase(named: "--passphrase-fd") { () throws(KeychainError) in
         try descriptor.passphrase()
       }

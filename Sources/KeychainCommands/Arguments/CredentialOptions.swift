@@ -1,10 +1,12 @@
 internal import ArgumentParser
+internal import Foundation
 internal import KeychainCredentials
 
 /// The options that describe a credential, for commands that write one.
 struct CredentialOptions: ParsableArguments {
   @Option(
-    help: .init("When the secret is readable (default: whenUnlocked)", valueName: "name"),
+    help: .init(
+      "When the secret is readable; a new one whenUnlocked unless given", valueName: "name"),
     transform: CredentialOptions.accessibility)
   var accessibility: Accessibility?
 
@@ -47,6 +49,12 @@ struct CredentialOptions: ParsableArguments {
       contentType: Self.change(contentType),
       expires: expires.map { $0.date().map(FieldChange.set) ?? .clear } ?? .keep,
       attributes: names.map { ($0, nil) } + attribute.map { ($0.name, $0.value) })
+  }
+
+  /// What a person should know about an expiry that was set.
+  var hint: String? {
+    guard let date = expires?.date(), date < Date() else { return nil }
+    return UserInterface.alreadyExpired
   }
 
   /// Whether anything is given.

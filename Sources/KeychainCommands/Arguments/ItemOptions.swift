@@ -5,7 +5,7 @@ internal import KeychainCredentials
 struct ItemOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: .init("What the credential is for (default: default)", valueName: "name"))
+    help: .init("What the credential is for; 'default' where one must be named", valueName: "name"))
   var service: String?
 
   @Option(

@@ -31,7 +31,8 @@ struct NewPassphraseOptions: ParsableArguments {
 
   private func anyPassphrase(in session: Session) throws(KeychainError) -> SecretBytes {
     if let newPassphraseFd {
-      return try PassphraseDescriptor(newPassphraseFd, name: "--new-passphrase-fd").passphrase()
+      return try PassphraseDescriptor(inherited: newPassphraseFd, option: "--new-passphrase-fd")
+        .passphrase()
     }
     if let newPassphraseFile {
       return try ProtectedFile(path: newPassphraseFile).passphrase(named: "--new-passphrase-file")

@@ -12,14 +12,27 @@ final class PassphraseDescriptor: Sendable {
   private let name: String
   private let read = Mutex<SharedSecret?>(nil)
 
-  /// Names the descriptor.
+  /// Names a descriptor that this process opened.
   ///
   /// - Parameters:
   ///   - descriptor: An open descriptor.
-  ///   - name: The option that gave it.
+  ///   - name: The option that led to it.
   init(_ descriptor: Int32, name: String) {
     self.descriptor = descriptor
     self.name = name
+  }
+
+  /// Names a descriptor that whoever started this process opened for it.
+  ///
+  /// - Parameters:
+  ///   - descriptor: Its number.
+  ///   - option: The option that gave it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it was not open.
+  convenience init(inherited descriptor: Int32, option: String) throws(KeychainError) {
+    guard StandardDescriptors.wasOpen(descriptor) else {
+      throw .notOpen(descriptor, option: option)
+    }
+    self.init(descriptor, name: option)
   }
 
   /// The passphrase: everything up to the end, without one newline at the end.
@@ -34,9 +47,6 @@ final class PassphraseDescriptor: Sendable {
   private func readToEnd() throws(KeychainError) -> SecretBytes {
     // A terminal would show what is typed; the prompt does not.
     guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
-    guard descriptor > 2 || !StandardDescriptors.wasClosed(descriptor) else {
-      throw .unreadable(name)
-    }
     guard let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit) else {
       throw .passphraseTooLong(name)
     }

@@ -25,6 +25,6 @@ struct AcceptRestoredCommand: KeychainSubcommand {
       for line in UserInterface.lines(of: differences) { session.interface.say(line) }
       return try session.confirm(UserInterface.questionToAcceptRestored, assumingYes: yes)
     }
-    if !isAccepted { session.interface.say(UserInterface.nothingToAccept) }
+    session.interface.say(isAccepted ? UserInterface.accepted : UserInterface.nothingToAccept)
   }
 }

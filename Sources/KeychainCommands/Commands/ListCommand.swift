@@ -47,7 +47,10 @@ struct ListCommand: KeychainSubcommand {
     if allGroups { query.accessGroup = nil }
     let result = try session.store.search(query)
     try print(result.credentials.filter(item.matchesDetails))
-    if result.lockedCount > 0 { session.interface.say(UserInterface.locked(result.lockedCount)) }
+    if result.lockedCount > 0 {
+      session.interface.say(UserInterface.locked(result.lockedCount))
+      session.interface.hint(UserInterface.unlockToSee)
+    }
     if result.otherDeviceCount > 0 {
       session.interface.say(UserInterface.ofOtherDevices(result.otherDeviceCount))
     }

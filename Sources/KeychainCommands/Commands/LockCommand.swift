@@ -22,5 +22,11 @@ struct LockCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     try session.vault.lock(all: all)
+    let status = try session.vault.status()
+    if !status.exists {
+      session.interface.hint(UserInterface.nothingToLock(status.path))
+    } else if status.readable == .unlockedNow {
+      session.interface.hint(UserInterface.staysUnlocked)
+    }
   }
 }

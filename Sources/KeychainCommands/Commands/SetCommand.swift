@@ -11,7 +11,7 @@ struct SetCommand: KeychainSubcommand {
     abstract: "Store a secret",
     discussion: """
       The secret is read from standard input, every byte of it; on a terminal it is asked for \
-      twice, and not shown. A credential of the same names is updated in place: label, comment, \
+      twice, and not shown. An empty secret replaces another one only with --allow-empty. A credential of the same names is updated in place: label, comment, \
       attributes and accessibility stay unless given, and the expiry and the content type, which \
       are the secret's, are those given now.
 
@@ -31,6 +31,9 @@ struct SetCommand: KeychainSubcommand {
   @Flag(help: "Drop one newline at the end of what standard input gives")
   var trimNewline = false
 
+  @Flag(help: "Let an empty secret replace another one")
+  var allowEmpty = false
+
   @Flag(help: "Fail if the credential exists")
   var createOnly = false
 
@@ -47,6 +50,10 @@ struct SetCommand: KeychainSubcommand {
 
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }
+    // A server alone may name a password, as where only a token is asked for.
+    guard !account.isEmpty || item.server != nil else {
+      throw ValidationError(UserInterface.Usage.emptyAccount)
+    }
     if createOnly && expectedVersion != nil {
       throw ValidationError(UserInterface.Usage.createOrExpect)
     }
@@ -57,11 +64,17 @@ struct SetCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = item.identity(account: account, defaultService: session.context.defaultService)
-    let input = SecretInput(trimsNewline: trimNewline, insecureValue: insecureValue)
+    let input = SecretInput(
+      trimsNewline: trimNewline, insecureValue: insecureValue, allowsEmpty: allowEmpty)
     let writer = CredentialWriter(
-      store: session.store, patience: session.vault.configuration.deadline)
+      store: session.store, patience: session.vault.configuration.deadline,
+      allowsEmpty: allowEmpty)
+    let secret = try input.secret(in: session)
     try writer.write(
-      identity, update: details.update(), secret: try input.secret(in: session),
+      identity, update: details.update(), secret: secret,
       condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
+    for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
+      session.interface.hint(hint)
+    }
   }
 }

@@ -39,8 +39,13 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    let wasOpen = try session.vault.status().readable == .unlockedNow
     let slot = try add(in: session)
     session.interface.say(UserInterface.added(slot))
+    // The first passphrase or key file takes most of what the device key opens.
+    if wasOpen, try session.vault.status().readable != .unlockedNow {
+      session.interface.hint(UserInterface.lockedNow(by: slot))
+    }
   }
 
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {

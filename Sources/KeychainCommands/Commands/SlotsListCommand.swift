@@ -24,7 +24,8 @@ struct SlotsListCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let slots = try session.vault.slots()
     if json { return try StandardOutput.write(try JSONText.text(slots.map(SlotJSON.init))) }
-    let table = UserInterface.table(slots)
+    let table = UserInterface.table(
+      slots, deviceKeyExists: try session.vault.status().hasDeviceSecret)
     try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 }

@@ -10,10 +10,10 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     discussion: """
       Older copies of the vault still open with what is removed here. The last passphrase takes \
       the credentials with it that need one (whenPasscodeSetThisDeviceOnly): --delete-items \
-      allows that, after listing them.
+      allows that, after listing them. On a terminal a yes is asked for; elsewhere --yes says it.
 
       Example:
-        prefs keychain slots remove 2
+        prefs keychain slots remove 2 --yes
       """,
     aliases: ["rm"])
 
@@ -29,15 +29,14 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
+    let slots = try session.vault.slots()
+    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed { session.interface.say(UserInterface.willDelete(credential)) }
-    // Without a terminal, the command itself is the yes, unless credentials go with the slot.
-    if session.prompt != nil || !doomed.isEmpty {
-      let question = UserInterface.questionToRemoveSlot(number, deleting: doomed.count)
-      guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
-    }
+    let question = UserInterface.questionToRemove(slot, deleting: doomed.count)
+    guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
     let deleted = try session.vault.removeSlot(number, deletingItems: deleteItems)
-    session.interface.say(UserInterface.removed(number))
+    session.interface.say(UserInterface.removed(slot))
     if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
   }
 }

@@ -40,5 +40,6 @@ struct UpdateCommand: KeychainSubcommand {
     try session.store.update(
       identity, with: details.update(removing: removeAttribute),
       expectedVersion: expectedVersion)
+    if let hint = details.hint { session.interface.hint(hint) }
   }
 }

@@ -18,7 +18,7 @@ struct CredentialJSON: Encodable {
   var label: String?
   var comment: String?
   var contentType: String?
-  var attributes: [String: String]
+  var attributes: AttributesJSON
   var created: Date
   var modified: Date
   var expires: Date?
@@ -39,8 +39,7 @@ struct CredentialJSON: Encodable {
     label = credential.label
     comment = credential.comment
     contentType = credential.contentType
-    // Names that are equal to Swift although their bytes differ cannot be two keys of a dictionary.
-    attributes = Dictionary(credential.attributes.map { ($0.name, $0.value) }) { first, _ in first }
+    attributes = AttributesJSON(attributes: credential.attributes)
     created = credential.created
     modified = credential.modified
     expires = credential.expires

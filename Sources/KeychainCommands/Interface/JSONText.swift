@@ -10,7 +10,11 @@ enum JSONText {
       var container = encoder.singleValueContainer()
       try container.encode(DateText.text(date))
     }
-    guard let data = try? encoder.encode(value) else { throw .unencodable() }
+    // A mark that is made anew each time is in no name and in no value.
+    let mark = UUID().uuidString
+    if let key = AttributesJSON.mark { encoder.userInfo[key] = mark }
+    guard var data = try? encoder.encode(value) else { throw .unencodable() }
+    while let range = data.range(of: Data(mark.utf8)) { data.removeSubrange(range) }
     return String(decoding: data, as: UTF8.self) + "\n"
   }
 }

@@ -31,7 +31,11 @@ extension UserInterface {
     }
     var pairs = [("state", state(of: status)), ("items", counts(status))]
     pairs += status.slots.map {
-      ("opened by", "slot \($0.number), \(name(of: $0)): \(value(of: $0))")
+      (
+        "opened by",
+        "slot \($0.number), \(name(of: $0, deviceKeyExists: status.hasDeviceSecret)): "
+          + value(of: $0)
+      )
     }
     pairs += status.damagedSlots.map { ("damaged", "slot \($0), which opens nothing any more") }
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
@@ -63,27 +67,6 @@ extension UserInterface {
     case .weak:
       "weak: device key only, which protects against other users, not against who has the disk"
     }
-  }
-
-  /// What is lost with which file.
-  private static func losses(_ status: VaultStatus) -> [(String, String)] {
-    let deviceOnly = status.itemsByAccessibility.filter { $0.key.isThisDeviceOnly }.values
-      .reduce(0, +)
-    let needsDevice = !status.slots.contains { $0.grant == .root && $0.kind != .device }
-    let device =
-      needsDevice
-      ? "everything is lost, as nothing else opens the vault"
-      : deviceOnly > 0
-        ? "\(items(deviceOnly)) bound to this device \(are(deviceOnly)) lost" : "nothing is lost"
-    return [
-      ("without vault.db", "everything is lost (\(status.path))"),
-      (
-        "without device.key",
-        (status.hasDeviceSecret ? device : "it is missing: \(device)")
-          + " (\(status.deviceSecretPath))"
-      ),
-      ("without the seen record", "nothing is lost, but an older copy would not be noticed"),
-    ]
   }
 
   private static func words(for record: VaultStatus.SeenRecordState) -> String {
@@ -137,15 +120,27 @@ extension UserInterface {
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
     let path = KeychainCommandContext.current.commandPath
-    if let failure = diagnosis.failure { return failure.recovery.map { [$0] } ?? [] }
+    if let failure = diagnosis.failure {
+      return failure.recovery.map { [namingCommands(in: $0)] } ?? []
+    }
     guard let status = diagnosis.status, status.exists else {
       return ["run '\(path) init', or store a credential with '\(path) set', which makes the vault"]
     }
     var steps: [String] = []
-    if diagnosis.grade == .weak {
+    if diagnosis.grade == .weak, status.canBeOpened {
       steps.append("for protection of the disk too, run '\(path) slots add --passphrase'")
     }
-    if status.readable != .unlockedNow { steps.append("to unlock, run '\(path) unlock'") }
+    if !status.canBeOpened {
+      steps.append(
+        "only the kernel's cache opens this vault now; before it runs out, "
+          + "\(wayBack(status)), or copy the secrets out with '\(path) get'")
+    } else if status.readable != .unlockedNow {
+      steps.append("to unlock, run '\(path) unlock'")
+    }
+    if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
+      let second = only.kind == .passphrase ? "--new-key-file FILE" : "--passphrase"
+      steps.append("for a second way to open the vault, run '\(path) slots add \(second)'")
+    }
     if status.isOnNetwork { steps.append("move the vault to a local disk, with KEYCHAIN_VAULT") }
     if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }
     return steps

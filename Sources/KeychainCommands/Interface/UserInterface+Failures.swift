@@ -39,6 +39,21 @@ extension KeychainError {
     }
   }
 
+  static var emptyAnswer: Self {
+    Self(
+      .invalidArgument, "the secret is empty; nothing was changed",
+      recovery: "to store an empty secret, pipe one in: "
+        + "printf '' | \(KeychainCommandContext.current.commandPath) set …")
+  }
+
+  static func emptyReplacement(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .invalidArgument,
+      "the secret is empty, and would replace that of \(identity); "
+        + "nothing was changed",
+      recovery: "add --allow-empty if that is meant")
+  }
+
   static let needsConfirmation = KeychainError(
     .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
     recovery: "add --yes if you are sure")
@@ -62,6 +77,10 @@ extension KeychainError {
     Self(
       .invalidArgument, "\(option) names a terminal, which would show the passphrase",
       recovery: "leave the option out, and the passphrase is asked for without showing it")
+  }
+
+  static func notOpen(_ descriptor: Int32, option: String) -> Self {
+    Self(.invalidArgument, "descriptor \(descriptor), given by \(option), is not open")
   }
 
   static func unreadable(_ source: String) -> Self {
@@ -94,6 +113,12 @@ extension KeychainError {
     Self(
       .inputOutput, "'\(path)' cannot be written: \(reason(errno))",
       underlying: .system(errno: errno))
+  }
+
+  static func fileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already",
+      recovery: "name a new file, or use --with-key-file if this one is to open the vault")
   }
 
   static func openToOthers(_ path: String) -> Self {

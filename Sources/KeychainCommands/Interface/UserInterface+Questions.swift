@@ -31,15 +31,15 @@ extension UserInterface {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  static func questionToRemoveSlot(_ number: UInt32, deleting count: Int) -> String {
-    count == 0
-      ? "remove slot \(number)? [y/N] "
-      : "remove slot \(number) and delete \(items(count))? [y/N] "
+  static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
+    let what = "remove slot \(slot.number), \(name(of: slot))"
+    return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
   }
 
   static let questionToStartAnew =
     "a vault was seen here before and is gone; start anew without it? [y/N] "
 
   static let nothingToAccept = "the vault is as it was seen last; there is nothing to accept"
+  static let accepted = "accepted the vault as it is"
   static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
 }

@@ -19,6 +19,7 @@ extension UserInterface {
       "--service names a generic password and --server an internet password; give one of them"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+    static let emptyAccount = "the account is empty"
     static let accountOrAttribute = "name an account, or an attribute with --attribute"
     static let nothingToUpdate = "name what to change, such as --label"
     static let createOrExpect = "--create-only and --expected-version exclude each other"
@@ -41,6 +42,18 @@ extension UserInterface {
       "--passphrase-fd and --new-passphrase-fd need two descriptors"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
+
+    static let dashAccount = "an account that begins with a dash goes after --"
+
+    /// Whether the sentence of the argument parser, or ours, misses the account.
+    static func isAccountMissing(_ message: String) -> Bool {
+      message == accountOrAttribute || message.contains("'<account>'")
+    }
+
+    static func noCommand(_ word: String, _ path: CommandPath) -> String {
+      "there is no command '\(word)'"
+        + (path.nameResembling(word).map { "; did you mean '\($0)'?" } ?? "")
+    }
 
     static func descriptor(_ option: String) -> String {
       "\(option) takes the number of an open file descriptor"

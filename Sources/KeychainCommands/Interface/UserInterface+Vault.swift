@@ -4,17 +4,24 @@ internal import KeychainVault
 
 extension UserInterface {
   /// The table of slots.
-  static func table(_ slots: [VaultSlot]) -> TextTable {
+  static func table(_ slots: [VaultSlot], deviceKeyExists: Bool) -> TextTable {
     TextTable(
       header: ["SLOT", "KIND", "OPENS", "COST"],
-      rows: slots.map { [String($0.number), name(of: $0), opens($0), cost($0)] })
+      rows: slots.map {
+        [
+          String($0.number), name(of: $0, deviceKeyExists: deviceKeyExists), opens($0), cost($0),
+        ]
+      })
   }
 
-  static func name(of slot: VaultSlot) -> String {
+  /// What a slot is; without a device key, whether it is this machine's cannot be told.
+  static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
     case .passphrase: "passphrase"
     case .keyFile: "key file"
-    case .device: slot.isThisDevice == true ? "device (this one)" : "device (another one)"
+    case .device where slot.isThisDevice == true: "device (this one)"
+    case .device where !deviceKeyExists: "device (its device.key is missing)"
+    case .device: "device (another one)"
     case .recoveryCode: "recovery code"
     case .recipient: "recipient"
     }
@@ -42,7 +49,11 @@ extension UserInterface {
     return lines([
       ("vault", status.path), ("state", state(of: status)),
       ("items", String(status.itemCount)),
-      ("opened by", status.slots.map(name).joined(separator: ", ")),
+      (
+        "opened by",
+        status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
+          .joined(separator: ", ")
+      ),
     ])
   }
 
@@ -57,15 +68,31 @@ extension UserInterface {
     }
   }
 
+  static func nothingToLock(_ path: String) -> String {
+    "there is no vault at '\(path)', so nothing was to lock"
+  }
+
+  static var staysUnlocked: String {
+    "this vault opens by the device key alone, so it cannot stay locked; "
+      + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase' changes that"
+  }
+
   static func made(_ status: VaultStatus) -> String {
     "made the vault \(status.path), opened by "
-      + status.slots.map(name).joined(separator: ", ")
+      + status.slots.map { name(of: $0) }.joined(separator: ", ")
   }
 
   static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
 
-  static func removed(_ number: UInt32) -> String {
-    "removed slot \(number); copies of the vault that were made before still open with it"
+  static func lockedNow(by slot: VaultSlot) -> String {
+    let key = slot.kind == .keyFile ? " --key-file FILE" : ""
+    return "the vault is locked now; "
+      + "'\(KeychainCommandContext.current.commandPath) unlock\(key)' opens it"
+  }
+
+  static func removed(_ slot: VaultSlot) -> String {
+    "removed slot \(slot.number): \(name(of: slot)); "
+      + "copies of the vault that were made before still open with it"
   }
 
   static func willDelete(_ credential: Credential) -> String {
@@ -87,12 +114,17 @@ extension UserInterface {
 
   static func summary(of report: BackupReport, file: String) -> String {
     "copied \(items(report.itemCount)) to \(file), opened by "
-      + report.slots.map(name).joined(separator: ", ")
+      + report.slots.map { name(of: $0) }.joined(separator: ", ")
   }
 
   var backupNeedsThisDevice: String {
     "only this machine's device key opens the copy; to have it open elsewhere, "
       + "run '\(KeychainCommandContext.current.commandPath) slots add --passphrase' and copy again"
+  }
+
+  private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
+    guard seen > kept else { return "" }
+    return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
   }
 
   /// How a restored vault differs from what was seen, a line each.
@@ -102,7 +134,9 @@ extension UserInterface {
       lines.append("this is another vault than the one seen here before")
     }
     if let seen = differences.seenCounter {
-      lines.append("changes counted by the file: \(differences.fileCounter); seen here: \(seen)")
+      lines.append(
+        "changes counted by the file: \(differences.fileCounter); seen here: \(seen)"
+          + lost(seen, differences.fileCounter))
     } else {
       lines.append("changes counted by the file: \(differences.fileCounter)")
     }

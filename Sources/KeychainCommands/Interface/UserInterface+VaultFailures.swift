@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVault
 
 /// The failures of commands that look at the whole vault.
 extension KeychainError {
@@ -28,6 +29,18 @@ extension KeychainError {
       .noStore, "'\(path)' was here before and is gone",
       recovery: "mount its volume, restore a backup, or start anew with "
         + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
+  }
+
+  static func nothingOpens(_ status: VaultStatus) -> Self {
+    Self(
+      .locked, "nothing that is here opens '\(status.path)'",
+      recovery: UserInterface.wayBack(status))
+  }
+
+  static func noSlot(_ number: UInt32) -> Self {
+    Self(
+      .notFound, "the vault has no slot \(number)",
+      recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
   }
 
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")

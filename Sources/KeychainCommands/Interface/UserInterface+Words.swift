@@ -6,12 +6,19 @@ extension UserInterface {
 
   static func locked(_ count: Int) -> String { "\(items(count)) \(are(count)) locked" }
 
+  static var unlockToSee: String {
+    "run '\(KeychainCommandContext.current.commandPath) unlock' to see them"
+  }
+
   static func ofOtherDevices(_ count: Int) -> String {
     "\(items(count)) \(are(count)) bound to another device"
   }
 
   static let keptNewline =
     "the secret ends with a newline, which is kept; --trim-newline drops it"
+
+  static let alreadyExpired =
+    "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
 
   static let emptySecret = "the secret is empty"
 

@@ -50,8 +50,10 @@ struct UserInterface: Sendable {
   /// - Parameters:
   ///   - message: The argument parser's sentence.
   ///   - details: Its whole text, which ends with where to find help.
-  func reportUsage(_ message: String, details: String) {
-    error(Self.inOurStyle(message))
+  ///   - path: The commands that the line names.
+  func reportUsage(_ message: String, details: String, path: CommandPath) {
+    error(path.unknownWord.map { Usage.noCommand($0, path) } ?? Self.inOurStyle(message))
+    if Usage.isAccountMissing(message), path.hasUnknownDash { hint(Usage.dashAccount) }
     let parts = details.split(separator: "See '").last?.split(separator: "'")
     if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
   }

@@ -13,17 +13,37 @@ struct SlotJSON: Encodable {
 
   init(_ slot: VaultSlot) {
     number = slot.number
-    kind = "\(slot.kind)"
-    grant = "\(slot.grant)"
+    kind = Self.word(for: slot.kind)
+    grant = Self.word(for: slot.grant)
     memory = slot.passwordHash?.memory
     passes = slot.passwordHash?.passes
     thisDevice = slot.isThisDevice
+  }
+
+  // Programs depend on these words, so they are no reflection of names in the code.
+
+  private static func word(for kind: SlotKind) -> String {
+    switch kind {
+    case .passphrase: "passphrase"
+    case .keyFile: "keyFile"
+    case .device: "device"
+    case .recoveryCode: "recoveryCode"
+    case .recipient: "recipient"
+    }
+  }
+
+  private static func word(for grant: SlotGrant) -> String {
+    switch grant {
+    case .root: "root"
+    case .openTier: "openTier"
+    }
   }
 }
 
 /// The state of a vault as JSON shows it.
 struct StatusJSON: Encodable {
   let path: String
+  let state: String
   let exists: Bool
   let wasSeen: Bool
   let readable: String?
@@ -34,8 +54,8 @@ struct StatusJSON: Encodable {
   let counter: UInt64?
   let slots: [SlotJSON]
   let damagedSlots: [UInt32]
-  let deviceSecret: String
-  let deviceSecretExists: Bool
+  let deviceKey: String
+  let deviceKeyExists: Bool
   let seenRecord: String
   let seenRecordPath: String
   let fileSystem: String?
@@ -45,6 +65,7 @@ struct StatusJSON: Encodable {
 
   init(_ status: VaultStatus) {
     path = status.path
+    state = Self.state(of: status)
     exists = status.exists
     wasSeen = status.wasSeen
     readable = status.readable.map { "\($0)" }
@@ -56,14 +77,19 @@ struct StatusJSON: Encodable {
     counter = status.counter
     slots = status.slots.map(SlotJSON.init)
     damagedSlots = status.damagedSlots
-    deviceSecret = status.deviceSecretPath
-    deviceSecretExists = status.hasDeviceSecret
+    deviceKey = status.deviceSecretPath
+    deviceKeyExists = status.hasDeviceSecret
     seenRecord = "\(status.seenRecord)"
     seenRecordPath = status.seenRecordPath
     fileSystem = status.fileSystem
     onNetwork = status.isOnNetwork
     readOnly = status.isReadOnly
     unlockSources = status.unlockSources
+  }
+
+  private static func state(of status: VaultStatus) -> String {
+    guard status.exists else { return "absent" }
+    return status.readable == .unlockedNow ? "unlocked" : "locked"
   }
 }
 

@@ -15,6 +15,9 @@ struct CredentialWriter {
   /// How long to go on when others change the same credential.
   let patience: Duration
 
+  /// Whether an empty secret may take the place of another one.
+  var allowsEmpty = false
+
   /// Stores a secret.
   ///
   /// - Parameters:
@@ -23,7 +26,8 @@ struct CredentialWriter {
   ///     nothing is said, those of an older secret go.
   ///   - secret: The secret.
   ///   - condition: What must hold of the credential that is there.
-  /// - Throws: What the store throws.
+  /// - Throws: What the store throws, and ``KeychainError`` with
+  ///   ``KeychainError/Code/invalidArgument`` if an empty secret would replace another one and may not.
   func write(
     _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
     condition: Condition
@@ -45,6 +49,8 @@ struct CredentialWriter {
     condition: Condition
   ) throws(KeychainError) {
     let old = condition == .mustBeNew ? nil : try store.credential(for: identity)
+    // A command before the pipe that failed must not cost the secret that is there.
+    guard old == nil || secret.count > 0 || allowsEmpty else { throw .emptyReplacement(identity) }
     var base = old ?? Credential(identity)
     base.expires = nil
     base.contentType = nil

@@ -53,11 +53,16 @@ struct Diagnosis {
   }
 
   /// What makes a vault unusable although it can be looked at.
-  private static func problem(of status: VaultStatus) -> KeychainError? {
+  static func problem(of status: VaultStatus) -> KeychainError? {
     switch status.seenRecord {
     case .newerThanFile: .olderThanSeen(status.path)
     case .otherVault: .anotherVault(status.path)
-    default: !status.exists && status.wasSeen ? .vaultIsGone(status.path) : nil
+    default:
+      if status.exists {
+        status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
+      } else {
+        status.wasSeen ? .vaultIsGone(status.path) : nil
+      }
     }
   }
 }

@@ -38,10 +38,11 @@ public enum KeychainCommandLine {
     _ root: any ParsableCommand.Type, _ arguments: [String], context: KeychainCommandContext
   ) -> Int32 {
     let interface = UserInterface(hostName: context.hostName)
+    let path = CommandPath(root, arguments)
     do {
       try StandardDescriptors.checkArguments()
       try KeychainCommandContext.$current.withValue(context) {
-        var command = try root.parseAsRoot(arguments)
+        var command = try root.parseAsRoot(path.argumentsAskingForHelp)
         try command.run()
       }
       return ExitCodes.success
@@ -49,13 +50,14 @@ public enum KeychainCommandLine {
       interface.report(error)
       return ExitCodes.code(for: error.code)
     } catch {
-      return report(error, root: root, interface: interface)
+      return report(error, root: root, path: path, interface: interface)
     }
   }
 
   /// Says what the argument parser has to say: help on standard output, faults on standard error.
   private static func report(
-    _ error: any Error, root: any ParsableCommand.Type, interface: UserInterface
+    _ error: any Error, root: any ParsableCommand.Type, path: CommandPath,
+    interface: UserInterface
   ) -> Int32 {
     let code = root.exitCode(for: error).rawValue
     if code == ExitCodes.success {
@@ -66,7 +68,8 @@ public enum KeychainCommandLine {
         return ExitCodes.code(for: error.code)
       }
     } else if !(error is ExitCode) {
-      interface.reportUsage(root.message(for: error), details: root.fullMessage(for: error))
+      interface.reportUsage(
+        root.message(for: error), details: root.fullMessage(for: error), path: path)
     }
     return code
   }

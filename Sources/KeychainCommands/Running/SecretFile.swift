@@ -25,6 +25,12 @@ enum SecretFile {
   }
 
   /// Makes a file that must not be there yet.
+  ///
+  /// - Parameters:
+  ///   - path: Where.
+  ///   - contents: What is written.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
+  ///   ``KeychainError/Code/inputOutput``; no file is then left.
   static func create(_ path: String, contents: borrowing SecretBytes) throws(KeychainError) {
     try create(path, named: path) { descriptor throws(SecretsError) in
       try contents.write(toFileDescriptor: descriptor)
@@ -35,7 +41,9 @@ enum SecretFile {
     _ path: String, named name: String, _ write: (Int32) throws(SecretsError) -> Void
   ) throws(KeychainError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw .cannotWrite(name, errno: errno) }
+    guard descriptor >= 0 else {
+      throw errno == EEXIST ? .fileExists(name) : .cannotWrite(name, errno: errno)
+    }
     var failure: Int32 = 0
     do throws(SecretsError) { try write(descriptor) } catch { failure = error.systemError }
     if failure == 0, fsync(descriptor) != 0 { failure = errno }

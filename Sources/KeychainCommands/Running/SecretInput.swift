@@ -7,6 +7,9 @@ struct SecretInput {
   let trimsNewline: Bool
   let insecureValue: String?
 
+  /// Whether an empty answer of a person is taken as a secret, and not as a slip.
+  let allowsEmpty: Bool
+
   /// The secret from the command line if it was forced, else from what is piped in, else from
   /// the person.
   func secret(in session: Session) throws(KeychainError) -> SecretBytes {
@@ -16,22 +19,31 @@ struct SecretInput {
         try SecretBytes(copying: insecureValue)
       }
     }
-    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret) }
-    return try piped(session.interface)
+    guard isatty(STDIN_FILENO) == 0 else { return try typed(in: session) }
+    return try piped()
   }
 
-  private func piped(_ interface: UserInterface) throws(KeychainError) -> SecretBytes {
+  /// What a person should know about a secret that was stored.
+  func hint(about secret: borrowing SecretBytes) -> String? {
+    if secret.count == 0 { return UserInterface.emptySecret }
+    let mayBeTrimmed = insecureValue == nil && !trimsNewline
+    return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? UserInterface.keptNewline : nil
+  }
+
+  private func typed(in session: Session) throws(KeychainError) -> SecretBytes {
+    let secret = try session.askTwice(for: .secret)
+    guard secret.count > 0 || allowsEmpty else { throw .emptyAnswer }
+    return secret
+  }
+
+  private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
     guard
       let secret = try SecretBytes.reading(
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)
     else { throw .secretTooLong }
-    if trimsNewline {
-      return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
-    }
-    if secret.trailingNewlineCount() > 0 { interface.hint(UserInterface.keptNewline) }
-    if secret.count == 0 { interface.hint(UserInterface.emptySecret) }
-    return secret
+    guard trimsNewline else { return secret }
+    return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
   }
 }

@@ -21,7 +21,7 @@ struct Session {
     let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     var configuration = Vault.Configuration(
-      path: options.vault, unlock: options.unlockSource(),
+      path: options.vault, unlock: try options.unlockSource(),
       notice: { interface.say($0.message) })
     if let deadline = options.deadline { configuration.deadline = deadline }
     if let prompt {

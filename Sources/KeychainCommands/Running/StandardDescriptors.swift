@@ -11,10 +11,25 @@ enum StandardDescriptors {
     return closed
   }()
 
+  /// The descriptors that were open when the process began, or `nil` if that cannot be told.
+  private static let inherited: Set<Int32>? = {
+    let standard = Set(0...2).subtracting(closed)
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var found: Set<Int32> = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let number = Int32(name), number > 2, number != dirfd(folder) { found.insert(number) }
+    }
+    return found.union(standard)
+  }()
+
   /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
   /// broken pipe, or past a limit of file size, fail instead of ending the process.
   static func prepare() {
-    _ = closed
+    _ = inherited
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
   }
@@ -22,6 +37,12 @@ enum StandardDescriptors {
   /// Whether a standard stream was closed when the process began.
   static func wasClosed(_ descriptor: Int32) -> Bool {
     closed.contains(descriptor)
+  }
+
+  /// Whether a descriptor was open when the process began; one that was not is none that was
+  /// meant, even if a file of this process has its number by now.
+  static func wasOpen(_ descriptor: Int32) -> Bool {
+    inherited?.contains(descriptor) ?? !wasClosed(descriptor)
   }
 
   /// Checks that all arguments say what they seem to.

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+
+/// The commands that a command line names, from the root on.
+struct CommandPath {
+  /// The last command that is named.
+  let command: any ParsableCommand.Type
+
+  /// The words that name it, without the root's.
+  let words: ArraySlice<String>
+
+  /// What follows.
+  let rest: ArraySlice<String>
+
+  /// Follows the words of a command line as far as they name commands.
+  init(_ root: any ParsableCommand.Type, _ arguments: [String]) {
+    var command = root
+    var rest = arguments[...]
+    while let word = rest.first,
+      let next = command.configuration.subcommands.first(where: { $0.isCalled(word) })
+    {
+      command = next
+      rest.removeFirst()
+    }
+    self.command = command
+    self.rest = rest
+    words = arguments[..<rest.startIndex]
+  }
+
+  private var needsSubcommand: Bool { !command.configuration.subcommands.isEmpty }
+
+  /// The word that stands in the place of a command, and is none.
+  var unknownWord: String? {
+    guard needsSubcommand, let word = rest.first, !word.hasPrefix("-") else { return nil }
+    return word
+  }
+
+  /// The command's name that a word resembles most, if it resembles one.
+  func nameResembling(_ word: String) -> String? {
+    let names = command.configuration.subcommands.flatMap { $0.names } + ["help"]
+    let best = names.map { ($0, word.difference(from: $0).count) }.min { $0.1 < $1.1 }
+    return best.flatMap { $0.1 <= 2 ? $0.0 : nil }
+  }
+
+  /// The arguments, in which `help get` below a command means `get --help`, as it does at the root.
+  var argumentsAskingForHelp: [String] {
+    guard !words.isEmpty, unknownWord == "help" else { return Array(words + rest) }
+    return words + rest.dropFirst() + ["--help"]
+  }
+
+  /// Whether something before `--` begins with a dash, and is no option of the command.
+  var hasUnknownDash: Bool {
+    let known = Set(command.helpMessage().split { !($0.isLetter || $0.isNumber || $0 == "-") })
+    return rest.prefix { $0 != "--" }.contains { argument in
+      argument.hasPrefix("-") && !known.contains(argument.prefix { $0 != "=" })
+    }
+  }
+}
+
+extension ParsableCommand {
+  fileprivate static var names: [String] { [_commandName] + configuration.aliases }
+
+  fileprivate static func isCalled(_ word: String) -> Bool { names.contains(word) }
+}
