@@ -29,7 +29,7 @@ extension Vault {
       if let keys, try rows.vaultRow().checks == keys.checks {
         let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
         status.counter = state.counter
-        try state.checkItemCount(status.itemCount)
+        try state.checkItemCount(rows.itemCount())
       }
     }
     status.seenRecord = Self.compare(session.opened.seen, head, status.counter)

@@ -136,6 +136,12 @@ struct SQLiteVaultRows: VaultRows {
     return count
   }
 
+  func itemCount() throws(KeychainError) -> Int {
+    try first("SELECT count(*) FROM item") { row throws(KeychainError) in
+      Int(try row.integer(0))
+    } ?? 0
+  }
+
   func integrityProblems() throws(KeychainError) -> [String] {
     let problems = try findIntegrityProblems()
     // SQLite lists a page that could not be read among the problems; those of the file itself stay.

@@ -60,6 +60,9 @@ protocol VaultRows {
   func accessGroups() throws(KeychainError) -> [AccessGroupRow]
 
   func itemCounts() throws(KeychainError) -> [Accessibility: Int]
+
+  /// The number of items, damaged ones included.
+  func itemCount() throws(KeychainError) -> Int
   func tokenCount() throws(KeychainError) -> Int
 
   /// What the storage itself finds wrong with its file, in words.
