@@ -131,9 +131,13 @@ extension UserInterface {
       steps.append("for protection of the disk too, run '\(path) slots add --passphrase'")
     }
     if !status.canBeOpened {
+      let opening =
+        status.slots.contains { $0.isThisDevice == true }
+        ? "nothing that is here opens what is locked"
+        : "only the kernel's cache opens this vault now"
       steps.append(
-        "only the kernel's cache opens this vault now; before it runs out, "
-          + "\(wayBack(status)), or copy the secrets out with '\(path) get'")
+        "\(opening): \(wayBack(status)), or copy the secrets out with '\(path) get' "
+          + "while they are readable")
     } else if status.readable != .unlockedNow {
       steps.append("to unlock, run '\(path) unlock'")
     }
