@@ -44,7 +44,7 @@ extension CredentialStore {
   /// derivation or a person blocks no thread of Swift's concurrency pool.
   ///
   /// ```swift
-  /// let token = try await store.perform { try $0.secret(for: identity) }
+  /// let credential = try await store.perform { try $0.credential(for: identity) }
   /// ```
   ///
   /// A call that has begun runs to its end, which its deadline bounds; if the task is cancelled

@@ -100,11 +100,13 @@ struct FixtureTests {
     }
   }
 
-  @Test(arguments: ["key-file", "passphrase"])
-  func theSecondImplementationsVaultIsReadWhole(_ file: String) throws {
-    let vault = try vault("format1-python")
+  private static let names = ["format1-python", "format1-swift"]
+
+  @Test(arguments: names, ["key-file", "passphrase"])
+  func isReadWhole(_ name: String, _ file: String) throws {
+    let vault = try vault(name)
     let handle = handle(vault, file)
-    let expected = try expected("format1-python")
+    let expected = try expected(name)
     var found = 0
     for item in expected.items where item.status == "open" {
       let stored = try handle.secret(for: item.identity)
@@ -127,17 +129,19 @@ struct FixtureTests {
     #expect(try handle.status().counter == expected.counter)
   }
 
-  @Test func theDeviceAloneReadsTheOpenTier() throws {
-    let vault = try vault("format1-python")
-    for item in try expected("format1-python").items where item.status == "open" {
+  @Test(arguments: names)
+  func theDeviceAloneReadsTheOpenTier(_ name: String) throws {
+    let vault = try vault(name)
+    for item in try expected(name).items where item.status == "open" {
       let outcome = Result { try vault.handle().secret(for: item.identity) != nil }
       let isOpen = item.accessibility.hasPrefix("always")
       #expect((try? outcome.get()) == (isOpen ? true : nil))
     }
   }
 
-  @Test func writingGoesOn() throws {
-    let vault = try vault("format1-python")
+  @Test(arguments: names)
+  func writingGoesOn(_ name: String) throws {
+    let vault = try vault(name)
     let handle = handle(vault, "key-file")
     try handle.put("new", "secret")
     #expect(try handle.text("new") == "secret")
