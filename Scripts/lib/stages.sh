@@ -58,10 +58,8 @@ stage() {
 finish_stages() {
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
-  if ((failed_stages)); then
-    printf 'FAILED: %d of %d steps, %d s in all\n' \
-      "$failed_stages" "${#stage_lines[@]}" "$SECONDS" >&2
-    exit 1
-  fi
-  printf 'passed: all %d steps, %d s in all\n' "${#stage_lines[@]}" "$SECONDS" >&2
+  printf '%d s in all\n' "$SECONDS" >&2
+  printf 'steps: %d passed, %d failed\n' \
+    $((${#stage_lines[@]} - failed_stages)) "$failed_stages"
+  ((failed_stages == 0)) || exit 1
 }
