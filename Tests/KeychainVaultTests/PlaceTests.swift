@@ -17,9 +17,10 @@ struct PlaceTests {
     return nil
   }
 
-  /// A folder of its own, without symbolic links in its path.
+  /// A folder of its own, without symbolic links in its path, and in a place that others can enter: the
+  /// temporary folder may lie below one that is the user's alone.
   private func folder() throws -> URL {
-    let path = URL(filePath: try TrustedPath(resolving: NSTemporaryDirectory()).path)
+    let path = URL(filePath: try TrustedPath(resolving: "/tmp").path)
       .appending(path: "place-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
