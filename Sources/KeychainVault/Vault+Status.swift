@@ -25,11 +25,13 @@ extension Vault {
     status.damagedSlots = head.slots.damaged
     try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
       status.itemsByAccessibility = try rows.itemCounts()
-      status.itemCount = status.itemsByAccessibility.values.reduce(0, +)
+      status.itemCount = try rows.itemCount()
+      status.damagedItemCount =
+        status.itemCount - status.itemsByAccessibility.values.reduce(0, +)
       if let keys, try rows.vaultRow().checks == keys.checks {
         let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
         status.counter = state.counter
-        try state.checkItemCount(rows.itemCount())
+        try state.checkItemCount(status.itemCount)
       }
     }
     status.seenRecord = Self.compare(session.opened.seen, head, status.counter)

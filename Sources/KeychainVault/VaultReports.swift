@@ -76,7 +76,10 @@ public struct VaultStatus: Hashable, Sendable {
   /// How many items there are.
   public var itemCount = 0
 
-  /// The number of items by accessibility.
+  /// How many of them are damaged so far that not even their accessibility can be read.
+  public var damagedItemCount = 0
+
+  /// The number of the other items by accessibility.
   public var itemsByAccessibility: [Accessibility: Int] = [:]
 
   /// The counter of changes; `nil` if it cannot be read while locked.

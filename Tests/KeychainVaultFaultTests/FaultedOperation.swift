@@ -76,7 +76,9 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     Self("search by account") { vault, _ in try found(vault, CredentialQuery(account: "b")) },
     Self("status") { vault, _ in
       let status = try vault.status()
-      guard status.damagedSlots.isEmpty else { throw KeychainError(.damaged, "a slot") }
+      guard status.damagedSlots.isEmpty, status.damagedItemCount == 0 else {
+        throw KeychainError(.damaged, "a slot or an item")
+      }
       return "\(status.itemsByAccessibility.values.sorted()) \(status.slots) \(status.exists)"
     },
     Self("verify") { vault, _ in

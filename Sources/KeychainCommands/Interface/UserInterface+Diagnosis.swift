@@ -46,9 +46,10 @@ extension UserInterface {
   }
 
   private static func counts(_ status: VaultStatus) -> String {
-    let parts = Accessibility.allCases.compactMap { accessibility in
+    var parts = Accessibility.allCases.compactMap { accessibility in
       status.itemsByAccessibility[accessibility].map { "\($0) \(accessibility)" }
     }
+    if status.damagedItemCount > 0 { parts.append("\(status.damagedItemCount) damaged") }
     return "\(status.itemCount)" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
   }
 
