@@ -102,7 +102,7 @@ def test_a_medium_that_can_only_be_read(home, disk):
   assert home.run("status", "--json").json["readOnly"] is True
   for command in (["set", "alice"], ["set", "new"], ["delete", "alice"],
                   ["update", "alice", "--label", "x"]):
-    refused = home.run(*command, code=74)
+    refused = home.run(*command, code=74, input=b"y")
     assert "not written" in refused.error or "read-only" in refused.error
   assert home.run("backup", str(home.folder / "copy.db"))
   assert home.get("alice") == b"x"
