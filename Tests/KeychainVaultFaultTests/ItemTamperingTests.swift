@@ -45,7 +45,7 @@ struct ItemTamperingTests {
 
   @Test func theDeviceIsChanged() throws {
     try vault.tamper { try $0.execute(sql: "UPDATE item SET device = zeroblob(16)") }
-    expect(.otherDevice) { try vault.handle().text("b") }
+    expect(.damaged) { try vault.handle().text("b") }
     #expect(try vault.handle().search(CredentialQuery()).otherDeviceCount == 1)
     try expectProblems()
   }

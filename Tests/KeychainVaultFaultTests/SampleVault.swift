@@ -124,7 +124,7 @@ struct DamageReport {
 
   /// The codes by which damage may show itself.
   private static let honestCodes: Set<KeychainError.Code> = [
-    .damaged, .foreign, .unsupportedFormat, .otherDevice, .rolledBack, .inputOutput,
+    .damaged, .foreign, .unsupportedFormat, .rolledBack, .inputOutput,
   ]
 
   mutating func add(_ other: DamageReport) {

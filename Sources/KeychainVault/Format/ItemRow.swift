@@ -101,13 +101,24 @@ struct ItemSealing {
     row.accessibility.isThisDeviceOnly && row.device != device?.id
   }
 
+  /// Whether an item opens by this device's secret although it names another device: then the name
+  /// was changed.
+  private func opensHere(_ row: ItemRow, group: String) throws(KeychainError) -> Bool {
+    guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
+    let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
+    let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
+    return try Sealing.openPadded(row.metadata, with: key) != nil
+  }
+
   private func groupKey(
     of row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard row.accessibility.isThisDeviceOnly == (row.device != nil) else {
       throw .damagedItem(name)
     }
-    guard !isOfOtherDevice(row) else { throw .otherDevice(name) }
+    guard !isOfOtherDevice(row) else {
+      throw try opensHere(row, group: group) ? .damagedItem(name) : .otherDevice(name)
+    }
     return try groupKey(row.accessibility, group: group, name: name)
   }
 
