@@ -103,7 +103,10 @@ struct SQLiteVaultRows: VaultRows {
   func accessGroup(
     _ token: Data, _ accessibility: Accessibility
   ) throws(KeychainError) -> AccessGroupRow? {
-    try accessGroups().first { $0.token == token && $0.accessibility == accessibility }
+    let sql = "SELECT box FROM access_group WHERE token = ? AND class = \(accessibility.rawValue)"
+    return try first(sql, [token]) { row throws(KeychainError) in
+      AccessGroupRow(token: token, accessibility: accessibility, box: try row.blob(0))
+    }
   }
 
   func accessGroups() throws(KeychainError) -> [AccessGroupRow] {
