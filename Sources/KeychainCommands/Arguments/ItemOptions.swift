@@ -5,7 +5,9 @@ internal import KeychainCredentials
 struct ItemOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: .init("What the credential is for; 'default' where one must be named", valueName: "name"))
+    help: .init(
+      "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one must be named",
+      valueName: "name"))
   var service: String?
 
   @Option(

@@ -12,8 +12,8 @@ struct SlotsAddCommand: KeychainSubcommand {
       what opens it from now on is given by the options below.
 
       Example:
-        prefs keychain slots add --passphrase
-        prefs keychain slots add --new-key-file ~/backup/vault.key
+        \(keychainPath) slots add --passphrase
+        \(keychainPath) slots add --new-key-file ~/backup/vault.key
       """)
 
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")

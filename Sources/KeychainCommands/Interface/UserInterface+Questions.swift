@@ -11,7 +11,7 @@ extension UserInterface {
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
     let again = request.failedAttempts > 0 ? "that passphrase is wrong; try again\n" : ""
-    return "\(again)passphrase of \(request.vaultPath.visible): "
+    return "\(again)\(hostName): passphrase of \(request.vaultPath.visible): "
   }
 
   static func question(for subject: Subject) -> String {

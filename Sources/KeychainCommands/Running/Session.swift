@@ -21,7 +21,7 @@ struct Session {
     let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     var configuration = Vault.Configuration(
-      path: options.vault, unlock: try options.unlockSource(),
+      path: options.vault ?? Self.vaultPath(context), unlock: try options.unlockSource(),
       notice: { interface.say($0.message) })
     if let deadline = options.deadline { configuration.deadline = deadline }
     if let prompt {
@@ -44,6 +44,11 @@ struct Session {
     guard let value = getenv(name), let text = String(validatingCString: value), !text.isEmpty
     else { return nil }
     return text
+  }
+
+  /// The host's own vault, unless the environment names one.
+  private static func vaultPath(_ context: KeychainCommandContext) -> String? {
+    environment("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
   }
 
   private static func checkStore(_ name: String?) throws(KeychainError) {
