@@ -149,6 +149,9 @@ public struct Notice: Hashable, Sendable {
 
     /// What the device secret alone opens has changed.
     case deviceGrantChanged
+
+    /// What other handles and processes change is not told to observers.
+    case observationUnavailable
   }
 
   /// The kind.

@@ -11,6 +11,9 @@ final class VaultFile: Sendable {
     let identity: FileIdentity
   }
 
+  /// What the observers of the handle know.
+  let ledger = ItemLedger()
+
   private let configuration: Vault.Configuration
   private let locations: Locations
   private let resolved = Mutex<TrustedPath?>(nil)
@@ -27,6 +30,7 @@ final class VaultFile: Sendable {
   struct Opened: Sendable {
     let storage: any VaultStorage
     let path: String
+    let identity: FileIdentity
     let seenFile: SeenRecordFile
     let seen: SeenRecordFile.Content
   }
@@ -87,7 +91,8 @@ final class VaultFile: Sendable {
       guard seen == .none else { throw Self.missing(path.path) }
       return nil
     }
-    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seen)
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
   }
 
   /// Makes an empty file, closed to others, if there is none, and opens it.
@@ -106,7 +111,9 @@ final class VaultFile: Sendable {
       throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
     }
     let storage = try storage(path.path, stat.identity, deadline)
-    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seenFile.read())
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile,
+      seen: seenFile.read())
   }
 
   /// The connection; a new one if another file lies at the path now.
@@ -115,7 +122,7 @@ final class VaultFile: Sendable {
   ) throws(KeychainError) -> SQLiteVaultStorage {
     try connection.withLock { connection throws(KeychainError) in
       if let connection, connection.identity == identity { return connection.storage }
-      let storage = try SQLiteVaultStorage(path: path, deadline)
+      let storage = try SQLiteVaultStorage(path: path, ledger: ledger, deadline)
       connection = Connection(storage: storage, identity: identity)
       return storage
     }

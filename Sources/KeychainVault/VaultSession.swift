@@ -124,12 +124,7 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> StateRow {
     let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
     guard case .record(let record) = opened.seen else { return state }
-    guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
-      throw KeychainError(
-        .rolledBack, "another vault lies at \(opened.path) than before",
-        recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`"
-      )
-    }
+    try checkIsKnown(keys.checks.open)
     guard state.counter >= record.counter else {
       throw KeychainError(
         .rolledBack,
@@ -139,6 +134,17 @@ struct VaultSession: Sendable {
           "put the newer file back, or accept this one with `prefs keychain accept-restored`")
     }
     return state
+  }
+
+  /// Refuses the vault of another root key than was seen before.
+  func checkIsKnown(_ check: Data) throws(KeychainError) {
+    guard case .record(let record) = opened.seen else { return }
+    guard record.checks.contains(check) || isNowRecorded(check) else {
+      throw KeychainError(
+        .rolledBack, "another vault lies at \(opened.path) than before",
+        recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`"
+      )
+    }
   }
 
   /// Whether the vault got this key after the operation began, by another process.

@@ -7,6 +7,9 @@ struct SQLiteVaultRows: VaultRows {
   let database: Database
   let path: String
 
+  /// Where what is written is noted for the handle's observers, if there are any.
+  var record: WriteRecord?
+
   func isInitialized() throws(KeychainError) -> Bool {
     try first("SELECT 1 FROM sqlite_schema LIMIT 1") { row throws(KeychainError) in true } ?? false
   }
