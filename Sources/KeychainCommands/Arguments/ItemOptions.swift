@@ -22,7 +22,8 @@ struct ItemOptions: ParsableArguments {
 
   @Option(
     name: .customLong("protocol"), parsing: .unconditional,
-    help: .init("Its protocol, such as https", valueName: "name"))
+    help: .init("Its protocol, such as https", valueName: "name"),
+    completion: .list(["ftp", "ftps", "http", "https", "imap", "imaps", "ldap", "smtp", "ssh"]))
   var protocolName: String?
 
   @Option(help: .init("Its port", valueName: "number"))

@@ -14,6 +14,7 @@ struct Invocation {
     KeychainCommandContext.$current.withValue(context) {
       let path = CommandPath(root, arguments)
       do {
+        if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
         try command.run()
         return ExitCodes.success
@@ -28,6 +29,7 @@ struct Invocation {
     await KeychainCommandContext.$current.withValue(context) {
       let path = CommandPath(root, arguments)
       do {
+        if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
         if var asynchronous = command as? any AsyncParsableCommand {
           try await asynchronous.run()
@@ -39,6 +41,14 @@ struct Invocation {
         return exitCode(reporting: error, path)
       }
     }
+  }
+
+  /// Makes the manual pages, if the command line asks for that.
+  private func madeManual() throws(KeychainError) -> Bool {
+    guard arguments.first == Manual.option else { return false }
+    guard arguments.count == 2 else { throw .manualWithoutFolder }
+    try Manual(root).write(to: arguments[1])
+    return true
   }
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
