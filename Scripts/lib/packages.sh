@@ -11,6 +11,11 @@ sqlite      pkg-config:sqlite3                           libsqlite3-dev sqlite-d
 keyctl      keyctl                                       keyutils       keyutils           keyutils        keyutils
 strace      strace                                       strace         strace             strace          strace
 python      python:venv,ensurepip                        python3-venv   python3            python3         python
+mandoc      mandoc                                       mandoc         mandoc             mandoc          mandoc
+man         man                                          man-db         man-db             man             man-db
+groff       troff                                        groff-base     groff-base         groff           groff
+zsh         zsh                                          zsh            zsh                zsh             zsh
+fish        fish                                         fish           fish               fish            fish
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
 TABLE
 }

@@ -25,12 +25,14 @@ class Host:
     self.environment = {"PATH": f"{folder}/bin:/usr/bin:/bin", "HOME": str(folder), "TERM": "dumb"}
 
   def script(self, shell: str) -> Path:
+    # zsh finds the functions of a folder by the names of its files.
+    path = self.folder / (f"_{self.name}" if shell == "zsh" else f"{self.name}.{shell}")
+    if path.exists():
+      return path
     done = subprocess.run(
       [self.name, "--generate-completion-script", shell], env=self.environment,
       capture_output=True, timeout=LIMIT, check=True)
     assert done.stderr == b""
-    # zsh finds the functions of a folder by the names of its files.
-    path = self.folder / f"_{self.name}" if shell == "zsh" else self.folder / f"{self.name}.{shell}"
     path.write_bytes(done.stdout)
     return path
 
