@@ -25,8 +25,9 @@ final class FileWatch: Sendable {
   private let mounts: FileDescriptor?
   private let process = getpid()
 
-  /// The watch whose removal ends the waiting: that is a notification, too. It is of a file that is
-  /// everywhere, and none of the folders on the way to a vault.
+  /// The watch whose removal ends the waiting, as that is a notification, too.
+  ///
+  /// It is of a file that is everywhere, and none of the folders on the way to a vault.
   private let end: CInt
   private let state = Mutex(State())
 
@@ -66,6 +67,7 @@ final class FileWatch: Sendable {
   ///
   /// - Parameter milliseconds: How long to wait; negative for as long as it takes. When the time is
   ///   over, the file is taken to have changed.
+  /// - Returns: Why waiting ended.
   func wait(_ milliseconds: CInt = -1) -> Event {
     while true {
       var polled = [

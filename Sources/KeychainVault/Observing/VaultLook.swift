@@ -89,6 +89,7 @@ extension ItemSealing {
   /// - Parameters:
   ///   - row: The row, which may be gone from the vault, and its tokens with it.
   ///   - groups: The names of the access groups.
+  /// - Returns: The identity.
   fileprivate func identity(in row: ItemRow, groups: [String]) -> CredentialIdentity? {
     guard keys.satisfies(row.accessibility.requires), !isOfOtherDevice(row) else { return nil }
     for group in groups {
