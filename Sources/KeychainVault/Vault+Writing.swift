@@ -10,7 +10,7 @@ extension Vault {
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
     let identity = credential.identity
-    let session = try sessionForFirstWrite(of: credential)
+    let session = try sessionForFirstWrite()
     let device = try deviceSecret(for: credential.accessibility, session)
     let (stored, isNew) = try session.write(credential.accessibility.requires, device: device) {
       writer throws(KeychainError) in
@@ -97,9 +97,8 @@ extension Vault {
     return try unlocker.device.findOrCreate()
   }
 
-  private func sessionForFirstWrite(
-    of credential: Credential
-  ) throws(KeychainError) -> VaultSession {
+  /// Begins an operation that makes the vault if there is none.
+  func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
     try createForFirstWrite()
     return try existingSession()
@@ -160,6 +159,6 @@ extension VaultWriter {
   }
 
   func done<Result>(_ result: Result) -> VaultSession.Attempt<Result> {
-    .done(result, counter: counter, checks: sealing.keys.checks)
+    .done(result, counter: finalCounter, checks: sealing.keys.checks)
   }
 }

@@ -30,7 +30,7 @@ struct VaultAdministration: Sendable {
     let (result, counter) = try transaction { change throws(KeychainError) in
       let result = try body(&change)
       try change.writer.finish()
-      return (result, change.writer.counter)
+      return (result, change.writer.finalCounter)
     }
     remember(counter)
     return result

@@ -32,9 +32,10 @@ final class SQLiteVaultStorage: VaultStorage {
   }
 
   func write<Result>(
-    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+    _ deadline: Deadline, keepingIf isKept: (Result) -> Bool,
+    _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction(.immediate, deadline, body)
+    try transaction(.immediate, deadline, keepingIf: isKept, body)
   }
 
   func backup(to path: String, _ deadline: Deadline) throws(KeychainError) {
@@ -50,6 +51,7 @@ final class SQLiteVaultStorage: VaultStorage {
 
   private func transaction<Result>(
     _ kind: Database.TransactionKind, _ deadline: Deadline,
+    keepingIf isKept: (Result) -> Bool = { _ in true },
     _ body: (SQLiteVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     do {
@@ -64,8 +66,9 @@ final class SQLiteVaultStorage: VaultStorage {
         self.deadline.set(deadline)
         var result: Result?
         try database.inTransaction(kind) {
-          result = try body(SQLiteVaultRows(database: database, path: self.path))
-          return .commit
+          let made = try body(SQLiteVaultRows(database: database, path: self.path))
+          result = made
+          return isKept(made) ? .commit : .rollback
         }
         guard let result else {
           throw KeychainError(.internalFailure, "a transaction ended without a result")
