@@ -37,7 +37,7 @@ public struct KeychainCommand: ParsableCommand {
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
           DoctorCommand.self, SlotsCommand.self, VerifyCommand.self, BackupCommand.self,
-          AcceptRestoredCommand.self,
+          ExportCommand.self, ImportCommand.self, AcceptRestoredCommand.self,
         ]),
     ])
 

@@ -36,6 +36,11 @@ extension KeychainError {
       Self(
         .invalidArgument, "there is no terminal to ask for a passphrase, or asking is turned off",
         recovery: "use --new-passphrase-fd or --new-passphrase-file")
+    case .newExportPassphrase, .exportPassphrase:
+      Self(
+        .invalidArgument,
+        "there is no terminal to ask for the passphrase of the export, or asking is turned off",
+        recovery: "use --export-passphrase-fd or --export-passphrase-file")
     }
   }
 

@@ -1,11 +1,13 @@
 internal import KeychainVault
 
 extension UserInterface {
-  /// What a person is asked for twice.
+  /// What a person is asked for.
   enum Subject {
     case secret
     case newPassphrase
     case optionalPassphrase
+    case newExportPassphrase
+    case exportPassphrase
   }
 
   /// The question for the passphrase that unlocks.
@@ -19,13 +21,16 @@ extension UserInterface {
     case .secret: "secret: "
     case .newPassphrase: "new passphrase: "
     case .optionalPassphrase: "new passphrase (empty for none): "
+    case .newExportPassphrase: "new passphrase of the export: "
+    case .exportPassphrase: "passphrase of the export: "
     }
   }
 
   static func questionAgain(for subject: Subject) -> String {
     switch subject {
     case .secret: "the same secret again: "
-    case .newPassphrase, .optionalPassphrase: "the same passphrase again: "
+    case .newPassphrase, .optionalPassphrase, .newExportPassphrase, .exportPassphrase:
+      "the same passphrase again: "
     }
   }
 

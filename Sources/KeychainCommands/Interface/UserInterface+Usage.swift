@@ -15,6 +15,11 @@ extension UserInterface {
       "only one of --passphrase-fd, --passphrase-file and --key-file can unlock"
     static let oneNewPassphrase =
       "only one of --new-passphrase-fd and --new-passphrase-file can be given"
+    static let oneExportPassphrase =
+      "only one of --export-passphrase-fd and --export-passphrase-file can be given"
+    static let exportDescriptorTwice =
+      "the export, its passphrase and that of the vault need descriptors of their own"
+    static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
     static let serverMissing =

@@ -56,6 +56,12 @@ struct Session {
 }
 
 extension Session {
+  /// Asks for a secret.
+  func ask(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
+    guard let prompt else { throw .nobodyToAsk(for: subject) }
+    return try prompt.secret(UserInterface.question(for: subject))
+  }
+
   /// Asks for a secret twice.
   func askTwice(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
