@@ -64,6 +64,14 @@ def test_other_lengths_are_refused(change):
   assert refused(codes.recipient_key, codes.RECIPIENT_PREFIX + change(IDENTITY[7:]))
 
 
+def test_leading_zeros_count():
+  """As a number, a code without them is the same."""
+  written = codes.recovery_text(bytes(16))
+  assert written.startswith("0000-") and codes.recovery_code(written) == bytes(16)
+  assert refused(codes.recovery_code, written[1:])
+  assert refused(codes.recovery_code, "0" + written)
+
+
 def test_mistyped_codes_are_refused():
   letters = CODE.replace("-", "")
   for place, letter in enumerate(letters):
