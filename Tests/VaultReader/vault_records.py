@@ -14,6 +14,7 @@ APPLICATION_ID = 0x504B5654
 FORMAT = 1
 TERM_COUNT = 32
 MAXIMUM_SECRET_COUNT = 16 << 20
+MAXIMUM_PORT = 65535
 MAXIMUM_COUNTER = (1 << 63) - 1
 MAXIMUM_SLOTS = 32
 MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
@@ -83,6 +84,8 @@ class Identity:
     group = cursor.text()
     parts = tuple(
       cursor.u32() if name == "port" else cursor.text() for name in IDENTITY_NAMES[kind])
+    if any(isinstance(part, int) and part > MAXIMUM_PORT for part in parts):
+      raise FormatError("a port is none")
     return Identity(kind, group, parts)
 
 

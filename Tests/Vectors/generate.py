@@ -139,6 +139,7 @@ def refused_metadata() -> dict[str, bytes]:
   pair = text("b") + text("")
   before = identity + bytes(3) + times
   rest = before[5:] + bytes(5)
+  port = EMPTY_INTERNET.encoded()[:13]
   return {
     "a byte follows": good + b"\0", "a byte is missing": good[:-1], "empty": b"",
     "unknown kind": b"\2" + good[1:],
@@ -146,6 +147,7 @@ def refused_metadata() -> dict[str, bytes]:
     "encoded surrogate": u8(0) + sized(b"\xed\xa0\x80") + rest,
     "length beyond the end": u8(0) + u32(0xFFFFFFFF) + good[5:],
     "optional that begins with 2": identity + b"\2" + text("") + bytes(2) + times + bytes(5),
+    "port above 65535": port + u32(65536) + bytes(16) + before[len(identity) :] + bytes(5),
     "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
     "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
     "attribute name twice": before + b"\0" + u32(2) + pair + pair}
