@@ -130,12 +130,12 @@ def test_command_opens_the_checked_in_vault(option, file):
 
 @pytest.mark.parametrize("option, contents, status, message", [
   ("--recovery-code-file", recovery_text(bytes(16)), 78, "no slot opens"),
-  ("--recovery-code-file", recovery_text(RECOVERY_CODE)[:-1] + "0", 65, "mistyped"),
-  ("--recovery-code-file", recovery_text(RECOVERY_CODE) + "0", 65, "too many"),
-  ("--recovery-code-file", "\u00e9", 65, "no code"),
+  ("--recovery-code-file", recovery_text(RECOVERY_CODE)[:-1] + "0", 78, "mistyped"),
+  ("--recovery-code-file", recovery_text(RECOVERY_CODE) + "0", 78, "too many"),
+  ("--recovery-code-file", "\u00e9", 78, "no code"),
   ("--identity", IdentityFile(OTHER_RECIPIENT).encoded().decode(), 78, "no slot opens"),
   ("--identity", IdentityFile(RECIPIENT, (bytes(16),)).encoded().decode(), 65, "another vault"),
-  ("--identity", "", 65, "exactly one identity")])
+  ("--identity", "", 78, "exactly one identity")])
 def test_command_refuses(tmp_path, option, contents, status, message):
   (tmp_path / "key").write_text(contents, "utf-8")
   result = run_command("vault_reader.py", "format1-python.db", option, str(tmp_path / "key"))
@@ -147,4 +147,4 @@ def test_command_refuses_what_is_not_utf8(tmp_path):
   (tmp_path / "code").write_bytes(recovery_text(RECOVERY_CODE).encode("ascii") + b"\xff")
   result = run_command(
     "vault_reader.py", "format1-python.db", "--recovery-code-file", str(tmp_path / "code"))
-  assert (result.returncode, result.stdout) == (65, "")
+  assert (result.returncode, result.stdout) == (78, "")

@@ -289,6 +289,13 @@ def contents(path: Path | None) -> bytes | None:
 
 
 def presented(options: argparse.Namespace) -> Secrets:
+  try:
+    return secrets_of(options)
+  except FormatError as error:
+    raise VaultError("wrong-key", str(error)) from None
+
+
+def secrets_of(options: argparse.Namespace) -> Secrets:
   code = contents(options.recovery_code_file)
   identity = contents(options.identity)
   others = {
