@@ -10,9 +10,7 @@ struct SlotRemoval {
   init(_ number: UInt32, _ change: borrowing SlotChange) throws(KeychainError) {
     let slots = try change.slots()
     guard let slot = slots.first(where: { $0.number == number }) else {
-      throw KeychainError(
-        .notFound, "the vault has no slot \(number)",
-        recovery: "see the slots with `prefs keychain slots list`")
+      throw .noSlot(number)
     }
     self.slot = slot
     others = slots.filter { $0.number != number }

@@ -133,7 +133,7 @@ extension Vault {
         try admin.change { change throws(KeychainError) in
           // Without another secret the device secret opens everything by now, and had to be cut.
           guard try change.slots().contains(where: \.isSecret) else {
-            throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again")
+            throw .slotsChanged
           }
           let number = try change.freeNumber(for: input.kind)
           let slot = try SlotSealing.seal(
@@ -164,7 +164,7 @@ extension Vault {
         .damaged, "slot \(head.slots.damaged[0]) of the vault is damaged",
         recovery: "restore a backup")
     }
-    let root = try unlocker.root(head, path: session.opened.path, session.deadline)
-    return try VaultAdministration(session: session, head: head, root: root)
+    let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
+    return try VaultAdministration(session: session, head: head, opened: opened)
   }
 }

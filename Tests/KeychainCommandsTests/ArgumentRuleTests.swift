@@ -18,6 +18,8 @@ struct ArgumentRuleTests {
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
     "slots remove", "slots remove x", "backup", "rename a",
     "rename a b --to-service s --to-server h",
+    "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
+    "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",
   ])
   func wrongUsageIsRefused(_ line: String) {
     let error = #expect(throws: (any Error).self) { try Self.parse(line) }
@@ -32,6 +34,7 @@ struct ArgumentRuleTests {
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
     "accept-restored -y", "mv a b --to-service -x --json", "rename a -- -b",
+    "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
     "doctor --json --store vault --no-prompt --deadline 5 --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {
