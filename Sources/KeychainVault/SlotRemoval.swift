@@ -18,7 +18,7 @@ struct SlotRemoval {
 
   /// Whether no slot but devices' is left that grants the root key.
   var leavesNoSecret: Bool {
-    !others.contains(where: \.isSecret)
+    !others.contains(where: \.isDailyKey)
   }
 
   /// Items that need a passphrase, and go with the last one.

@@ -127,12 +127,12 @@ extension Vault {
   private func add(
     _ input: borrowing SlotInput, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
-    let hasSecret = admin.head.slots.intact.contains(where: \.isSecret)
+    let isCut = !admin.head.slots.intact.contains(where: \.isFullDevice)
     let slot =
-      if hasSecret {
+      if isCut {
         try admin.change { change throws(KeychainError) in
-          // Without another secret the device secret opens everything by now, and had to be cut.
-          guard try change.slots().contains(where: \.isSecret) else {
+          // A device secret that opens everything by now would have to be cut.
+          guard try !change.slots().contains(where: \.isFullDevice) else {
             throw .slotsChanged
           }
           let number = try change.freeNumber(for: input.kind)
@@ -145,7 +145,7 @@ extension Vault {
       } else {
         try VaultRekey(admin: admin).addFirstSecret(input)
       }
-    if !hasSecret {
+    if !isCut {
       configuration.notice?(
         Notice(
           kind: .deviceGrantChanged,
