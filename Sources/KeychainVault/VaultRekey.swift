@@ -12,7 +12,7 @@ struct VaultRekey {
   init(admin: VaultAdministration) throws(KeychainError) {
     self.admin = admin
     guard let device = try admin.session.unlocker.device.find() else {
-      throw KeychainError(.internalFailure, "a device slot was opened without a device secret")
+      throw Self.notCarried(admin.head.slots.intact.filter { $0.kind != .recipient })
     }
     self.device = device
     newRoot = SharedSecret(try RootKey.random())
@@ -27,7 +27,7 @@ struct VaultRekey {
     let deviceInput = try SlotInput.device(device)
     let session = admin.session
     let (slot, counter) = try admin.transaction { change throws(KeychainError) in
-      let own = try requireOnlyOwnSlot(change)
+      let (own, recipients) = try slotsToCarry(change)
       let number = try change.freeNumber(for: input.kind)
       try requireIntact(change)
       var writer = try begin(change)
@@ -38,6 +38,10 @@ struct VaultRekey {
         input, number: number, grant: .root, granted: newRoot.bytes, root: newRoot.bytes)
       try change.writer.rows.removeSlot(own.number)
       try writer.put(deviceSlot)
+      for recipient in recipients {
+        try change.writer.rows.removeSlot(recipient.number)
+        try writer.put(try SlotSealing.reseal(recipient, root: newRoot.bytes))
+      }
       try writer.put(slot)
       try writer.finish()
       // Both root keys are valid until the commit is known to have happened.
@@ -53,23 +57,31 @@ struct VaultRekey {
     return slot
   }
 
-  /// Other slots would hold the old root key's tiers, and their secrets are not here.
-  private func requireOnlyOwnSlot(
+  /// This device's slot, and those of recipients, whose macs were checked; others would hold the old
+  /// root key, and their secrets are not here.
+  private func slotsToCarry(
     _ change: borrowing SlotChange
-  ) throws(KeychainError) -> SlotRow {
-    let slots = try change.slots()
-    guard let own = try admin.session.unlocker.device.slot(admin.head),
-      let current = slots.first(where: { $0.number == own.number })
-    else { throw .slotsChanged }
-    let others = slots.filter { $0.number != own.number }
-    guard others.isEmpty else {
-      throw KeychainError(
-        .refused,
-        "the vault gets a new root key, and slots \(others.map { "\($0.number)" }.joined(separator: ", ")) "
-          + "cannot be carried over",
-        recovery: "remove them first, and add them again afterwards")
+  ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {
+    let number = try admin.session.unlocker.device.slot(admin.head)?.number
+    var rest = try change.slots()
+    let recipients = rest.filter { $0.kind == .recipient }
+    rest.removeAll { $0.kind == .recipient }
+    let own = rest.first { $0.number == number }
+    rest.removeAll { $0.number == number }
+    guard rest.isEmpty else { throw Self.notCarried(rest) }
+    guard let own else {
+      throw .slotsChanged
     }
-    return current
+    return (own, recipients)
+  }
+
+  private static func notCarried(_ slots: [SlotRow]) -> KeychainError {
+    let names = slots.map { "\($0.number) (\($0.kind))" }.joined(separator: ", ")
+    return KeychainError(
+      .refused,
+      "the vault gets a new root key, and the slots \(names) cannot be carried over",
+      recovery: "remove them with `prefs keychain slots remove`, and add them again afterwards; "
+        + "for a recovery code, `prefs keychain recovery create` makes a new one")
   }
 
   /// The state of the vault under the new key begins without rows, at the same counter.

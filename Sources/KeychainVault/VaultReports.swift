@@ -72,6 +72,9 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the file was there before, by the record of what was seen.
   public var wasSeen: Bool
 
+  /// The check by which identities are pinned to the vault; `nil` without a vault.
+  public var check: VaultCheck?
+
   /// The slots.
   public var slots: [VaultSlot] = []
 

@@ -49,6 +49,11 @@ struct SlotRow: Hashable, Sendable {
     try Derivation.tag(root, "pk1/slot.mac", row)
   }
 
+  /// Whether whoever made the slot had the root key.
+  func isMade(byHolderOf root: borrowing SecretBytes) throws(KeychainError) -> Bool {
+    ConstantTime.equal(try macUnder(root).bytes, mac.bytes)
+  }
+
   /// The sum that the row should have.
   func expectedSum() throws(KeychainError) -> Data {
     try Derivation.hash(Data(fields), count: 16)

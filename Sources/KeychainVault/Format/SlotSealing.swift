@@ -86,10 +86,14 @@ struct SlotInput: ~Copyable {
   }
 
   static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError) -> SlotInput {
+    try recoveryCode(bytes: code.bytes)
+  }
+
+  static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
     let salt = try randomSalt()
     do throws(SecretsError) {
       return SlotInput(
-        kind: .recoveryCode, parameters: Data(), salt: salt, key: try code.bytes.copy())
+        kind: .recoveryCode, parameters: Data(), salt: salt, key: try bytes.copy())
     } catch {
       throw KeychainError(error)
     }

@@ -21,4 +21,16 @@ final class RootOpener: Sendable {
     self.slot = slot
     self.presented = presented
   }
+
+  /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to vaults:
+  /// else it would not open this one any more.
+  func pin(_ check: VaultCheck) throws(KeychainError) {
+    switch presented {
+    case .none: break
+    case .some(let presented):
+      guard let path = presented.identityPath, !presented.pins.isEmpty else { return }
+      let text = try SecretFile.named(path, name: presented.source, credentialsFolder: nil)
+      try IdentityWriting(path).replace(text, pin: check, dropping: false)
+    }
+  }
 }

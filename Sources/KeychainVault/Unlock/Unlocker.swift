@@ -112,24 +112,38 @@ final class Unlocker: Sendable {
   }
 
   private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedRoot {
-    guard case .allowed(let ask) = configuration.interaction,
-      head.slots.intact.contains(where: { $0.kind == .passphrase })
+    guard case .allowed(let ask) = configuration.interaction, let kind = kindToAskFor(head)
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
-      let request = PassphraseRequest(vaultPath: path, failedAttempts: attempt)
-      guard let passphrase = try ask(request) else {
+      let request = PassphraseRequest(vaultPath: path, kind: kind, failedAttempts: attempt)
+      guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // A person's pace is no part of the call's deadline.
       let deadline = Deadline(after: configuration.deadline)
-      let presented = PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt")
       do throws(KeychainError) {
-        return try open(presented, head, path, deadline)
+        return try open(try Self.presented(answer, kind), head, path, deadline)
       } catch {
         guard error.code == .incorrectSecret, attempt < 2 else { throw error }
       }
     }
     throw lockedError(head, path)
+  }
+
+  /// What a person can type that opens the vault; a recovery code only where nothing else is left.
+  private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
+    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    if kinds.contains(.passphrase) { return .passphrase }
+    return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
+      ? .recoveryCode : nil
+  }
+
+  private static func presented(
+    _ answer: consuming SecretBytes, _ kind: SlotKind
+  ) throws(KeychainError) -> PresentedSecret {
+    kind == .recoveryCode
+      ? try UnlockSources.recoveryCode(answer, "the prompt")
+      : PresentedSecret(kind: kind, secret: answer, source: "the prompt")
   }
 
   /// Keeps keys for later calls: in the kernel if possible, else in this handle.
@@ -162,6 +176,14 @@ final class Unlocker: Sendable {
       return try open(presented, head, path, deadline)
     }
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
+  }
+
+  /// What was seen before of a vault at a real path.
+  func seenRecord(_ path: String) -> SeenRecordFile.Content {
+    guard let folder = try? locations.stateFolder(),
+      let file = try? SeenRecordFile(stateFolder: folder, vaultPath: path)
+    else { return .none }
+    return file.read()
   }
 
   // MARK: - Locking
