@@ -42,6 +42,8 @@ extension UserInterface {
       + "--with-key-file"
     static let descriptorTwice =
       "--passphrase-fd and --new-passphrase-fd need two descriptors"
+    static let keptDescriptorTwice =
+      "--passphrase-fd and each --keep-passphrase-fd need a descriptor of their own"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
