@@ -130,10 +130,7 @@ struct VaultSession: Sendable {
     let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
     guard case .record(let record) = opened.seen else { return state }
     guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
-      throw KeychainError(
-        .rolledBack, "another vault lies at \(opened.path) than before",
-        recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`"
-      )
+      throw .anotherVault(opened.path)
     }
     guard state.counter >= record.counter else {
       throw KeychainError(

@@ -58,8 +58,8 @@ struct VaultVerification {
     let slots = try rows.slots()
     for slot in slots.intact { toggle(try terms.term(of: slot)) }
     report.problems += slots.damaged.map { "slot \($0) is damaged" }
-    let hasSecret = slots.intact.contains { $0.kind == .passphrase || $0.kind == .keyFile }
-    for slot in slots.intact where hasSecret && slot.kind == .device && slot.grant == .root {
+    let cutsDevices = slots.intact.contains(where: \.cutsDevices)
+    for slot in slots.intact where cutsDevices && slot.isFullDevice {
       report.problems.append(
         "slot \(slot.number) lets a device open everything, beside a passphrase or key file")
     }

@@ -22,6 +22,8 @@ extension UserInterface {
     static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
+    static let toServiceOrServer =
+      "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
     static let emptyAccount = "the account is empty"
@@ -45,6 +47,8 @@ extension UserInterface {
       + "--with-key-file"
     static let descriptorTwice =
       "--passphrase-fd and --new-passphrase-fd need two descriptors"
+    static let keptDescriptorTwice =
+      "--passphrase-fd and each --keep-passphrase-fd need a descriptor of their own"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 

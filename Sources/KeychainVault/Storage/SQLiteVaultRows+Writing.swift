@@ -82,6 +82,10 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("DELETE FROM access_group")
   }
 
+  func overwriteDeleted() throws(KeychainError) {
+    try execute("PRAGMA secure_delete = ON")
+  }
+
   private func execute(
     _ sql: String, _ arguments: [(any DatabaseValueConvertible)?] = []
   ) throws(KeychainError) {

@@ -49,6 +49,17 @@ final class SQLiteVaultStorage: VaultStorage {
     }
   }
 
+  func compact(_ deadline: Deadline) throws(KeychainError) {
+    do {
+      try queue.unsafeReentrantWrite { database in
+        self.deadline.set(deadline)
+        try database.execute(sql: "VACUUM; PRAGMA secure_delete = FAST")
+      }
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+
   private func transaction<Result>(
     _ kind: Database.TransactionKind, _ deadline: Deadline,
     keepingIf isKept: (Result) -> Bool = { _ in true },

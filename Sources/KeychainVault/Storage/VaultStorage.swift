@@ -17,6 +17,9 @@ protocol VaultStorage: Sendable {
     _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result
 
+  /// Makes the file hold nothing but the rows: no remains of deleted ones.
+  func compact(_ deadline: Deadline) throws(KeychainError)
+
   /// Copies everything into an empty file, as one consistent state.
   func backup(to path: String, _ deadline: Deadline) throws(KeychainError)
 }
@@ -92,6 +95,9 @@ protocol WritableVaultRows: VaultRows {
   func removeItem(_ id: Data) throws(KeychainError)
   func put(_ group: AccessGroupRow) throws(KeychainError)
   func removeAccessGroups() throws(KeychainError)
+
+  /// From now on nothing is left in the file of rows that are removed, until it is compacted.
+  func overwriteDeleted() throws(KeychainError)
 }
 
 /// The slots of a vault.
