@@ -76,6 +76,20 @@ def test_identity_that_is_pinned_to_another_vault(copied):
   assert "another vault" in refused.error
 
 
+def test_vault_of_an_attacker_under_the_pinned_check(home):
+  """The check is no secret, and everybody can seal a root key of their own to a recipient."""
+  pinned = VaultWriter("real").vault
+  forger = VaultWriter("forger")
+  forger.add_recipient(public_key(PRIVATE_KEY))
+  forger.put(generic("default", "item"), b"forged", 0)
+  forger.vault = pinned
+  home.vault.parent.mkdir(mode=0o700)
+  forger.write(home.vault)
+  file = home.file("key", IdentityFile(PRIVATE_KEY, pinned.checks[:1]).encoded())
+  refused = home.run("get", "item", "--identity", file, code=65)
+  assert refused.out == b"" and "another vault" in refused.error
+
+
 @pytest.mark.parametrize("option, name", [
   ("--recovery-code-file", "test-recovery-code.txt"), ("--identity", "test-identity"),
   ("--identity", "format1-python.identity")])
