@@ -20,6 +20,9 @@ struct ArgumentRuleTests {
     "rename a b --to-service s --to-server h",
     "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
     "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",
+    "slots add --recipient pkpub1-x", "init --recovery-code-file f",
+    "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
+    "set a --recovery-code-fd 0", "identity show", "identity pin f --check 12",
   ])
   func wrongUsageIsRefused(_ line: String) {
     let error = #expect(throws: (any Error).self) { try Self.parse(line) }
@@ -35,6 +38,9 @@ struct ArgumentRuleTests {
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
     "accept-restored -y", "mv a b --to-service -x --json", "rename a -- -b",
     "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
+    "init --identity i --no-device", "recovery create --code-file f",
+    "identity create", "identity create f", "identity show f --json",
+    "identity pin f --check 0123456789ABCDEF0123456789abcdef --replace",
     "doctor --json --store vault --no-prompt --deadline 5 --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {
