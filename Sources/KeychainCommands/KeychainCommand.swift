@@ -46,13 +46,15 @@ public struct KeychainCommand: ParsableCommand {
         name: "Credentials",
         subcommands: [
           SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
-          ListCommand.self, DeleteCommand.self,
+          ListCommand.self, RenameCommand.self, DeleteCommand.self,
         ]),
       CommandGroup(
         name: "The vault",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          DoctorCommand.self, SlotsCommand.self, VerifyCommand.self, BackupCommand.self,
+          DoctorCommand.self, SlotsCommand.self, RecoveryCommand.self, IdentityCommand.self,
+          ChangePassphraseCommand.self, RekeyCommand.self, VerifyCommand.self, BackupCommand.self,
+          ExportCommand.self, ImportCommand.self,
           AcceptRestoredCommand.self,
         ]),
     ])

@@ -51,6 +51,20 @@ public struct SecretBuffer: ~Copyable {
     count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) }
   }
 
+  /// Calls `body` with what was written so far.
+  ///
+  /// - Parameter body: Reads the bytes; the span must not outlive the call.
+  /// - Returns: What `body` returns.
+  /// - Throws: Only what `body` throws.
+  public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let count = count
+    return try storage.withBytes { bytes throws(Failure) in
+      try body(bytes.extracting(0..<count))
+    }
+  }
+
   /// Returns what was written, and wipes the buffer.
   ///
   /// - Returns: The bytes.

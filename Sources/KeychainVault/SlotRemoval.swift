@@ -10,17 +10,10 @@ struct SlotRemoval {
   init(_ number: UInt32, _ change: borrowing SlotChange) throws(KeychainError) {
     let slots = try change.slots()
     guard let slot = slots.first(where: { $0.number == number }) else {
-      throw KeychainError(
-        .notFound, "the vault has no slot \(number)",
-        recovery: "see the slots with `prefs keychain slots list`")
+      throw .noSlot(number)
     }
     self.slot = slot
     others = slots.filter { $0.number != number }
-  }
-
-  /// Whether no slot but devices' is left that grants the root key.
-  var leavesNoSecret: Bool {
-    !others.contains(where: \.isSecret)
   }
 
   /// Items that need a passphrase, and go with the last one.
@@ -69,24 +62,35 @@ struct SlotRemoval {
     return doomed.credentials
   }
 
-  /// Lets this device's slot open everything, as in a vault that never had a passphrase.
+  /// Lets this device's slot open everything if nothing is left that is at hand day by day, as in a
+  /// vault that never had a passphrase.
+  ///
+  /// - Returns: Whether that changed what the device's slot opens.
   func promoteDevice(
     _ input: borrowing SlotInput?, _ ownSlot: UInt32?, _ change: inout SlotChange
-  ) throws(KeychainError) {
+  ) throws(KeychainError) -> Bool {
+    guard !others.contains(where: \.isDailyKey) else { return false }
     guard let own = others.first(where: { $0.number == ownSlot }) else {
-      throw KeychainError(
-        .refused, "nothing else would open the vault",
-        recovery: "add another way first with `prefs keychain slots add`")
+      // Whether another device still has its secret cannot be told.
+      guard others.contains(where: { $0.kind == .recoveryCode }) else { throw Self.nothingLeft }
+      return false
     }
+    guard own.grant != .root else { return false }
     switch input {
     case .some(let input):
-      guard own.grant != .root else { return }
       let promoted = try SlotSealing.sealDevice(
         input, number: own.number, grant: .root, keys: change.keys, root: change.root.bytes)
       try change.writer.remove(own)
       try change.writer.put(promoted)
+      return true
     case .none:
       throw KeychainError(.internalFailure, "the device slot has no device secret")
     }
+  }
+
+  private static var nothingLeft: KeychainError {
+    KeychainError(
+      .refused, "nothing else would open the vault",
+      recovery: "add another way first with `prefs keychain slots add`")
   }
 }

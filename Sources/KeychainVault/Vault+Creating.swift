@@ -5,24 +5,31 @@ public import KeychainSecrets
 extension Vault {
   /// Makes the vault.
   ///
-  /// At least one way to open it must be given. With a passphrase or key file, the device secret
-  /// opens only indexes and the items that need no unlock; without, it opens everything.
+  /// At least one way to open it must be given. With a passphrase, key file or recipient, the device
+  /// secret opens only indexes and the items that need no unlock; without, it opens everything.
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty; `nil` for none.
   ///   - keyFile: The path of a key file that exists; `nil` for none.
+  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` for none.
   ///   - device: Whether this machine's device secret opens the vault.
   ///   - startingAnew: Whether an empty vault may take the place of one that was here and is gone.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is one,
   ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
-  ///   ``KeychainError/Code/refused`` for an empty passphrase, or ``KeychainError/Code/invalidArgument``
+  ///   ``KeychainError/Code/refused`` for an empty passphrase or an identity that is pinned to other
+  ///   vaults, or ``KeychainError/Code/invalidArgument``
   ///   if no way to open it is given.
   public func create(
-    passphrase: borrowing SecretBytes?, keyFile: String?, device: Bool, startingAnew: Bool = false
+    passphrase: borrowing SecretBytes?, keyFile: String?, identityFile: String? = nil,
+    device: Bool, startingAnew: Bool = false
   ) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
     var inputs = NewSlots()
     inputs.device = device
+    if let identityFile {
+      inputs.recipient = try recipient(
+        unlocker.sources.present(.identityFile(identityFile, named: "the identity file")))
+    }
     switch passphrase {
     case .some(let passphrase): inputs.passphrase = try slotInput(passphrase: passphrase)
     case .none: break
@@ -42,7 +49,9 @@ extension Vault {
   ///
   /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
   ///   gone.
-  /// - Throws: As ``create(passphrase:keyFile:device:startingAnew:)``.
+  /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``, and
+  ///   ``KeychainError/Code/refused`` if the secret that is present is a recovery code, or an identity that
+  ///   is pinned to other vaults.
   public func create(startingAnew: Bool) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
     try createForFirstWrite()
@@ -57,17 +66,20 @@ extension Vault {
     if let presented = try presentForNewVault() {
       switch presented.kind {
       case .keyFile: inputs.keyFile = try SlotInput.keyFile(presented.secret)
+      case .recipient: inputs.recipient = try recipient(presented)
+      case .recoveryCode: throw .codeMakesNoVault(presented.source)
       default: inputs.passphrase = try slotInput(passphrase: presented.secret)
       }
     }
-    let hasSecret = inputs.hasSecret
+    let hasDailyKey = inputs.hasDailyKey
     guard try create(inputs) else { return }
     let path = try path()
     let protection =
-      hasSecret
-      ? "it opens by the passphrase or key file given"
+      hasDailyKey
+      ? "it opens by the passphrase, key file or identity given"
       : "it opens by this machine's device key: that protects it from other users, "
-        + "not from whoever has the disk"
+        + "not from whoever has the disk; without device.key everything in it is lost, unless "
+        + "a code on paper opens it (`prefs keychain recovery create`)"
     configuration.notice?(
       Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
   }
@@ -77,12 +89,34 @@ extension Vault {
     return try unlocker.sources.presentAmbient()
   }
 
+  /// The recipient of an identity that a new vault is made with.
+  private func recipient(
+    _ presented: borrowing PresentedSecret
+  ) throws(KeychainError) -> VaultRecipient {
+    // The new vault would be another one than those, and would not open.
+    guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
+    do throws(SecretsError) {
+      return VaultRecipient(
+        publicKey: Data(try SealedBox.publicKey(of: presented.secret)))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
   /// Prepares a passphrase slot, at the cost that policy asks for.
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
     guard passphrase.count > 0 else {
       throw KeychainError(
         .refused, "an empty passphrase protects nothing", recovery: "choose one, or none at all")
     }
+    let parameters = try passwordHashForNewPassphrase()
+    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    defer { extendLifetime(lock) }
+    return try SlotInput.passphrase(passphrase, parameters)
+  }
+
+  /// The cost that policy asks for where a passphrase is new.
+  func passwordHashForNewPassphrase() throws(KeychainError) -> PasswordHash.Parameters {
     let parameters =
       if let parameters = configuration.passwordHash { parameters } else {
         try PasswordHashPolicy.parametersForNewSlot()
@@ -94,9 +128,7 @@ extension Vault {
           message: "memory is short: the passphrase is hashed with 64 MiB instead of 256 MiB, "
             + "which makes guessing it cheaper"))
     }
-    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
-    defer { extendLifetime(lock) }
-    return try SlotInput.passphrase(passphrase, parameters)
+    return parameters
   }
 
   private func requireNoVault(startingAnew: Bool) throws(KeychainError) {
@@ -115,10 +147,10 @@ extension Vault {
 
   /// Makes the vault with its slots; `false` if another process was faster.
   private func create(_ inputs: consuming NewSlots) throws(KeychainError) -> Bool {
-    guard inputs.hasSecret || inputs.device else {
+    guard inputs.hasDailyKey || inputs.device else {
       throw KeychainError(
         .invalidArgument, "a vault needs a way to open it",
-        recovery: "give a passphrase, a key file or the device")
+        recovery: "give a passphrase, a key file, an identity or the device")
     }
     if inputs.device {
       inputs.deviceInput = try SlotInput.device(try unlocker.device.findOrCreate())
@@ -156,8 +188,9 @@ private struct NewSlots: ~Copyable {
   var keyFile: SlotInput?
   var device = false
   var deviceInput: SlotInput?
+  var recipient: VaultRecipient?
 
-  var hasSecret: Bool { passphrase != nil || keyFile != nil }
+  var hasDailyKey: Bool { passphrase != nil || keyFile != nil || recipient != nil }
 
   /// Seals the slots.
   ///
@@ -170,7 +203,7 @@ private struct NewSlots: ~Copyable {
     case .some(let input):
       rows.append(
         try SlotSealing.sealDevice(
-          input, number: 1, grant: hasSecret ? .openTier : .root, keys: keys, root: root))
+          input, number: 1, grant: hasDailyKey ? .openTier : .root, keys: keys, root: root))
     case .none: break
     }
     switch passphrase {
@@ -180,6 +213,10 @@ private struct NewSlots: ~Copyable {
     switch keyFile {
     case .some(let input): rows.append(try Self.seal(input, rows.count + 1, root))
     case .none: break
+    }
+    if let recipient {
+      rows.append(
+        try SlotSealing.seal(to: recipient, number: UInt32(rows.count + 1), root: root))
     }
     return rows
   }

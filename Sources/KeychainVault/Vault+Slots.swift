@@ -46,8 +46,11 @@ extension Vault {
     return try add(try SlotInput.keyFile(contents), admin)
   }
 
-  /// Adds this machine's device secret, so that indexes and the items that need no unlock can be
-  /// read here without one.
+  /// Adds this machine's device secret.
+  ///
+  /// It opens indexes and the items that need no unlock. In a vault that has neither passphrase, key file
+  /// nor recipient it opens everything, as that of the machine which made the vault: so a vault whose
+  /// device secret was lost works as before, once it was opened by a recovery code.
   ///
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if this device has
@@ -61,8 +64,10 @@ extension Vault {
     let input = try SlotInput.device(try unlocker.device.findOrCreate())
     let slot = try admin.change { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
+      let hasDailyKey = try change.slots().contains(where: \.isDailyKey)
       let slot = try SlotSealing.sealDevice(
-        input, number: number, grant: .openTier, keys: change.keys, root: change.root.bytes)
+        input, number: number, grant: hasDailyKey ? .openTier : .root, keys: change.keys,
+        root: change.root.bytes)
       try change.writer.put(slot)
       return slot
     }
@@ -71,8 +76,8 @@ extension Vault {
 
   /// Removes a slot.
   ///
-  /// Copies of the vault made before can still be opened by it. If it was the last passphrase or key file,
-  /// this machine's device slot opens everything from then on.
+  /// Copies of the vault made before can still be opened by it. If neither passphrase, key file nor recipient
+  /// is left, this machine's device slot opens everything from then on.
   ///
   /// - Parameters:
   ///   - number: The number of the slot.
@@ -93,18 +98,16 @@ extension Vault {
       change throws(KeychainError) -> ([Credential], Bool) in
       let removal = try SlotRemoval(number, change)
       let deleted = try removal.deleteItems(deletingItems, &change)
-      if removal.leavesNoSecret {
-        try removal.promoteDevice(deviceInput, ownSlot, &change)
-      }
+      let isPromoted = try removal.promoteDevice(deviceInput, ownSlot, &change)
       try change.writer.remove(removal.slot)
-      return (deleted, removal.leavesNoSecret && removal.slot.kind != .device)
+      return (deleted, isPromoted)
     }
     if isPromoted {
       configuration.notice?(
         Notice(
           kind: .deviceGrantChanged,
-          message: "the device key alone now opens everything, as there is neither passphrase "
-            + "nor key file"))
+          message: "the device key alone now opens everything, as there is neither passphrase, "
+            + "key file nor recipient"))
     }
     for credential in deleted {
       observers.notify(CredentialChange(credential.identity, .removed))
@@ -127,13 +130,14 @@ extension Vault {
   private func add(
     _ input: borrowing SlotInput, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
-    let hasSecret = admin.head.slots.intact.contains(where: \.isSecret)
+    // A device secret that opens everything knows the root key, so there must be a new one.
+    let isCut = !admin.head.slots.intact.contains(where: \.isFullDevice)
     let slot =
-      if hasSecret {
+      if isCut {
         try admin.change { change throws(KeychainError) in
-          // Without another secret the device secret opens everything by now, and had to be cut.
-          guard try change.slots().contains(where: \.isSecret) else {
-            throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again")
+          // One that opens everything by now would have to be cut.
+          guard try !change.slots().contains(where: \.isFullDevice) else {
+            throw .slotsChanged
           }
           let number = try change.freeNumber(for: input.kind)
           let slot = try SlotSealing.seal(
@@ -145,14 +149,20 @@ extension Vault {
       } else {
         try VaultRekey(admin: admin).addFirstSecret(input)
       }
-    if !hasSecret {
-      configuration.notice?(
-        Notice(
-          kind: .deviceGrantChanged,
-          message: "the device key alone now opens only what needs no unlock; "
-            + "copies of the vault made before stay as open as they were"))
-    }
+    if !isCut { tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty) }
     return slot.described(isThisDevice: nil)
+  }
+
+  private func tellGrantChange(hasRecipients: Bool) {
+    let pins =
+      hasRecipients
+      ? "; identities that are pinned to the vault need its new check "
+        + "(`prefs keychain identity pin`)" : ""
+    configuration.notice?(
+      Notice(
+        kind: .deviceGrantChanged,
+        message: "the device key alone now opens only what needs no unlock; "
+          + "copies of the vault made before stay as open as they were\(pins)"))
   }
 
   /// Opens the root key for a change of slots.
@@ -164,7 +174,7 @@ extension Vault {
         .damaged, "slot \(head.slots.damaged[0]) of the vault is damaged",
         recovery: "restore a backup")
     }
-    let root = try unlocker.root(head, path: session.opened.path, session.deadline)
-    return try VaultAdministration(session: session, head: head, root: root)
+    let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
+    return try VaultAdministration(session: session, head: head, opened: opened)
   }
 }

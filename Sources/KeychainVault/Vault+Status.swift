@@ -21,6 +21,7 @@ extension Vault {
     let keys = try unlocker.keysAtHand(.nothing, head)
     status.readable = keys?.readable
     status.cachedFor = unlocker.cache.remainingTime(of: head.row.checks)
+    status.check = VaultCheck(bytes: head.row.checks.open)
     status.slots = try describe(head)
     status.damagedSlots = head.slots.damaged
     try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in

@@ -8,13 +8,15 @@ struct VaultAdministration: Sendable {
   let head: VaultHead
   let root: SharedSecret
   let keys: TierKeys
+  let opener: RootOpener
 
   init(
-    session: VaultSession, head: VaultHead, root: consuming SecretBytes
+    session: VaultSession, head: VaultHead, opened: consuming OpenedRoot
   ) throws(KeychainError) {
     self.session = session
     self.head = head
-    self.root = SharedSecret(root)
+    opener = opened.opener
+    root = SharedSecret(opened.takeRoot())
     keys = try TierKeys(root: self.root.bytes)
     guard keys.checks == head.row.checks else {
       throw KeychainError(
@@ -30,7 +32,7 @@ struct VaultAdministration: Sendable {
     let (result, counter) = try transaction { change throws(KeychainError) in
       let result = try body(&change)
       try change.writer.finish()
-      return (result, change.writer.counter)
+      return (result, change.writer.finalCounter)
     }
     remember(counter)
     return result
@@ -38,13 +40,15 @@ struct VaultAdministration: Sendable {
 
   /// Runs `body` as ``change(_:)`` would, and writes nothing.
   func inspect<Result>(
-    _ body: (borrowing SlotChange) throws(KeychainError) -> Result
+    checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction { change throws(KeychainError) in try body(change) }
+    try transaction(checkingSlots: checkingSlots) { change throws(KeychainError) in try body(change)
+    }
   }
 
+  /// Runs a transaction; unless `checkingSlots`, the macs of the slots are for `body` to check.
   func transaction<Result>(
-    _ body: (inout SlotChange) throws(KeychainError) -> Result
+    checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let (keys, root, session) = (keys, root, session)
     let sealing = ItemSealing(keys: keys, device: try session.unlocker.device.find())
@@ -57,7 +61,7 @@ struct VaultAdministration: Sendable {
         writer: VaultWriter(
           rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
         keys: keys, root: root)
-      try change.requireTrustedSlots()
+      if checkingSlots { try change.requireTrustedSlots() }
       return try body(&change)
     }
   }
@@ -83,8 +87,7 @@ struct SlotChange: ~Copyable {
         .damaged, "slot \(slots.damaged[0]) of the vault is damaged", recovery: "restore a backup")
     }
     for slot in slots.intact {
-      let expected = try slot.macUnder(root.bytes)
-      guard ConstantTime.equal(expected.bytes, slot.mac.bytes) else {
+      guard try slot.isMade(byHolderOf: root.bytes) else {
         throw KeychainError(
           .damaged, "slot \(slot.number) was not made by a holder of the vault's root key",
           recovery: "restore a backup from before it appeared")

@@ -69,6 +69,9 @@ public struct UnlockSource: Sendable {
     case passphrase(@Sendable () throws(KeychainError) -> SecretBytes)
     case passphraseFile(path: String)
     case keyFile(path: String)
+    case recoveryCode(@Sendable () throws(KeychainError) -> SecretBytes)
+    case recoveryCodeFile(path: String)
+    case identityFile(path: String)
   }
 
   let kind: Kind
@@ -111,9 +114,46 @@ public struct UnlockSource: Sendable {
   public static func keyFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .keyFile(path: path), name: name ?? path)
   }
+
+  /// A recovery code that a closure gives; it is called at most once for each unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `--recovery-code-fd`.
+  ///   - provide: Returns the code as somebody typed it.
+  /// - Returns: The source.
+  public static func recoveryCode(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self {
+    Self(kind: .recoveryCode(provide), name: name)
+  }
+
+  /// A recovery code in a file.
+  ///
+  /// The file must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func recoveryCodeFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .recoveryCodeFile(path: path), name: name ?? path)
+  }
+
+  /// An identity file, which opens the vaults that have a slot for its recipient.
+  ///
+  /// If the file names the checks of vaults, it opens no other vault: see <doc:VaultFormat>. The file
+  /// must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func identityFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .identityFile(path: path), name: name ?? path)
+  }
 }
 
-/// Whether a person may be asked for a passphrase.
+/// Whether a person may be asked for a passphrase, or for a recovery code.
 public enum Interaction: Sendable {
   /// Nobody is asked; what would need it is locked.
   case denied
@@ -126,6 +166,9 @@ public enum Interaction: Sendable {
 public struct PassphraseRequest: Hashable, Sendable {
   /// The path of the vault.
   public let vaultPath: String
+
+  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` where nothing else is left to open the vault.
+  public let kind: SlotKind
 
   /// How many times the answer was wrong before; asking ends after three wrong answers.
   public let failedAttempts: Int
@@ -152,6 +195,13 @@ public struct Notice: Hashable, Sendable {
 
     /// What other handles and processes change is not told to observers.
     case observationUnavailable
+
+    /// The vault got new keys, and its file could not be cleared of what is left under the old ones.
+    case oldContentLeft
+
+    /// An identity that names no vaults opened one that was never seen here: whoever could put it there
+    /// could have made it.
+    case firstSight
   }
 
   /// The kind.

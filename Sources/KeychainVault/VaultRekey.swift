@@ -3,106 +3,153 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 
 /// Gives a vault a new root key, sealing everything anew in one transaction.
+///
+/// A failure, or the end of the process, at any point leaves the old state; hence beginning again is
+/// all there is to going on.
 struct VaultRekey {
-  private let admin: VaultAdministration
-  private let device: DeviceSecret
-  private let newRoot: SharedSecret
+  let admin: VaultAdministration
+  let newRoot: SharedSecret
   private let newKeys: TierKeys
+  private let device: DeviceSecret?
+  private let progress: RekeyProgress
 
-  init(admin: VaultAdministration) throws(KeychainError) {
+  init(
+    admin: VaultAdministration, progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) {
     self.admin = admin
-    guard let device = try admin.session.unlocker.device.find() else {
-      throw KeychainError(.internalFailure, "a device slot was opened without a device secret")
-    }
-    self.device = device
+    self.progress = RekeyProgress(tell: progress)
+    device = try admin.session.unlocker.device.find()
     newRoot = SharedSecret(try RootKey.random())
     newKeys = try TierKeys(root: newRoot.bytes)
   }
 
-  /// Adds the first passphrase or key file: the root key that the device secret knows is given up,
-  /// and the device slot opens tier T0 only.
-  func addFirstSecret(
-    _ input: borrowing SlotInput
-  ) throws(KeychainError) -> SlotRow {
-    let deviceInput = try SlotInput.device(device)
+  /// The check of the vault under the new key.
+  var newCheck: VaultCheck { VaultCheck(bytes: newKeys.checks.open) }
+
+  /// What the new state is to be, as it is decided within the transaction.
+  struct Decision<Result> {
+    var slots: [SlotRow]
+    var result: Result
+
+    /// How many items are bound to other devices and may go, as nobody else can open them.
+    var otherDeviceItems = 0
+  }
+
+  /// Makes the new state; `decide` looks at the old one, of which no row is changed yet.
+  func run<Result>(
+    _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
+  ) throws(KeychainError) -> Result {
     let session = admin.session
-    let (slot, counter) = try admin.transaction { change throws(KeychainError) in
-      let own = try requireOnlyOwnSlot(change)
-      let number = try change.freeNumber(for: input.kind)
-      try requireIntact(change)
-      var writer = try begin(change)
-      try moveItems(change, &writer)
-      let deviceSlot = try SlotSealing.sealDevice(
-        deviceInput, number: own.number, grant: .openTier, keys: newKeys, root: newRoot.bytes)
-      let slot = try SlotSealing.seal(
-        input, number: number, grant: .root, granted: newRoot.bytes, root: newRoot.bytes)
-      try change.writer.rows.removeSlot(own.number)
-      try writer.put(deviceSlot)
-      try writer.put(slot)
-      try writer.finish()
+    let (result, counter) = try admin.transaction(checkingSlots: false) {
+      change throws(KeychainError) in
+      let decision = try decide(change)
+      // The work takes its time, and the commit may have to wait for readers after it.
+      let counter = try session.deadline.excluding { () throws(KeychainError) in
+        try requireIntact(change)
+        return try moveAll(change, decision.slots, dropping: decision.otherDeviceItems)
+      }
+      try admin.opener.pin(newCheck)
       // Both root keys are valid until the commit is known to have happened.
       try session.opened.seenFile.replace(
         by: SeenRecord(
-          checks: [admin.keys.checks.open, newKeys.checks.open],
-          counter: change.writer.counter - 1))
-      return (slot, writer.counter)
+          checks: [admin.keys.checks.open, newKeys.checks.open], counter: change.writer.counter - 1)
+      )
+      return (decision.result, counter)
     }
     session.unlocker.lock(admin.keys.checks, all: true)
+    session.knownHead.value = nil
     try? session.opened.seenFile.replace(
       by: SeenRecord(checks: [newKeys.checks.open], counter: counter))
-    return slot
+    compact()
+    return result
   }
 
-  /// Other slots would hold the old root key's tiers, and their secrets are not here.
-  private func requireOnlyOwnSlot(
-    _ change: borrowing SlotChange
-  ) throws(KeychainError) -> SlotRow {
-    let slots = try change.slots()
-    guard let own = try admin.session.unlocker.device.slot(admin.head),
-      let current = slots.first(where: { $0.number == own.number })
-    else { throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again") }
-    let others = slots.filter { $0.number != own.number }
-    guard others.isEmpty else {
-      throw KeychainError(
-        .refused,
-        "the vault gets a new root key, and slots \(others.map { "\($0.number)" }.joined(separator: ", ")) "
-          + "cannot be carried over",
-        recovery: "remove them first, and add them again afterwards")
+  // MARK: - Slots
+
+  /// Makes a slot by a secret that is here.
+  func seal(_ input: borrowing SlotInput, number: UInt32) throws(KeychainError) -> SlotRow {
+    try SlotSealing.seal(
+      input, number: number, grant: .root, granted: newRoot.bytes, root: newRoot.bytes)
+  }
+
+  /// Seals a slot anew that needs no secret of a person: of this device, or of a recipient, whose mac must
+  /// have been checked.
+  func carry(_ slot: SlotRow, grant: SlotGrant) throws(KeychainError) -> SlotRow {
+    guard slot.kind == .device else {
+      return try SlotSealing.reseal(slot, root: newRoot.bytes)
     }
-    return current
+    guard let device else {
+      throw KeychainError(.internalFailure, "a device slot was opened without a device secret")
+    }
+    return try SlotSealing.sealDevice(
+      try SlotInput.device(device), number: slot.number, grant: grant, keys: newKeys,
+      root: newRoot.bytes)
   }
 
-  /// The state of the vault under the new key begins without rows, at the same counter.
-  private func begin(_ change: borrowing SlotChange) throws(KeychainError) -> VaultWriter {
+  // MARK: - Rows
+
+  /// Puts the new state in the place of the old one.
+  ///
+  /// - Returns: The counter of the new state.
+  private func moveAll(
+    _ change: borrowing SlotChange, _ slots: [SlotRow], dropping otherDeviceItems: Int
+  ) throws(KeychainError) -> UInt64 {
+    let rows = change.writer.rows
+    let old = change.writer.sealing
+    try rows.overwriteDeleted()
+    let items = try items(change, dropping: otherDeviceItems)
+    // The state of the vault under the new key begins without rows, at the same counter.
     var state = StateRow.empty
     state.counter = change.writer.counter - 1
     var writer = try VaultWriter(
-      rows: change.writer.rows, sealing: ItemSealing(keys: newKeys, device: device), state: state)
+      rows: rows, sealing: ItemSealing(keys: newKeys, device: device), state: state)
     try writer.put(VaultRow(checks: newKeys.checks))
-    return writer
+    for slot in try change.slots() { try rows.removeSlot(slot.number) }
+    for slot in slots { try writer.put(slot) }
+    try rows.removeAccessGroups()
+    for (index, item) in items.enumerated() {
+      try move(item, old, &writer)
+      progress.sealed(index + 1, of: items.count)
+    }
+    try writer.finish()
+    return writer.counter
   }
 
-  private func moveItems(
-    _ change: borrowing SlotChange, _ writer: inout VaultWriter
-  ) throws(KeychainError) {
+  /// An item by its id; its group, or `nil` if it is another device's.
+  private typealias Item = (id: Data, group: String?)
+
+  private func items(
+    _ change: borrowing SlotChange, dropping otherDeviceItems: Int
+  ) throws(KeychainError) -> [Item] {
     let rows = change.writer.rows
-    let old = change.writer.sealing
-    var groups = AccessGroupNames(rows: rows, sealing: old)
-    var ids: [(id: Data, group: String)] = []
+    let sealing = change.writer.sealing
+    var groups = AccessGroupNames(rows: rows, sealing: sealing)
+    var items: [Item] = []
+    var dropped = 0
     try rows.forEachItem { id, item throws(KeychainError) in
       guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
-      ids.append((id, try groups.name(of: item)))
+      guard sealing.isOfOtherDevice(item) else {
+        items.append((id, try groups.name(of: item)))
+        return
+      }
+      dropped += 1
+      guard dropped <= otherDeviceItems else { throw .otherDevice(ItemRow.name(of: id)) }
+      items.append((id, nil))
     }
-    try rows.removeAccessGroups()
-    for (id, group) in ids {
-      let name = ItemRow.name(of: id)
-      guard let item = try rows.item(id) else { throw .damagedItem(name) }
-      let credential = try old.credential(in: item, group: group, name: name)
-      let secret = try old.secret(in: item, group: group, name: name)
-      try rows.removeItem(id)
-      // The version stays: it tells callers whether the item changed, and its keys are new anyway.
-      try writer.put(credential, secret: secret, replacing: nil)
-    }
+    return items
+  }
+
+  private func move(
+    _ item: Item, _ old: ItemSealing, _ writer: inout VaultWriter
+  ) throws(KeychainError) {
+    let name = ItemRow.name(of: item.id)
+    guard let group = item.group else { return try writer.rows.removeItem(item.id) }
+    guard let row = try writer.rows.item(item.id) else { throw .damagedItem(name) }
+    let credential = try old.credential(in: row, group: group, name: name)
+    let secret = try old.secret(in: row, group: group, name: name)
+    try writer.rows.removeItem(item.id)
+    // The version stays: it tells callers whether the item changed, and its keys are new anyway.
+    try writer.put(credential, secret: secret, replacing: nil)
   }
 
   /// Sealing anew would give a tampered vault a state row that verifies.
@@ -110,10 +157,42 @@ struct VaultRekey {
     let rows = change.writer.rows
     let sealing = change.writer.sealing
     let state = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
-    var verification = VaultVerification(rows: rows, sealing: sealing, state: state)
+    var verification = VaultVerification(
+      rows: rows, sealing: sealing, state: state, progress: progress.verified)
     guard let problem = try verification.run().report.problems.first else { return }
     throw KeychainError(
       .damaged, "the vault is not intact: \(problem)",
       recovery: "see all problems with `prefs keychain verify`, and restore a backup")
+  }
+
+  /// Takes out of the file what is left in it of rows under the old key.
+  ///
+  /// Pages that rows once left were never overwritten. Whoever has the old root key could read in them
+  /// what was stored after their copy of the vault.
+  private func compact() {
+    let session = admin.session
+    do throws(KeychainError) {
+      try session.opened.storage.compact(session.deadline)
+    } catch {
+      session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the vault has its new keys, and its file may still hold remains of deleted "
+            + "items under the old ones, until the next new keys: \(error.message)"))
+    }
+  }
+}
+
+/// The progress of two passes over the items, as that of one.
+struct RekeyProgress {
+  let tell: ((VaultProgress) -> Void)?
+
+  func verified(_ progress: VaultProgress) {
+    tell?(VaultProgress(completed: progress.completed / 2, total: progress.total))
+  }
+
+  func sealed(_ count: Int, of total: Int) {
+    guard count.isMultiple(of: 100) || count == total else { return }
+    tell?(VaultProgress(completed: (total + count) / 2, total: total))
   }
 }

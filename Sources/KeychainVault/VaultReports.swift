@@ -44,6 +44,21 @@ public struct VaultSlot: Hashable, Sendable {
 
   /// Whether it is the slot of this device; `nil` for other kinds.
   public let isThisDevice: Bool?
+
+  /// Whom it opens the vault to; `nil` for other kinds.
+  public let recipient: VaultRecipient?
+
+  init(
+    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
+    isThisDevice: Bool?, recipient: VaultRecipient? = nil
+  ) {
+    self.number = number
+    self.kind = kind
+    self.grant = grant
+    self.passwordHash = passwordHash
+    self.isThisDevice = isThisDevice
+    self.recipient = recipient
+  }
 }
 
 /// What a vault shows without being unlocked, and what it shows when it is.
@@ -56,6 +71,9 @@ public struct VaultStatus: Hashable, Sendable {
 
   /// Whether the file was there before, by the record of what was seen.
   public var wasSeen: Bool
+
+  /// The check by which identities are pinned to the vault; `nil` without a vault.
+  public var check: VaultCheck?
 
   /// The slots.
   public var slots: [VaultSlot] = []
@@ -152,11 +170,42 @@ public struct BackupReport: Hashable, Sendable {
   /// How many items are in it.
   public var itemCount: Int
 
+  /// How many of them open only together with this machine's device secret, or another's.
+  public var deviceItemCount: Int
+
   /// The slots that open it.
   public var slots: [VaultSlot]
 
   /// Whether nothing but this machine's device secret opens it.
   public var needsThisDevice: Bool
+}
+
+/// What an export holds.
+public struct ExportReport: Hashable, Sendable {
+  /// How many items are in it.
+  public var itemCount: Int
+
+  /// How many stayed behind, because they are bound to a device.
+  public var leftOutCount: Int
+}
+
+/// What an import did, or would do.
+public struct ImportReport: Hashable, Sendable {
+  /// How many items are new.
+  public var addedCount = 0
+
+  /// How many were there already, in every detail.
+  public var unchangedCount = 0
+
+  /// The items that were there already and differ: they were overwritten if that was asked for, else
+  /// left alone.
+  public var differing: [CredentialIdentity] = []
+
+  /// Whether the differing items were overwritten.
+  public var isOverwriting: Bool
+
+  /// How many items stayed behind when the export was made, because they are bound to a device.
+  public var leftOutCount = 0
 }
 
 /// How a restored vault differs from what was seen before.

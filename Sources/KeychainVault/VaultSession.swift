@@ -20,6 +20,10 @@ struct VaultSession: Sendable {
 
     /// Other keys are needed: the vault has a new root key, or an item asks for more.
     case again(Accessibility.UnlockRequirement, VaultHead)
+
+    var isDone: Bool {
+      if case .done = self { true } else { false }
+    }
   }
 
   /// Reads with the keys for `requirement`.
@@ -47,7 +51,8 @@ struct VaultSession: Sendable {
     try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
       let needed: DeviceSecret?
       if let device { needed = device } else { needed = try unlocker.device.find() }
-      return try opened.storage.write(deadline) {
+      // What an attempt wrote before it met an item whose keys are missing must not stay.
+      return try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Attempt<Result> in
         if let stale = try staleHead(rows, keys, requirement, Result.self) { return stale }
         var writer = try VaultWriter(
@@ -140,10 +145,7 @@ struct VaultSession: Sendable {
   func checkIsKnown(_ check: Data) throws(KeychainError) {
     guard case .record(let record) = opened.seen else { return }
     guard record.checks.contains(check) || isNowRecorded(check) else {
-      throw KeychainError(
-        .rolledBack, "another vault lies at \(opened.path) than before",
-        recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`"
-      )
+      throw .anotherVault(opened.path)
     }
   }
 

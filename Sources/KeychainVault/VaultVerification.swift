@@ -32,14 +32,18 @@ struct VaultVerification {
     var actual: StateRow
   }
 
-  /// Checks all rows against the state row.
-  mutating func run() throws(KeychainError) -> Outcome {
+  /// Checks all rows against the state row; `visit` is shown each item that opens.
+  ///
+  /// What `visit` throws ends the check, unless it is damage: that is a problem of the vault.
+  mutating func run(
+    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
+  ) throws(KeychainError) -> Outcome {
     report.problems += try rows.integrityProblems().map { "the file: \($0)" }
     let terms = try StateTerms(open: sealing.keys.open.bytes)
     toggle(try terms.term(of: rows.vaultRow()))
     for group in try rows.accessGroups() { toggle(try terms.term(of: group)) }
     let slotCount = try checkSlots(terms)
-    try checkItems(terms, expected: Int(clamping: state.itemCount))
+    try checkItems(terms, expected: Int(clamping: state.itemCount), visit)
     if try rows.tokenCount() != tokenCount {
       report.problems.append("the two indexes differ")
     }
@@ -54,8 +58,8 @@ struct VaultVerification {
     let slots = try rows.slots()
     for slot in slots.intact { toggle(try terms.term(of: slot)) }
     report.problems += slots.damaged.map { "slot \($0) is damaged" }
-    let hasSecret = slots.intact.contains { $0.kind == .passphrase || $0.kind == .keyFile }
-    for slot in slots.intact where hasSecret && slot.kind == .device && slot.grant == .root {
+    let cutsDevices = slots.intact.contains(where: \.cutsDevices)
+    for slot in slots.intact where cutsDevices && slot.isFullDevice {
       report.problems.append(
         "slot \(slot.number) lets a device open everything, beside a passphrase or key file")
     }
@@ -63,7 +67,8 @@ struct VaultVerification {
   }
 
   private mutating func checkItems(
-    _ terms: borrowing StateTerms, expected: Int
+    _ terms: borrowing StateTerms, expected: Int,
+    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     var ids: [Data] = []
     try rows.forEachItem { id, item throws(KeychainError) in ids.append(id) }
@@ -71,7 +76,7 @@ struct VaultVerification {
       report.itemCount += 1
       do throws(KeychainError) {
         guard let item = try rows.item(id) else { throw .damagedItem(ItemRow.name(of: id)) }
-        try check(item, terms)
+        try check(item, terms, visit)
       } catch {
         guard error.code == .damaged else { throw error }
         report.problems.append(error.message)
@@ -83,7 +88,8 @@ struct VaultVerification {
   }
 
   private mutating func check(
-    _ item: ItemRow, _ terms: borrowing StateTerms
+    _ item: ItemRow, _ terms: borrowing StateTerms,
+    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     let tokens = try rows.tokens(of: item.id)
     tokenCount += tokens.count
@@ -98,14 +104,12 @@ struct VaultVerification {
     }
     guard sealing.keys.satisfies(item.accessibility.requires), !sealing.isOfOtherDevice(item)
     else { return }
-    let anonymous = ItemRow.name(of: item.id)
     let group = try groups.name(of: item)
-    let credential = try sealing.credential(in: item, group: group, name: anonymous)
-    let name = "\(credential.identity)"
-    _ = try sealing.secret(in: item, group: group, name: name)
-    guard try sealing.tokens(of: credential, id: item.id) == tokens else {
-      throw .damagedItem("the index of \(name)")
+    let opened = try sealing.opened(item, group: group, name: ItemRow.name(of: item.id))
+    guard try sealing.tokens(of: opened.credential, id: item.id) == tokens else {
+      throw .damagedItem("the index of \(opened.credential.identity)")
     }
+    try visit(opened)
     // The version of an item that doesn't open is anybody's word.
     newestVersion = max(newestVersion, item.version)
     report.openedCount += 1

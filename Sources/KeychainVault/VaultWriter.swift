@@ -8,6 +8,7 @@ struct VaultWriter: ~Copyable {
   let sealing: ItemSealing
   private(set) var state: StateRow
   private let terms: StateTerms
+  private let oldSum: Data
 
   init(
     rows: any WritableVaultRows, sealing: ItemSealing, state: StateRow
@@ -18,18 +19,29 @@ struct VaultWriter: ~Copyable {
     self.sealing = sealing
     self.state = state
     self.state.counter = counter
+    oldSum = state.sum
     self.terms = terms
   }
 
   /// The counter of this transaction, which becomes the version of an item written in it.
   var counter: UInt64 { state.counter }
 
+  /// The counter after this transaction: one that changed no row does not count.
+  var finalCounter: UInt64 { hasChanges ? counter : counter - 1 }
+
+  private var hasChanges: Bool { state.sum != oldSum }
+
   /// The item of an id with its tokens, or `nil` if both trees miss it.
   func item(_ id: Data, name: String) throws(KeychainError) -> (row: ItemRow, tokens: [Data])? {
     guard let row = try rows.findItem(id, name: name) else { return nil }
+    return (row, try ownedTokens(of: id, name: name))
+  }
+
+  /// The tokens of an item that is there.
+  func ownedTokens(of id: Data, name: String) throws(KeychainError) -> [Data] {
     let tokens = try rows.tokens(of: id)
     guard tokens.contains(ItemSealing.ownToken(of: id)) else { throw .damagedItem(name) }
-    return (row, tokens)
+    return tokens
   }
 
   /// Puts an item in the place of the one that `old` describes, or adds it.
@@ -42,7 +54,7 @@ struct VaultWriter: ~Copyable {
       state.itemCount += 1
     }
     state.toggle(try terms.term(of: item, tokens: tokens))
-    try rows.put(item, tokens: tokens)
+    try rows.put(item, tokens: tokens, replacing: old?.tokens ?? [])
   }
 
   mutating func remove(_ old: (row: ItemRow, tokens: [Data])) throws(KeychainError) {
@@ -86,8 +98,9 @@ struct VaultWriter: ~Copyable {
     try rows.put(row)
   }
 
-  /// Writes the state row; the last thing a transaction does.
+  /// Writes the state row, if something was changed; the last thing a transaction does.
   func finish() throws(KeychainError) {
+    guard hasChanges else { return }
     try rows.putState(try state.sealed(under: sealing.keys.open.bytes))
   }
 }

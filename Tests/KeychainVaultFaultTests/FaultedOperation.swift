@@ -62,6 +62,23 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
       return "\(try handle.removeSlot(2))"
     },
+    Self("first import", on: exportMade, stoppingAt: created) { vault, test in
+      try imported(vault, test)
+    },
+    Self("import", on: exportBesideOthers) { vault, test in try imported(vault, test) },
+    Self("import, overwriting", on: exportBesideOthers) { vault, test in
+      try imported(vault, test, overwriting: true)
+    },
+    Self("add a recovery code") { vault, _ in
+      "\(try vault.addRecoveryCodeSlot { _ in true })"
+    },
+    Self("add a recipient") { vault, _ in
+      "\(try vault.addRecipientSlot(VaultRecipient(text: Self.recipient)))"
+    },
+    Self("add the first passphrase beside a recipient", on: recipientAdded) { vault, _ in
+      "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
+    },
+    Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }
       return "accepted"
@@ -90,6 +107,15 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let report = try vault.backup(to: test.folder.path + "/backup.db")
       return "\(report.itemCount) \(report.slots)"
     },
+    Self("export") { vault, test in
+      let path = test.folder.path + "/x.export"
+      let report = try vault.export(to: path, passphrase: SecretBytes(copying: "export"))
+      // What has the name must be whole.
+      return "\(report) \(try imported(vault, test, rehearsing: true))"
+    },
+    Self("rehearse an import", on: exportBesideOthers) { vault, test in
+      try imported(vault, test, rehearsing: true)
+    },
   ]
 
   /// What a search finds; damage that it names is a failure here.
@@ -97,6 +123,15 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     let found = try vault.search(query)
     guard found.damaged.isEmpty else { throw KeychainError(.damaged, "\(found.damaged)") }
     return "\(found.credentials.map(\.identity)) \(found.lockedCount) \(found.otherDeviceCount)"
+  }
+
+  private static func imported(
+    _ vault: Vault, _ test: TestVault, overwriting: Bool = false, rehearsing: Bool = false
+  ) throws -> String {
+    let report = try vault.importItems(
+      from: test.folder.path + "/x.export", passphrase: SecretBytes(copying: "export"),
+      overwriting: overwriting, isDryRun: rehearsing)
+    return "\(report)"
   }
 
   /// How long a call waits; short, since a lock that a fault holds is never let go.
@@ -114,9 +149,32 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     _ = try vault.file("key-file", String(repeating: "k", count: 32))
   }
 
+  /// An export, and no vault.
+  private static let exportMade: @Sendable (TestVault) throws -> Void = { vault in
+    let other = try TestVault()
+    try somethingStored(other)
+    _ = try other.handle().export(
+      to: vault.folder.path + "/x.export", passphrase: SecretBytes(copying: "export"))
+  }
+
+  /// An export, and a vault that has some of its items, and others.
+  private static let exportBesideOthers: @Sendable (TestVault) throws -> Void = { vault in
+    try exportMade(vault)
+    let handle = vault.handle()
+    try handle.put("b", "old", .always)
+    try handle.put("d", "d")
+  }
+
   private static let passphraseAdded: @Sendable (TestVault) throws -> Void = { vault in
     try somethingStored(vault)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+  }
+
+  private static let recipient = "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+
+  private static let recipientAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try somethingStored(vault)
+    try vault.handle().addRecipientSlot(VaultRecipient(text: recipient))
   }
 
   private static let rolledBack: @Sendable (TestVault) throws -> Void = { vault in

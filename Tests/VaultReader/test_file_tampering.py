@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import sample_vault
 from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
-from vault_database import MAXIMUM_PASSPHRASE_SLOTS, MAXIMUM_SLOTS, VaultError, item_of, slot_of
+from vault_database import MAXIMUM_PASSPHRASE_SLOTS, VaultError, item_of, slot_of
 from vault_notation import FormatError, u32, u64
 from vault_reader import Secrets
-from vault_records import Granted, SeenRecord, SlotKind, SlotRow, VaultRow
-from vault_testing import ALL, change, forge_state, opened, problems
-from vault_writer import VaultWriter, finished_slot
+from vault_records import MAXIMUM_SLOTS, Granted, SeenRecord, SlotKind, VaultRow
+from vault_testing import ALL, change, forge_state, opened, problems, replace_slot
+from vault_writer import VaultWriter
 
 
 # Tampering with the state row and the file.
@@ -185,13 +184,6 @@ def test_slots_of_two_roots_are_damage(path):
   assert raised.value.code == "damaged"
 
 
-def replace_slot(path: Path, slot: SlotRow, root: bytes, **columns) -> None:
-  """Writes a slot of other columns with the mac of `root`, and the right sum."""
-  plain = tuple(vars(replace(slot, **columns)).values())[:7]
-  values = tuple(vars(finished_slot(plain, root)).values())
-  change(path, "REPLACE INTO slot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *values)
-
-
 def test_dropped_slot(path):
   change(path, "DELETE FROM slot WHERE number = 4")
   assert problems(path) == {"state-counts", "state-sum"}
@@ -211,7 +203,8 @@ def test_device_slot_with_root_beside_a_passphrase(tmp_path):
 
 
 @pytest.mark.parametrize("memory, passes", [
-  (1 << 40, 3), ((1 << 30) + 1024, 3), (64 << 20, 11), (64 << 20, 0), (4096, 1), (0, 1)])
+  (1 << 40, 3), ((1 << 30) + 1024, 3), (64 << 20, 11), (64 << 20, 0), (4096, 1), (0, 1),
+  (8193, 1)])
 def test_cost_outside_the_limits_is_refused(path, sample, memory, passes):
   replace_slot(path, sample.writer.slots[0], sample.writer.root,
                parameters=u64(memory) + u32(passes))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,10 @@ from vault_database import VaultError
 from vault_notation import FormatError, derive, is_padded_count, open_box, padded_count
 from vault_reader import Secrets, report
 from vault_records import MAXIMUM_SECRET_COUNT, Granted, Metadata, SeenRecord, SlotKind
-from vault_testing import ALL, change, opened, problems
+from vault_testing import ALL, FIXTURES, change, opened, problems, run_command
 from vault_writer import INTERACTIVE, VaultWriter
 
 TESTS = Path(__file__).resolve().parent.parent
-FIXTURES = TESTS / "Fixtures"
 WAYS = {
   "passphrase": ALL, "key file": Secrets(key_file=KEY_FILE, device=DEVICE),
   "recovery code": Secrets(recovery_code=RECOVERY_CODE, device=DEVICE),
@@ -165,8 +162,12 @@ def test_seen_record_of_no_known_form(record):
 
 
 def test_vectors_are_those_of_this_reader():
-  written = (TESTS / "Vectors" / "format1.json").read_text("ascii")
-  assert written == generate.generated(), "run Tests/Vectors/generate.py"
+  generated = generate.generated()
+  written = {file.name: file.read_text("ascii") for file in (TESTS / "Vectors").glob("*.json")}
+  assert written == generated, "run Tests/Vectors/generate.py"
+  for text in generated.values():
+    names = [case["name"] for case in json.loads(text)]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("excess, found", [(0, set()), (1, {"item-box"})])
@@ -191,16 +192,10 @@ def test_checked_in_vault_is_the_sample(tmp_path):
   assert checked_in.problems == []
 
 
-def run_command(*arguments: str) -> subprocess.CompletedProcess:
-  return subprocess.run(
-    [sys.executable, str(TESTS / "VaultReader" / "vault_reader.py"), *arguments],
-    capture_output=True, text=True, cwd=FIXTURES, timeout=60)
-
-
 def test_command_prints_what_is_expected():
   result = run_command(
-    "format1-python.db", "--json", "--passphrase-file", "test-passphrase", "--device-key",
-    "test-device.key", "--seen", "format1-python.seen")
+    "vault_reader.py", "format1-python.db", "--json", "--passphrase-file", "test-passphrase",
+    "--device-key", "test-device.key", "--seen", "format1-python.seen")
   expected = json.loads((FIXTURES / "format1-python.expected.json").read_text("utf-8"))
   shown = json.loads(result.stdout)
   assert (result.returncode, result.stderr) == (0, "")
@@ -208,17 +203,18 @@ def test_command_prints_what_is_expected():
 
 
 def test_command_prints_secrets_only_as_json():
-  result = run_command("format1-python.db", "--key-file", "test-key-file")
+  result = run_command("vault_reader.py", "format1-python.db", "--key-file", "test-key-file")
   assert result.returncode == 0 and "whenUnlocked" in result.stdout
   assert "secret" not in result.stdout
 
 
 def test_command_tells_a_wrong_key():
-  result = run_command("format1-python.db", "--passphrase-file", "test-key-file")
+  result = run_command(
+    "vault_reader.py", "format1-python.db", "--passphrase-file", "test-key-file")
   assert (result.returncode, result.stdout) == (78, "")
 
 
 def test_command_tells_damage(path):
   change(path, "DELETE FROM slot WHERE number = 4")
-  result = run_command(str(path), "--passphrase-file", "test-passphrase")
+  result = run_command("vault_reader.py", str(path), "--passphrase-file", "test-passphrase")
   assert result.returncode == 65 and "state-sum" in result.stderr

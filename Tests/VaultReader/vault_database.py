@@ -10,13 +10,12 @@ from urllib.parse import quote
 
 from vault_notation import BOX_OVERHEAD, FormatError, is_padded_count
 from vault_records import (
-  APPLICATION_ID, FORMAT, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow, VaultRow)
+  APPLICATION_ID, FORMAT, MAXIMUM_SLOTS, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow,
+  VaultRow, check_cost)
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 
-MAXIMUM_SLOTS = 32
 MAXIMUM_PASSPHRASE_SLOTS = 8
-MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1)
-PASSES_LIMITS = range(1, 11)
+ROOT_KINDS = frozenset({SlotKind.RECOVERY_CODE, SlotKind.RECIPIENT})
 
 
 class VaultError(Exception):
@@ -151,6 +150,8 @@ def slot_of(row: tuple) -> SlotRow:
     raise FormatError("the number of a slot is none of 32 bits")
   SlotKind(require_integer(slot.kind))
   Granted(require_integer(slot.granted))
+  if slot.kind in ROOT_KINDS and slot.granted != Granted.ROOT:
+    raise FormatError("a slot of a kind that grants the root key grants another")
   sizes = {SlotKind.PASSPHRASE: 12, SlotKind.RECIPIENT: 32}
   require_blob(slot.parameters, sizes.get(slot.kind, 0))
   require_blob(slot.salt, 32)
@@ -202,9 +203,10 @@ def check_slot_limits(slots: list[SlotRow]) -> None:
   if len(slots) > MAXIMUM_SLOTS or len(passphrases) > MAXIMUM_PASSPHRASE_SLOTS:
     raise VaultError("damaged", "the vault has too many slots")
   for slot in passphrases:
-    memory, passes = slot.cost()
-    if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
-      raise VaultError("damaged", f"slot {slot.number} asks for a cost outside the limits")
+    try:
+      check_cost(*slot.cost())
+    except FormatError as error:
+      raise VaultError("damaged", f"slot {slot.number}: {error}") from None
 
 
 def problems_without_keys(rows: Rows) -> list[Problem]:

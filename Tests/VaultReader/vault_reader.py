@@ -8,25 +8,23 @@ the second reader that keeps the specification honest. Needs PyNaCl and argon2-c
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from nacl.bindings import crypto_box_seal_open, crypto_scalarmult_base
+from nacl.bindings import crypto_box_seal_open
 from nacl.exceptions import CryptoError
 
 import vault_keys as keys
+from vault_codes import public_key, recovery_code
 from vault_database import Problem, Rows, VaultError, has_shape, read_rows
+from vault_identity import IdentityFile
+from vault_listing import described_metadata, described_secret, exit_code, print_items
 from vault_notation import FormatError, equal, open_box, unpad
 from vault_records import (
-  IDENTITY_NAMES, MAXIMUM_SECRET_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind,
-  SlotRow, State, slot_commitment, slot_key, state_sum)
-
-EXIT_CODES = {
-  "damaged": 65, "foreign": 65, "rolled-back": 65, "wrong-key": 78, "refused": 79,
-  "newer-format": 79}
+  MAXIMUM_SECRET_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State,
+  slot_commitment, slot_key, state_sum)
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,11 @@ class Secrets:
   device: bytes | None = None
   recovery_code: bytes | None = None
   recipient: bytes | None = None
+  pins: tuple[bytes, ...] = ()
+
+  @staticmethod
+  def of_identity(identity: IdentityFile, **others: bytes | None) -> Secrets:
+    return Secrets(recipient=identity.private_key, pins=identity.pins, **others)
 
   def of_kind(self, kind: int) -> bytes | None:
     return {
@@ -70,6 +73,8 @@ class Vault:
     self.rows: Rows = read_rows(path)
     self.problems: list[Problem] = list(self.rows.problems)
     self.device_secret = secrets.device
+    if secrets.pins and self.rows.vault.checks[0] not in secrets.pins:
+      raise VaultError("another-vault", "the identity is pinned to another vault")
     self.root, self.tiers = open_slots(self.rows.slots, secrets)
     for tier, key in self.tiers.items():
       if not equal(keys.tier_check(key), self.rows.vault.checks[tier]):
@@ -226,11 +231,10 @@ def open_slot(slot: SlotRow, secrets: Secrets) -> bytes | None:
 
 
 def open_recipient_slot(slot: SlotRow, private_key: bytes) -> bytes | None:
-  public_key = crypto_scalarmult_base(private_key)
-  if public_key != slot.parameters:
+  if public_key(private_key) != slot.parameters:
     return None
   try:
-    granted = crypto_box_seal_open(slot.box, public_key, private_key)
+    granted = crypto_box_seal_open(slot.box, slot.parameters, private_key)
   except CryptoError:
     raise VaultError("damaged", f"the box of slot {slot.number} does not open") from None
   if not equal(slot_commitment(granted, slot.header()), slot.commitment):
@@ -246,16 +250,8 @@ def described(item: Item, with_secret: bool) -> dict:
     "status": item.status}
   if item.metadata is None:
     return shown
-  metadata, identity = item.metadata, item.metadata.identity
-  shown |= {"kind": identity.kind, "access-group": identity.group}
-  shown |= dict(zip(IDENTITY_NAMES[identity.kind], identity.parts, strict=True))
-  shown |= {
-    "label": metadata.label, "comment": metadata.comment, "content-type": metadata.content_type,
-    "created": metadata.created, "modified": metadata.modified, "expires": metadata.expires,
-    "attributes": [list(pair) for pair in metadata.ordered_attributes()]}
-  if with_secret:
-    shown["secret"] = base64.b64encode(item.secret).decode("ascii")
-  return shown
+  shown |= described_metadata(item.metadata)
+  return shown | described_secret(item.secret) if with_secret else shown
 
 
 def accessibility(row: ItemRow) -> str:
@@ -281,8 +277,8 @@ def arguments() -> argparse.Namespace:
   parser.add_argument("--passphrase-file", type=Path, help="its bytes, all of them")
   parser.add_argument("--key-file", type=Path)
   parser.add_argument("--device-key", type=Path)
-  parser.add_argument("--recovery-code-file", type=Path, help="its 16 bytes, not their letters")
-  parser.add_argument("--recipient-key", type=Path, help="the 32 bytes of an X25519 private key")
+  parser.add_argument("--recovery-code-file", type=Path, help="the code as it is written down")
+  parser.add_argument("--identity", type=Path, help="an identity file")
   parser.add_argument("--seen", type=Path, help="the seen record to compare with")
   parser.add_argument("--json", action="store_true", help="as JSON, with secrets in base64")
   return parser.parse_args()
@@ -292,18 +288,29 @@ def contents(path: Path | None) -> bytes | None:
   return None if path is None else path.read_bytes()
 
 
+def presented(options: argparse.Namespace) -> Secrets:
+  try:
+    return secrets_of(options)
+  except FormatError as error:
+    raise VaultError("wrong-key", str(error)) from None
+
+
+def secrets_of(options: argparse.Namespace) -> Secrets:
+  code = contents(options.recovery_code_file)
+  identity = contents(options.identity)
+  others = {
+    "passphrase": contents(options.passphrase_file), "key_file": contents(options.key_file),
+    "device": contents(options.device_key),
+    "recovery_code": None if code is None else recovery_code(code.decode("utf-8", "replace"))}
+  if identity is None:
+    return Secrets(**others)
+  return Secrets.of_identity(IdentityFile.decoded(identity), **others)
+
+
 def opened(options: argparse.Namespace) -> Vault:
-  secrets = Secrets(
-    contents(options.passphrase_file), contents(options.key_file), contents(options.device_key),
-    contents(options.recovery_code_file), contents(options.recipient_key))
   record = contents(options.seen)
   seen = None if record is None else SeenRecord.decoded(record)
-  return Vault(options.vault, secrets, seen=seen)
-
-
-def print_text(found: dict) -> None:
-  for item in found["items"]:
-    print("	".join(f"{name}={value!r}" for name, value in item.items() if value is not None))
+  return Vault(options.vault, presented(options), seen=seen)
 
 
 def main() -> int:
@@ -312,13 +319,13 @@ def main() -> int:
     vault = opened(options)
   except (VaultError, FormatError, OSError) as error:
     print(f"vault_reader: error: {error}", file=sys.stderr)
-    return EXIT_CODES.get(getattr(error, "code", None), 74 if isinstance(error, OSError) else 65)
+    return exit_code(error)
   found = report(vault, with_secrets=options.json)
   if options.json:
     json.dump(found, sys.stdout, indent=2)
     print()
   else:
-    print_text(found)
+    print_items(found["items"])
   for problem in vault.problems:
     print(f"vault_reader: problem: {problem.code}: {problem.subject}", file=sys.stderr)
   return 65 if vault.problems else 0

@@ -14,6 +14,11 @@ APPLICATION_ID = 0x504B5654
 FORMAT = 1
 TERM_COUNT = 32
 MAXIMUM_SECRET_COUNT = 16 << 20
+MAXIMUM_PORT = 65535
+MAXIMUM_COUNTER = (1 << 63) - 1
+MAXIMUM_SLOTS = 32
+MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
+PASSES_LIMITS = range(1, 11)
 
 SCHEMA = (
   "CREATE TABLE vault (one INTEGER PRIMARY KEY CHECK (one = 1), check0 BLOB NOT NULL,"
@@ -37,7 +42,7 @@ IDENTITY_NAMES = {
   0: ("service", "account"),
   1: ("server", "protocol", "port", "path", "account", "security-domain", "authentication-type"),
 }
-RESERVED_NAMES = frozenset({"access-group"}.union(*IDENTITY_NAMES.values()))
+RESERVED_NAMES = frozenset({"", "access-group"}.union(*IDENTITY_NAMES.values()))
 
 
 class SlotKind(IntEnum):
@@ -79,6 +84,8 @@ class Identity:
     group = cursor.text()
     parts = tuple(
       cursor.u32() if name == "port" else cursor.text() for name in IDENTITY_NAMES[kind])
+    if any(isinstance(part, int) and part > MAXIMUM_PORT for part in parts):
+      raise FormatError("a port is none")
     return Identity(kind, group, parts)
 
 
@@ -172,6 +179,12 @@ class SlotRow:
     return cost
 
 
+def check_cost(memory: int, passes: int) -> None:
+  """Refuses what Argon2id is not to be asked for, before anything is allocated for it."""
+  if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
+    raise FormatError("the cost of a passphrase is outside the limits")
+
+
 def slot_header(kind: int, granted: int, parameters: bytes, salt: bytes) -> bytes:
   return u8(kind) + u8(granted) + sized(parameters) + sized(salt)
 
@@ -249,6 +262,8 @@ class State:
     cursor = Cursor(data)
     state = State(cursor.u64(), cursor.u64(), cursor.u32(), cursor.take(TERM_COUNT))
     cursor.end()
+    if state.counter > MAXIMUM_COUNTER or state.slots > MAXIMUM_SLOTS:
+      raise FormatError("the state row counts more than there can be")
     return state
 
 

@@ -16,7 +16,7 @@ extension UserInterface {
 extension KeychainError {
   static let emptyPassphrase = KeychainError(
     .refused, "an empty passphrase protects nothing",
-    recovery: "leave the passphrase out, and the vault is protected by the device key only")
+    recovery: "choose one, or none: a vault without any is protected by the device key only")
 
   static let onlyVault = KeychainError(
     .noStore, "the store 'secret-service' is not in this build, which has only the vault",
@@ -36,6 +36,11 @@ extension KeychainError {
       Self(
         .invalidArgument, "there is no terminal to ask for a passphrase, or asking is turned off",
         recovery: "use --new-passphrase-fd or --new-passphrase-file")
+    case .newExportPassphrase, .exportPassphrase:
+      Self(
+        .invalidArgument,
+        "there is no terminal to ask for the passphrase of the export, or asking is turned off",
+        recovery: "use --export-passphrase-fd or --export-passphrase-file")
     }
   }
 
@@ -53,6 +58,10 @@ extension KeychainError {
         + "nothing was changed",
       recovery: "add --allow-empty if that is meant")
   }
+
+  static let noServerToChange = KeychainError(
+    .invalidArgument, "a generic password has no protocol, port or path to change",
+    recovery: "add --to-server to make it an internet password")
 
   static let needsConfirmation = KeychainError(
     .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
@@ -78,8 +87,8 @@ extension KeychainError {
 
   static func terminalAsSource(_ option: String) -> Self {
     Self(
-      .invalidArgument, "\(option) names a terminal, which would show the passphrase",
-      recovery: "leave the option out, and the passphrase is asked for without showing it")
+      .invalidArgument, "\(option) names a terminal, which would show the passphrase or code",
+      recovery: "leave the option out, and it is asked for without showing it")
   }
 
   static func notOpen(_ descriptor: Int32, option: String) -> Self {
@@ -96,7 +105,7 @@ extension KeychainError {
   }
 
   static func passphraseTooLong(_ source: String) -> Self {
-    Self(.tooLarge, "the passphrase from \(source) is longer than 1 MiB")
+    Self(.tooLarge, "what \(source) gives is longer than 1 MiB")
   }
 
   static let secretTooLong = KeychainError(
@@ -129,6 +138,17 @@ extension KeychainError {
       .insecurePermissions, "'\(path)' can be read or changed by other users",
       recovery: "make it yours alone: chmod 600 '\(path)'")
   }
+
+  static func codeFileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already, and is not overwritten",
+      recovery: "name a new file")
+  }
+
+  static let nobodyToShowTheCode = KeychainError(
+    .refused,
+    "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
+    recovery: "write it into a new file with --code-file FILE")
 
   static func notARegularFile(_ path: String) -> Self {
     Self(
@@ -191,7 +211,7 @@ extension KeychainError {
   init(_ end: TerminalSession.End) {
     switch end {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
-    case .timedOut: self.init(.timedOut, "nobody answered the question in two minutes")
+    case .timedOut: self.init(.timedOut, "nobody answered the question in time")
     case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
     case .unusable(let code):
       self.init(

@@ -28,7 +28,7 @@ extension UserInterface {
     static let environment: [(name: String, meaning: String)] = [
       ("KEYCHAIN_VAULT", "the path of the vault"),
       (
-        "KEYCHAIN_PASSPHRASE_FILE, KEYCHAIN_KEY_FILE",
+        "KEYCHAIN_PASSPHRASE_FILE, KEYCHAIN_KEY_FILE, KEYCHAIN_IDENTITY_FILE",
         "a file that unlocks; it may belong to root, and must be closed to others"
       ),
       (

@@ -12,11 +12,19 @@ extension UserInterface {
       "choose one of "
       + Accessibility.allCases.map(\.description).joined(separator: ", ")
     static let oneUnlockSource =
-      "only one of --passphrase-fd, --passphrase-file and --key-file can unlock"
+      "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd and "
+      + "--recovery-code-file can unlock"
     static let oneNewPassphrase =
       "only one of --new-passphrase-fd and --new-passphrase-file can be given"
+    static let oneExportPassphrase =
+      "only one of --export-passphrase-fd and --export-passphrase-file can be given"
+    static let exportDescriptorTwice =
+      "the export, its passphrase and that of the vault need descriptors of their own"
+    static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
+    static let toServiceOrServer =
+      "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
     static let emptyAccount = "the account is empty"
@@ -29,17 +37,20 @@ extension UserInterface {
       + "--insecure-value takes it from there all the same"
     static let oneKeyFile = "only one of --new-key-file and --with-key-file can be given"
     static let oneSlot =
-      "choose one of --passphrase, --new-key-file, --with-key-file and --device"
+      "choose one of --passphrase, --new-key-file, --with-key-file, --device and --recipient"
     static let nothingOpens =
-      "with --no-device something else must open the vault: --passphrase, --new-key-file or "
-      + "--with-key-file"
+      "with --no-device something else must open the vault: --passphrase, --new-key-file, "
+      + "--with-key-file or --identity"
     static let inputTwice =
-      "standard input cannot be both the secret and a passphrase; use another descriptor"
+      "standard input cannot be both the secret and what unlocks; use another descriptor"
     static let nothingToUnlock =
-      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file or "
-      + "--with-key-file"
+      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
+      + "--with-key-file or --identity"
     static let descriptorTwice =
-      "--passphrase-fd and --new-passphrase-fd need two descriptors"
+      "what unlocks and --new-passphrase-fd need two descriptors"
+    static let keptDescriptorTwice =
+      "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
+    static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 

@@ -43,5 +43,11 @@ extension KeychainError {
       recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
   }
 
+  static let wouldLoseSomething = KeychainError(
+    .refused,
+    "new keys would lose the above, and there is no terminal to ask, or asking is turned off",
+    recovery: "keep slots with --keep-passphrase-file, --keep-key-file or "
+      + "--keep-recovery-code-file, or add --yes to let them go")
+
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
 }

@@ -22,7 +22,7 @@ struct Session {
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     var configuration = Vault.Configuration(
       path: options.vault ?? Self.vaultPath(context), unlock: try options.unlockSource(),
-      notice: { interface.say($0.message) })
+      notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
     if let deadline = options.deadline { configuration.deadline = deadline }
     if let prompt {
       configuration.interaction = .allowed { request throws(KeychainError) in
@@ -61,6 +61,12 @@ struct Session {
 }
 
 extension Session {
+  /// Asks for a secret.
+  func ask(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
+    guard let prompt else { throw .nobodyToAsk(for: subject) }
+    return try prompt.secret(UserInterface.question(for: subject))
+  }
+
   /// Asks for a secret twice.
   func askTwice(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }

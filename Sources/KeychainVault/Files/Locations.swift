@@ -17,6 +17,11 @@ struct Locations: Sendable {
     try base("XDG_STATE_HOME", belowHome: ".local/state") + "/keychain"
   }
 
+  /// The folder of what a person sets up: identities.
+  func configurationFolder() throws(KeychainError) -> String {
+    try base("XDG_CONFIG_HOME", belowHome: ".config") + "/keychain"
+  }
+
   private func base(_ variable: String, belowHome: String) throws(KeychainError) -> String {
     if let path = environment.absolutePath(variable) { return path }
     if let home = environment.absolutePath("HOME") ?? homeOfUser() { return home + "/" + belowHome }

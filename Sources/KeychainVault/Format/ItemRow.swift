@@ -17,6 +17,15 @@ struct ItemRow: Hashable, Sendable {
   }
 }
 
+/// An item that was opened.
+struct OpenedItem: ~Copyable {
+  let credential: Credential
+
+  /// The metadata as the format writes it, byte for byte.
+  let metadata: SecretBytes
+  let secret: SecretBytes
+}
+
 /// Seals items into rows, and opens them again.
 struct ItemSealing {
   let keys: TierKeys
@@ -56,10 +65,18 @@ struct ItemSealing {
   func seal(
     _ credential: Credential, secret: borrowing SecretBytes, id: Data
   ) throws(KeychainError) -> ItemRow {
+    try seal(
+      credential, metadata: try MetadataCoding.encode(credential), secret: secret, id: id)
+  }
+
+  /// Seals an item whose metadata is encoded already.
+  func seal(
+    _ credential: Credential, metadata: borrowing SecretBytes, secret: borrowing SecretBytes,
+    id: Data
+  ) throws(KeychainError) -> ItemRow {
     let group = try groupKey(
       credential.accessibility, group: credential.identity.accessGroup,
       name: "\(credential.identity)")
-    let metadata = try MetadataCoding.encode(credential)
     let metadataKey = try group.itemKey(.metadata, id: id, version: credential.version)
     let secretKey = try group.itemKey(.secret, id: id, version: credential.version)
     return ItemRow(
@@ -70,14 +87,40 @@ struct ItemSealing {
       secret: try Sealing.sealPadded(secret, with: secretKey))
   }
 
+  /// Opens both parts of an item whose group is known.
+  func opened(
+    _ row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> OpenedItem {
+    let metadata = try metadata(in: row, group: group, name: name)
+    let credential = try credential(metadata, of: row, group: group, name: name)
+    return OpenedItem(
+      credential: credential, metadata: metadata,
+      secret: try secret(in: row, group: group, name: "\(credential.identity)"))
+  }
+
   /// Opens the metadata of an item whose group is known.
   func credential(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> Credential {
+    let metadata = try metadata(in: row, group: group, name: name)
+    return try credential(metadata, of: row, group: group, name: name)
+  }
+
+  private func metadata(
+    in row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> SecretBytes {
     let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    guard let metadata = try Sealing.openPadded(row.metadata, with: key),
-      let credential = MetadataCoding.decode(metadata, of: row),
+    guard let metadata = try Sealing.openPadded(row.metadata, with: key) else {
+      throw .damagedItem(name)
+    }
+    return metadata
+  }
+
+  private func credential(
+    _ metadata: borrowing SecretBytes, of row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> Credential {
+    guard let credential = MetadataCoding.decode(metadata, of: row),
       try id(of: credential.identity) == row.id,
       credential.identity.accessGroup.hasSameBytes(as: group)
     else { throw .damagedItem(name) }

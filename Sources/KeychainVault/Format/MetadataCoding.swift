@@ -49,17 +49,25 @@ enum MetadataCoding {
     }
   }
 
-  /// Returns the credential, or `nil` if the plaintext is not what the format says.
+  /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.
   static func decode(_ plaintext: borrowing SecretBytes, of row: ItemRow) -> Credential? {
-    plaintext.withBytes { bytes in try? decode(bytes, of: row) }
+    decode(plaintext, row.accessibility, version: row.version)
+  }
+
+  /// Returns the credential, or `nil` if the plaintext is not what the format says.
+  static func decode(
+    _ plaintext: borrowing SecretBytes, _ accessibility: Accessibility, version: UInt64
+  ) -> Credential? {
+    var credential = plaintext.withBytes { bytes in try? decode(bytes, accessibility) }
+    credential?.version = version
+    return credential
   }
 
   private static func decode(
-    _ bytes: RawSpan, of row: ItemRow
+    _ bytes: RawSpan, _ accessibility: Accessibility
   ) throws(FieldReader.Malformed) -> Credential {
     var reader = FieldReader()
-    var credential = Credential(
-      try identity(&reader, bytes), accessibility: row.accessibility)
+    var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
     let text = { (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
       try reader.text(bytes)
     }
@@ -73,7 +81,6 @@ enum MetadataCoding {
     }
     credential.attributes = try attributes(&reader, bytes)
     try reader.end(bytes)
-    credential.version = row.version
     return credential
   }
 

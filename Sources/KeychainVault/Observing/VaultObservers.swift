@@ -46,6 +46,11 @@ final class VaultObservers: Sendable {
   /// Tells what the handle itself has changed.
   func notify(_ change: CredentialChange) { observers.notify(change) }
 
+  /// Tells that the handle itself has renamed a credential.
+  func notifyOfRenaming(_ old: CredentialIdentity, to new: CredentialIdentity) {
+    observers.notifyOfRenaming(old, to: new)
+  }
+
   /// Begins or ends watching, as there are observers or not.
   private func update() {
     let failure = watching.withLock { watching -> Errno? in

@@ -38,7 +38,7 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("DELETE FROM slot WHERE number = ?", [Int64(number)])
   }
 
-  func put(_ item: ItemRow, tokens: [Data]) throws(KeychainError) {
+  func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError) {
     record?.put(item)
     try execute(
       """
@@ -49,12 +49,22 @@ extension SQLiteVaultRows: WritableVaultRows {
         item.id, Int64(item.accessibility.rawValue), item.device,
         Int64(bitPattern: item.version), item.metadata, item.secret,
       ])
-    let old = Set(try self.tokens(of: item.id))
-    for token in old.subtracting(tokens) {
+    let (old, new) = (Set(old), Set(tokens))
+    for token in old.subtracting(new) {
       try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item.id])
     }
-    for token in tokens where !old.contains(token) {
-      try execute("INSERT INTO token (token, item) VALUES (?, ?)", [token, item.id])
+    try insert(Array(new.subtracting(old)), of: item.id)
+  }
+
+  /// Inserts the tokens of an item by few statements: each costs as much as many of its rows.
+  private func insert(_ tokens: [Data], of item: Data) throws(KeychainError) {
+    var rest = tokens[...]
+    while !rest.isEmpty {
+      let some = rest.prefix(100)
+      rest = rest.dropFirst(100)
+      let marks = repeatElement("(?, ?)", count: some.count).joined(separator: ", ")
+      try execute(
+        "INSERT INTO token (token, item) VALUES \(marks)", some.flatMap { [$0, item] })
     }
   }
 
@@ -74,6 +84,10 @@ extension SQLiteVaultRows: WritableVaultRows {
 
   func removeAccessGroups() throws(KeychainError) {
     try execute("DELETE FROM access_group")
+  }
+
+  func overwriteDeleted() throws(KeychainError) {
+    try execute("PRAGMA secure_delete = ON")
   }
 
   private func execute(

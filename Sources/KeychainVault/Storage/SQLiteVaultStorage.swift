@@ -34,9 +34,10 @@ final class SQLiteVaultStorage: VaultStorage {
   }
 
   func write<Result>(
-    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+    _ deadline: Deadline, keepingIf isKept: (Result) -> Bool,
+    _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction(.immediate, deadline) { rows throws(KeychainError) in
+    try transaction(.immediate, deadline, keepingIf: isKept) { rows throws(KeychainError) in
       guard ledger.isKept else { return (try body(rows), nil) }
       let record = WriteRecord(stateBefore: try? rows.stateBox())
       var rows = rows
@@ -56,8 +57,20 @@ final class SQLiteVaultStorage: VaultStorage {
     }
   }
 
+  func compact(_ deadline: Deadline) throws(KeychainError) {
+    do {
+      try queue.unsafeReentrantWrite { database in
+        self.deadline.set(deadline)
+        try database.execute(sql: "VACUUM; PRAGMA secure_delete = FAST")
+      }
+    } catch {
+      throw SQLiteErrors.translate(error, path: path)
+    }
+  }
+
   private func transaction<Result>(
     _ kind: Database.TransactionKind, _ deadline: Deadline,
+    keepingIf isKept: (Result) -> Bool = { _ in true },
     _ body: (SQLiteVaultRows) throws(KeychainError) -> (Result, WriteRecord?)
   ) throws(KeychainError) -> Result {
     do {
@@ -72,14 +85,15 @@ final class SQLiteVaultStorage: VaultStorage {
         self.deadline.set(deadline)
         var result: (Result, WriteRecord?)?
         try database.inTransaction(kind) {
-          result = try body(SQLiteVaultRows(database: database, path: self.path))
-          return .commit
+          let made = try body(SQLiteVaultRows(database: database, path: self.path))
+          result = made
+          return isKept(made.0) ? .commit : .rollback
         }
         guard let result else {
           throw KeychainError(.internalFailure, "a transaction ended without a result")
         }
         // Here, where no other transaction of this connection comes between.
-        if let record = result.1 { ledger.add(record) }
+        if let record = result.1, isKept(result.0) { ledger.add(record) }
         return result.0
       }
     } catch {

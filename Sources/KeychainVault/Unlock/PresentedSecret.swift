@@ -9,6 +9,12 @@ struct PresentedSecret: ~Copyable {
 
   /// Where it came from, as errors say it.
   let source: String
+
+  /// The vaults that it may open; none means any.
+  var pins: [VaultCheck] = []
+
+  /// The path of the identity file, if it came from one.
+  var identityPath: String?
 }
 
 /// Finds the sources of unlocking secrets, and reads them.
@@ -22,6 +28,9 @@ struct UnlockSources: Sendable {
       PresentedSecret(kind: .passphrase, secret: try provide(), source: source.name)
     case .passphraseFile(let path): try passphraseFile(path, source.name)
     case .keyFile(let path): try keyFile(path, source.name)
+    case .recoveryCode(let provide): try Self.recoveryCode(try provide(), source.name)
+    case .recoveryCodeFile(let path): try recoveryCodeFile(path, source.name)
+    case .identityFile(let path): try identity(path, source.name)
     }
   }
 
@@ -49,10 +58,7 @@ struct UnlockSources: Sendable {
     case .passphraseFile:
       return try passphraseFile(environment.value(source.name) ?? "", source.name)
     case .keyFile: return try keyFile(environment.value(source.name) ?? "", source.name)
-    case .identityFile:
-      throw KeychainError(
-        .refused, "\(source.name) is set, and this release cannot unlock by an identity",
-        recovery: "unset it, or use a passphrase or key file")
+    case .identityFile: return try identity(environment.value(source.name) ?? "", source.name)
     case .passphrase:
       guard let secret = try environment.secret(source.name) else { return nil }
       return PresentedSecret(kind: .passphrase, secret: secret, source: source.name)
@@ -86,6 +92,34 @@ struct UnlockSources: Sendable {
     PresentedSecret(
       kind: .keyFile, secret: try KeyFile.read(path, name: name, environment: environment),
       source: name)
+  }
+
+  private func recoveryCodeFile(
+    _ path: String, _ name: String
+  ) throws(KeychainError) -> PresentedSecret {
+    let text = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    return try Self.recoveryCode(text, name)
+  }
+
+  static func recoveryCode(
+    _ text: borrowing SecretBytes, _ name: String
+  ) throws(KeychainError) -> PresentedSecret {
+    let code = try RecoveryCode(text: text)
+    return PresentedSecret(
+      kind: .recoveryCode, secret: try SharedSecret(copying: code.bytes).copy(), source: name)
+  }
+
+  private func identity(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
+    let file = try identityFile(path, name)
+    return PresentedSecret(
+      kind: .recipient, secret: try SharedSecret(copying: file.identity.privateKey).copy(),
+      source: name, pins: file.pins, identityPath: path)
+  }
+
+  /// Reads an identity file.
+  func identityFile(_ path: String, _ name: String) throws(KeychainError) -> IdentityFile {
+    let text = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    return try IdentityFile(text: text, name: SecretFile.describe(path, name))
   }
 
   private var credentialsFolder: String? {

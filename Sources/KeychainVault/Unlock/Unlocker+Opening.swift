@@ -7,7 +7,7 @@ extension Unlocker {
   func open(
     _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     return try openHoldingLock(presented, head, path, deadline)
@@ -30,9 +30,10 @@ extension Unlocker {
   }
 
   func openHoldingLock(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
+    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
+    if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
     guard !slots.isEmpty else {
       throw KeychainError(
@@ -47,17 +48,32 @@ extension Unlocker {
           recovery: "try again with a longer deadline")
       }
       let inputKey = try inputKey(of: presented, for: slot)
-      if let root = try SlotSealing.open(slot, inputKey: inputKey) { return root }
+      if let root = try SlotSealing.open(slot, inputKey: inputKey) {
+        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+      }
     }
     throw KeychainError(
       .incorrectSecret,
       "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
   }
 
+  /// Opens one slot; `nil` if the secret is not its own.
+  func open(
+    _ slot: SlotRow, by presented: borrowing PresentedSecret, _ deadline: Deadline
+  ) throws(KeychainError) -> SecretBytes? {
+    let lock = try passwordHashLock(presented.kind, deadline)
+    defer { extendLifetime(lock) }
+    return try SlotSealing.open(slot, inputKey: inputKey(of: presented, for: slot))
+  }
+
   private func inputKey(
     of presented: borrowing PresentedSecret, for slot: SlotRow
   ) throws(KeychainError) -> SecretBytes {
-    guard slot.kind == .passphrase else { return try KeyFile.inputKey(presented.secret) }
+    switch slot.kind {
+    case .passphrase: break
+    case .keyFile: return try KeyFile.inputKey(presented.secret)
+    default: return try SharedSecret(copying: presented.secret).copy()
+    }
     guard let parameters = PasswordHash.Parameters(encoded: slot.parameters),
       parameters.isAcceptable, slot.salt.count == SlotSealing.saltCount
     else {
@@ -85,16 +101,20 @@ extension Unlocker {
       return KeychainError(
         .damaged, "no slot of the vault \(path) can be read", recovery: "restore a backup")
     }
+    let bringing =
+      "bring device.key of the machine that made it to \(device.path ?? "the state folder")"
     if kinds == [.device] {
       return KeychainError(
-        .locked, "the vault \(path) opens by a device key that is not here",
-        recovery:
-          "bring device.key of the machine that made it to \(device.path ?? "the state folder")")
+        .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
     }
     let ways = [
+      kinds.contains(.device) ? bringing : nil,
       kinds.contains(.passphrase)
         ? "give the passphrase, with `prefs keychain unlock` or KEYCHAIN_PASSPHRASE_FILE" : nil,
       kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE" : nil,
+      kinds.contains(.recipient) ? "give an identity, with KEYCHAIN_IDENTITY_FILE" : nil,
+      kinds.contains(.recoveryCode)
+        ? "give the recovery code, with `prefs keychain unlock --recovery-code-file FILE`" : nil,
       sources.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },

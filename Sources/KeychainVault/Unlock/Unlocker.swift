@@ -38,7 +38,8 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     if let keys = try keysAtHand(requirement, head) { return keys }
     if let source = configuration.unlock {
-      let keys = try TierKeys(root: open(try present(source, deadline), head, path, deadline))
+      let keys = try TierKeys(
+        root: open(try present(source, deadline), head, path, deadline).takeRoot())
       try requireMatch(keys, head)
       held.hold(keys)
       return keys
@@ -87,7 +88,7 @@ final class Unlocker: Sendable {
     defer { extendLifetime(lock) }
     // Whoever held the lock before may have unlocked the vault for us.
     if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline))
+    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).takeRoot())
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -96,8 +97,8 @@ final class Unlocker: Sendable {
   private func askedKeys(
     _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    let root = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
-    let keys = try TierKeys(root: root)
+    let opened = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
+    let keys = try TierKeys(root: opened.takeRoot())
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -110,25 +111,39 @@ final class Unlocker: Sendable {
     try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
-  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> SecretBytes {
-    guard case .allowed(let ask) = configuration.interaction,
-      head.slots.intact.contains(where: { $0.kind == .passphrase })
+  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedRoot {
+    guard case .allowed(let ask) = configuration.interaction, let kind = kindToAskFor(head)
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
-      let request = PassphraseRequest(vaultPath: path, failedAttempts: attempt)
-      guard let passphrase = try ask(request) else {
+      let request = PassphraseRequest(vaultPath: path, kind: kind, failedAttempts: attempt)
+      guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // A person's pace is no part of the call's deadline.
       let deadline = Deadline(after: configuration.deadline)
-      let presented = PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt")
       do throws(KeychainError) {
-        return try open(presented, head, path, deadline)
+        return try open(try Self.presented(answer, kind), head, path, deadline)
       } catch {
         guard error.code == .incorrectSecret, attempt < 2 else { throw error }
       }
     }
     throw lockedError(head, path)
+  }
+
+  /// What a person can type that opens the vault; a recovery code only where nothing else is left.
+  private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
+    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    if kinds.contains(.passphrase) { return .passphrase }
+    return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
+      ? .recoveryCode : nil
+  }
+
+  private static func presented(
+    _ answer: consuming SecretBytes, _ kind: SlotKind
+  ) throws(KeychainError) -> PresentedSecret {
+    kind == .recoveryCode
+      ? try UnlockSources.recoveryCode(answer, "the prompt")
+      : PresentedSecret(kind: kind, secret: answer, source: "the prompt")
   }
 
   /// Keeps keys for later calls: in the kernel if possible, else in this handle.
@@ -152,15 +167,23 @@ final class Unlocker: Sendable {
   /// Returns the root key, which only changes of slots need; it is never kept.
   func root(
     _ head: VaultHead, path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
     if let source = configuration.unlock {
       return try open(try present(source, deadline), head, path, deadline)
     }
-    if let root = try device.root(head) { return root }
+    if let opened = try device.root(head) { return opened }
     if let presented = try sources.presentAmbient() {
       return try open(presented, head, path, deadline)
     }
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
+  }
+
+  /// What was seen before of a vault at a real path.
+  func seenRecord(_ path: String) -> SeenRecordFile.Content {
+    guard let folder = try? locations.stateFolder(),
+      let file = try? SeenRecordFile(stateFolder: folder, vaultPath: path)
+    else { return .none }
+    return file.read()
   }
 
   // MARK: - Locking
@@ -169,7 +192,7 @@ final class Unlocker: Sendable {
   func unlockForOthers(
     _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
   ) throws(KeychainError) {
-    let keys = try TierKeys(root: root(head, path: path, deadline))
+    let keys = try TierKeys(root: root(head, path: path, deadline).takeRoot())
     try requireMatch(keys, head)
     try cache.put(keys, fixedTime: fixedTime)
   }

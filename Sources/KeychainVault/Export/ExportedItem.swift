@@ -1,0 +1,76 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// An item on its way between two vaults.
+struct ExportedItem: ~Copyable {
+  /// What the metadata says; the version is 0.
+  var credential: Credential
+
+  /// The metadata as the format writes it, byte for byte.
+  let metadata: SecretBytes
+  let secret: SecretBytes
+
+  /// Metadata is read whole, so that there must be an end to it.
+  static let metadataLimit = 16 << 20
+}
+
+extension ExportWriter {
+  /// Writes what stands before the items.
+  func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
+    let time = Date().microseconds ?? 0
+    try append {
+      $0.integer(time)
+      $0.integer(UInt64(itemCount))
+      $0.integer(UInt64(leftOutCount))
+    }
+  }
+
+  func append(_ item: borrowing OpenedItem) throws(KeychainError) {
+    let accessibility = item.credential.accessibility.rawValue
+    try append { $0.integer(accessibility) }
+    try append(byteString: item.metadata)
+    try append(byteString: item.secret)
+  }
+}
+
+/// The content of an export, item by item.
+struct ExportContent: ~Copyable {
+  let itemCount: UInt64
+  let leftOutCount: UInt64
+
+  private var reader: ExportReader
+  private var readCount: UInt64 = 0
+
+  init(_ reader: consuming ExportReader) throws(KeychainError) {
+    _ = try reader.integer(as: Int64.self)
+    let itemCount: UInt64 = try reader.integer()
+    let leftOutCount: UInt64 = try reader.integer()
+    self.itemCount = itemCount
+    self.leftOutCount = leftOutCount
+    self.reader = reader
+  }
+
+  /// The next item; `nil` after the last, once the end of the export has been seen.
+  mutating func next() throws(KeychainError) -> ExportedItem? {
+    guard readCount < itemCount else {
+      try reader.end()
+      return nil
+    }
+    readCount += 1
+    guard let accessibility = Accessibility(rawValue: try reader.integer()),
+      !accessibility.isThisDeviceOnly
+    else { throw .damagedExport("an item has an impossible class") }
+    let metadata = try reader.byteString(limit: ExportedItem.metadataLimit)
+    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
+    guard let credential = MetadataCoding.decode(metadata, accessibility, version: 0) else {
+      throw .damagedExport("what it says of an item cannot be read")
+    }
+    do throws(KeychainError) {
+      try credential.checkRules(secretCount: secret.count)
+    } catch {
+      throw .damagedExport(error.message)
+    }
+    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+  }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// Makes and changes identity files: whoever looks finds the old file, or all of the new one.
+struct IdentityWriting {
+  let path: String
+  private let folder: String
+
+  init(_ path: String) throws(KeychainError) {
+    let trusted = try TrustedPath(resolving: path)
+    self.path = trusted.path
+    folder = trusted.folder
+  }
+
+  /// Makes a file with a new identity; there must be none.
+  func create(pins: [VaultCheck]) throws(KeychainError) -> VaultRecipient {
+    let identity = try Self.newIdentity()
+    let text = try Self.text(identity, pins)
+    try PrivateFile.makeFolder(folder)
+    try writing(text) { temporary throws(KeychainError) in
+      guard unsafe link(temporary, path) == 0 else {
+        let error = Errno.current
+        guard error == .fileExists else { throw .system(error, "make", path) }
+        throw KeychainError(
+          .alreadyExists, "\(path) exists already, and is not overwritten",
+          recovery: "name a new file; what opens by an identity is lost with it")
+      }
+    }
+    return identity.recipient
+  }
+
+  /// Adds a pin to the text of an identity file, dropping the others if that is asked for.
+  func replace(
+    _ text: borrowing SecretBytes, pin: VaultCheck, dropping: Bool
+  ) throws(KeychainError) {
+    let old = try IdentityFile(text: text, name: path)
+    let isThere = old.pins.contains(pin) && !dropping
+    guard !isThere else { return }
+    let new = try Self.text(text, pin: pin, dropping: dropping, name: path)
+    try writing(new) { temporary throws(KeychainError) in
+      guard unsafe rename(temporary, path) == 0 else {
+        throw .system(.current, "replace", path)
+      }
+    }
+  }
+
+  private func writing(
+    _ text: borrowing SecretBytes, _ place: (String) throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    let temporary = path + ".\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    defer { unsafe unlink(temporary) }
+    try SecretFile.create(temporary, contents: text)
+    try place(temporary)
+    try PrivateFile.syncFolder(folder)
+  }
+
+  private static func newIdentity() throws(KeychainError) -> VaultIdentity {
+    do throws(SecretsError) {
+      return try VaultIdentity.random()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  private static func text(
+    _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
+  ) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      var buffer = try SecretBuffer()
+      try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
+      try buffer.append("# \(identity.recipient)\n")
+      try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+      try buffer.append("\n")
+      for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
+      return try buffer.finish()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  private static func text(
+    _ text: borrowing SecretBytes, pin: VaultCheck, dropping: Bool, name: String
+  ) throws(KeychainError) -> SecretBytes {
+    var kept: [Range<Int>] = []
+    for line in try IdentityFile.lines(of: text, name: name) {
+      if dropping, case .pin = try IdentityFile.content(of: text, line) { continue }
+      kept.append(line)
+    }
+    // What follows the last line feed is no line, unless something stands there.
+    if kept.last?.isEmpty == true { kept.removeLast() }
+    do throws(SecretsError) {
+      var buffer = try SecretBuffer()
+      for line in kept {
+        try text.withBytes { bytes throws(SecretsError) in
+          try buffer.append(bytes.extracting(line))
+        }
+        try buffer.append("\n")
+      }
+      try buffer.append(IdentityFile.pinPrefix + "\(pin)\n")
+      return try buffer.finish()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}
+
+extension SecretBuffer {
+  /// Appends text that is no secret.
+  fileprivate mutating func append(_ text: String) throws(SecretsError) {
+    for byte in text.utf8 { try append(byte) }
+  }
+}

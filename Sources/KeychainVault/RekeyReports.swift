@@ -1,0 +1,35 @@
+/// What a new root key would keep of a vault, and what it would lose.
+public struct RekeyPlan: Hashable, Sendable {
+  /// The slots that go on to open the vault.
+  public var kept: [VaultSlot] = []
+
+  /// The slots that go, as they cannot be sealed anew without their secrets.
+  public var dropped: [VaultSlot] = []
+
+  /// The numbers of those among them that no holder of the root key made.
+  public var forged: Set<UInt32> = []
+
+  /// How many items there are, those that go included.
+  public var itemCount = 0
+
+  /// How many items go, as they are bound to other devices and only these can open them.
+  public var otherDeviceItemCount = 0
+
+  /// Whether anything goes.
+  public var losesAnything: Bool { !dropped.isEmpty || otherDeviceItemCount > 0 }
+
+  /// Whether nothing goes that `agreed` does not name.
+  func staysWithin(_ agreed: RekeyPlan) -> Bool {
+    kept == agreed.kept && dropped == agreed.dropped && forged == agreed.forged
+      && otherDeviceItemCount <= agreed.otherDeviceItemCount
+  }
+}
+
+/// What a new root key has done to a vault.
+public struct RekeyReport: Hashable, Sendable {
+  /// What was kept, and what was lost.
+  public var plan: RekeyPlan
+
+  /// The check of the vault under its new key, to which identities elsewhere must be pinned.
+  public var check: VaultCheck
+}

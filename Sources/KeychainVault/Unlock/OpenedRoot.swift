@@ -1,0 +1,36 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// A root key with what opened it.
+struct OpenedRoot: ~Copyable {
+  let root: SecretBytes
+  let opener: RootOpener
+
+  /// Lets go of what opened it.
+  consuming func takeRoot() -> SecretBytes { root }
+}
+
+/// What opened the root key: its slot is the one that a person means, and is sealed anew by it.
+final class RootOpener: Sendable {
+  let slot: SlotRow
+
+  /// The secret that was presented; `nil` for the device secret.
+  let presented: PresentedSecret?
+
+  init(_ slot: SlotRow, _ presented: consuming PresentedSecret?) {
+    self.slot = slot
+    self.presented = presented
+  }
+
+  /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to vaults:
+  /// else it would not open this one any more.
+  func pin(_ check: VaultCheck) throws(KeychainError) {
+    switch presented {
+    case .none: break
+    case .some(let presented):
+      guard let path = presented.identityPath, !presented.pins.isEmpty else { return }
+      let text = try SecretFile.named(path, name: presented.source, credentialsFolder: nil)
+      try IdentityWriting(path).replace(text, pin: check, dropping: false)
+    }
+  }
+}

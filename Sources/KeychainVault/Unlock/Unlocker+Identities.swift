@@ -1,0 +1,70 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+extension Unlocker {
+  /// Opens the root key by the private key of an identity.
+  ///
+  /// Anybody who can write the file could have sealed a root key of their own to the identity; hence the
+  /// pins, and where there are none, the record of what was seen.
+  func openAsRecipient(
+    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String
+  ) throws(KeychainError) -> OpenedRoot {
+    let check = VaultCheck(bytes: head.row.checks.open)
+    if presented.pins.isEmpty {
+      tellFirstSight(check, path)
+    } else if !presented.pins.contains(check) {
+      throw .notPinned(presented.source, check, path)
+    }
+    let publicKey = try publicKey(of: presented.secret)
+    var failure = KeychainError(
+      head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
+      "the vault \(path) has no slot for the identity from \(presented.source)",
+      recovery: "see what opens it with `prefs keychain slots list`")
+    for slot in head.slots(.recipient) where slot.parameters == publicKey {
+      do throws(KeychainError) {
+        let root = try SlotSealing.open(slot, privateKey: presented.secret)
+        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+      } catch {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  private func publicKey(of privateKey: borrowing SecretBytes) throws(KeychainError) -> Data {
+    do throws(SecretsError) {
+      return Data(try SealedBox.publicKey(of: privateKey))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Tells the check of a vault that is believed only because nothing is known about it.
+  private func tellFirstSight(_ check: VaultCheck, _ path: String) {
+    if case .record = seenRecord(path) { return }
+    configuration.notice?(
+      Notice(
+        kind: .firstSight,
+        message: "the vault \(path) is seen here for the first time, and the identity names no "
+          + "vaults: compare its check, \(check), with what `prefs keychain status` shows "
+          + "where the vault was made"))
+  }
+}
+
+extension KeychainError {
+  static func notPinned(_ source: String, _ check: VaultCheck, _ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) is another vault than those that the identity from \(source) is pinned to; "
+        + "its check is \(check)",
+      recovery: "if that is the check where the vault was made, as after a new root key, "
+        + "run `prefs keychain identity pin FILE`")
+  }
+
+  static func anotherVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "another vault lies at \(path) than before",
+      recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`")
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Testing
+
+@testable import KeychainVault
+
+/// What is expected was computed by a program in Python that shares nothing with this one.
+@Suite("Keys that people copy")
+struct CopiedKeyTests {
+  @Test(arguments: [
+    ("00000000000000000000000000000000", "0000-0000-0000-0000-0000-0000-0133-QREN"),
+    ("ffffffffffffffffffffffffffffffff", "ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZZZZ-ZXX6-JGD2"),
+    ("000102030405060708090a0b0c0d0e0f", "000G-40R4-0M30-E209-185G-R38E-1ZWM-EYWH"),
+    ("6b86b273ff34fce19d6b804eff5a3f57", "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD"),
+  ])
+  func aRecoveryCodeIsWrittenDown(_ bytes: String, _ text: String) throws {
+    let code = try Self.code(text)
+    #expect(code.bytes.hexadecimal() == bytes)
+    #expect(try code.text().withBytes { $0.text } == text)
+  }
+
+  @Test(arguments: [
+    "000g-40r4-0m30-e209-185g-r38e-1zwm-eywh", "000G40R40M30E209185GR38E1ZWMEYWH",
+    " ooog-4or4-om3o-e2o9-l85g-r38e-izwm-eywh\r\n",
+    "OOOG 4OR4 OM3O E2O9 I85G R38E LZWM EYWH",
+    "0-0-0-G-4-0-R-4\t0M30\n\n E209185GR38E1ZWM-EYWH--",
+  ])
+  func aRecoveryCodeIsReadHoweverItWasTyped(_ text: String) throws {
+    #expect(try Self.code(text).bytes.hexadecimal() == "000102030405060708090a0b0c0d0e0f")
+  }
+
+  /// A sum of 32 bits lets one slip in four thousand million pass; these are all found.
+  @Test func aSlipAtAnyPlaceIsFound() throws {
+    let text = Array("DE3B4WZZ6KYE37BBG17FYPHZAYS061DD")
+    for index in text.indices {
+      for other in "0123456789ABCDEFGHJKMNPQRSTVWXYZ" where other != text[index] {
+        var slip = text
+        slip[index] = other
+        #expect(Self.failure(String(slip))?.code == .incorrectSecret)
+      }
+      guard index > 0, text[index] != text[index - 1] else { continue }
+      var swapped = text
+      swapped.swapAt(index, index - 1)
+      #expect(Self.failure(String(swapped))?.message.contains("mistyped") == true)
+    }
+  }
+
+  @Test(arguments: [
+    "", "-", "DE3B", "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61D",
+    "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD0", "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DU",
+    "DE3B_4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD", "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61D\u{130}",
+    "DE3B-4WZZ-6KYE-37BB-G17F-YPHZ-AYS0-61DD\u{A0}", "\u{0}",
+  ])
+  func whatIsNoRecoveryCodeIsRefused(_ text: String) {
+    let failure = Self.failure(text)
+    #expect(failure?.code == .incorrectSecret)
+    #expect(failure?.message.contains("mistyped") == true)
+  }
+
+  @Test(arguments: [
+    (
+      "pksec1-000g40r40m30e209185gr38e1w8124gk2gahc5rr34d1p70x3rfz76hc",
+      "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+    ),
+    (
+      "PKSEC1-EW3PT2KK32JQTF0PR5S53CK68Q3FBG6HV2GXHE6GV78BFE5KZ7H99FY6",
+      "pkpub1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf"
+    ),
+  ])
+  func anIdentityHasItsRecipient(_ identity: String, _ recipient: String) throws {
+    let bytes = try SecretBytes(copying: identity)
+    let found = try bytes.withBytes { text throws(Text32.Fault) in try VaultIdentity(text: text) }
+    #expect(found.recipient.description == recipient)
+    #expect(try found.text().withBytes { $0.text } == identity.lowercased())
+    #expect(try VaultRecipient(text: " \(recipient.uppercased())\n") == found.recipient)
+  }
+
+  @Test(arguments: [
+    "", "pkpub1-", "geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
+    "pksec1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
+    "pkpub1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwm",
+    "pkpub1-heanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
+  ])
+  func whatIsNoRecipientIsRefused(_ text: String) {
+    let failure = #expect(throws: KeychainError.self) { try VaultRecipient(text: text) }
+    #expect(failure?.code == .invalidArgument)
+  }
+
+  private static func code(_ text: String) throws -> RecoveryCode {
+    try RecoveryCode(text: SecretBytes(copying: text))
+  }
+
+  private static func failure(_ text: String) -> KeychainError? {
+    do {
+      _ = try code(text)
+      return nil
+    } catch {
+      return error as? KeychainError
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+@Suite("Identities are pinned to vaults")
+struct PinTests {
+  private let vault: TestVault
+  private let alice: IdentityDescription
+
+  init() throws {
+    vault = try TestVault()
+    alice = try vault.identity("alice")
+    try vault.handle().put("a", "one")
+    try vault.handle().addRecipientSlot(alice.recipient)
+  }
+
+  private func check() throws -> VaultCheck { try #require(try vault.handle().status().check) }
+
+  @Test func aPinnedIdentityOpensNoOtherVault() throws {
+    try vault.handle().pinIdentity(at: alice.path)
+    #expect(try vault.handle(identity: alice.path).text("a") == "one")
+    // What somebody who knows the recipient can put into the vault's place.
+    let other = try TestVault()
+    try other.handle().put("a", "forged")
+    try other.handle().addRecipientSlot(alice.recipient)
+    let error = failure { _ = try other.handle(identity: alice.path).text("a") }
+    #expect(error?.code == .rolledBack)
+    #expect(error?.message.contains("another vault") == true)
+    #expect(error?.recovery?.contains("`prefs keychain identity pin") == true)
+    #expect(failure { try other.handle(identity: alice.path).addDeviceSlot() }?.code == .rolledBack)
+    try other.handle().pinIdentity(at: alice.path)
+    #expect(try other.handle(identity: alice.path).text("a") == "forged")
+    #expect(try vault.handle(identity: alice.path).text("a") == "one")
+    try vault.handle().pinIdentity(at: alice.path, replacing: true)
+    #expect(failure { _ = try other.handle(identity: alice.path).text("a") }?.code == .rolledBack)
+    #expect(try vault.handle().identity(at: alice.path).pins == [try check()])
+  }
+
+  @Test func withoutPinsTheFirstSightIsToldAndBelieved() throws {
+    let told = Mutex<[Notice]>([])
+    func opened(_ place: TestVault) throws -> String? {
+      let path = vault.path
+      return try place.handle(identity: alice.path) {
+        $0.path = path
+        $0.notice = { notice in told.withLock { $0.append(notice) } }
+      }.text("a")
+    }
+    #expect(try opened(vault) == "one")
+    #expect(told.withLock { $0.isEmpty })
+    // Somebody else, who has seen nothing yet.
+    let elsewhere = try TestVault()
+    #expect(try opened(elsewhere) == "one")
+    #expect(told.withLock { $0.map(\.kind) } == [.firstSight])
+    #expect(try told.withLock { $0[0].message.contains("\(try check())") })
+    #expect(try opened(elsewhere) == "one")
+    #expect(told.withLock { $0.count } == 1)
+  }
+
+  @Test func anotherVaultInItsPlaceIsNotPinned() throws {
+    let other = try TestVault()
+    try other.handle().put("b")
+    try FileManager.default.removeItem(atPath: vault.path)
+    try FileManager.default.copyItem(atPath: other.path, toPath: vault.path)
+    #expect(failure { try vault.handle().pinIdentity(at: alice.path) }?.code == .rolledBack)
+    #expect(try vault.handle().createIdentity(at: vault.folder.path + "/bob").pins.isEmpty)
+  }
+
+  @Test func pinningKeepsTheRestOfTheFile() throws {
+    let line = try identityLine()
+    let text =
+      "# Alice's \u{E9}\n\n  \(line)\t\r\n# old\nvault: \(String(repeating: "0", count: 32))"
+    let path = try vault.file("edited", text)
+    let pinned = try vault.handle().pinIdentity(at: path)
+    #expect(
+      pinned.pins.map(\.description) == [String(repeating: "0", count: 32), "\(try check())"])
+    #expect(try contents(path) == text + "\nvault: \(try check())\n")
+    try vault.handle().pinIdentity(at: path)
+    #expect(try contents(path) == text + "\nvault: \(try check())\n")
+    let check = try #require(VaultCheck(text: String(repeating: "a", count: 32)))
+    try vault.handle().pinIdentity(at: path, to: check, replacing: true)
+    #expect(
+      try contents(path) == "# Alice's \u{E9}\n\n  \(line)\t\r\n# old\nvault: \(check)\n")
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  @Test func aFileWithAnythingElseIsRefused() throws {
+    let line = try identityLine()
+    let pin = "vault: " + String(repeating: "0", count: 32)
+    for text in [
+      "", "# nothing\n", pin, "\(line)\n\(line)\n", "\(line)\nvault:\n", "\(line)\n\(pin)0\n",
+      "\(line)\n\(pin.replacing("0", with: "A"))", "\(line)\n\(pin) # mine\n", "x\n\(line)",
+      "\(line.dropLast())", "\(line)0", line.replacing("pksec1-", with: "pkpub1-"),
+      "\(line)\nVault: " + pin.dropFirst(7), "\u{FEFF}\(line)", "\(line)\u{B}\u{85}",
+    ] {
+      let path = try vault.file("wrong", text)
+      let error = failure { _ = try vault.handle().identity(at: path) }
+      #expect(error?.code == .incorrectSecret, "\(text.count) characters")
+      #expect(error.map { "\($0)".contains(line.dropFirst(7).prefix(20)) } == false)
+      #expect(failure { _ = try vault.handle(identity: path).text("a") }?.code == .incorrectSecret)
+    }
+    var bytes = Data("\(line)\n# ".utf8)
+    bytes.append(0xFF)
+    let path = try vault.file("bytes", "")
+    try bytes.write(to: URL(filePath: path))
+    #expect(failure { _ = try vault.handle().identity(at: path) }?.code == .incorrectSecret)
+    let right = try vault.file("right", "\r\n \(line.uppercased()) \n\(pin)\u{B}\n#\n")
+    #expect(try vault.handle().identity(at: right).recipient == alice.recipient)
+  }
+
+  private func contents(_ path: String) throws -> String {
+    try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  private func identityLine() throws -> String {
+    let lines = try contents(alice.path).split(separator: "\n")
+    return String(try #require(lines.first { $0.hasPrefix("pksec1-") }))
+  }
+}

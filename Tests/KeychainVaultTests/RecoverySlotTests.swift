@@ -1,0 +1,150 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+@Suite("Recovery codes open a vault")
+struct RecoverySlotTests {
+  private let vault: TestVault
+
+  init() throws {
+    vault = try TestVault()
+    try vault.handle().put("a", "one")
+  }
+
+  @Test func aCodeOpensAVaultWhoseDeviceSecretIsLost() throws {
+    let code = try vault.addRecoveryCode()
+    #expect(try vault.handle().slots().map(\.grant) == [.root, .root])
+    #expect(try vault.handle().text("a") == "one")
+    try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
+    let error = failure { _ = try vault.handle().text("a") }
+    #expect(error?.code == .locked)
+    #expect(error?.recovery?.contains("--recovery-code-file") == true)
+    #expect(error?.recovery?.contains("device.key") == true)
+    let opened = vault.handle(recoveryCode: code)
+    #expect(try opened.text("a") == "one")
+    try opened.put("b", "two")
+    // A new device secret takes the place of the lost one.
+    #expect(try opened.addDeviceSlot().grant == .root)
+    #expect(try vault.handle().text("b") == "two")
+    try vault.handle().removeSlot(1)
+    #expect(try vault.handle().slots().map(\.kind) == [.recoveryCode, .device])
+    #expect(try vault.handle().verify().isIntact)
+  }
+
+  @Test func onlyTheRightCodeOpens() throws {
+    let code = try vault.addRecoveryCode()
+    let other = try RecoveryCode.random().text().withBytes { $0.text ?? "" }
+    #expect(
+      failure { _ = try vault.handle(recoveryCode: other).text("a") }?.code == .incorrectSecret)
+    let mistyped = String(code.dropLast()) + (code.hasSuffix("0") ? "1" : "0")
+    let error = failure { _ = try vault.handle(recoveryCode: mistyped).text("a") }
+    #expect(error?.code == .incorrectSecret)
+    #expect(error?.message.contains("mistyped") == true)
+    #expect(try vault.handle(recoveryCode: code.lowercased() + "\n").text("a") == "one")
+    let file = try vault.file("code", code + "\n")
+    #expect(try vault.handle { $0.unlock = .recoveryCodeFile(file) }.text("a") == "one")
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    #expect(
+      failure { _ = try vault.handle { $0.unlock = .recoveryCodeFile(file) }.text("a") }?.code
+        == .insecurePermissions)
+  }
+
+  @Test func aCodeThatNobodyConfirmedIsNone() throws {
+    let error = failure { try vault.handle().addRecoveryCodeSlot { _ in false } }
+    #expect(error?.code == .cancelled)
+
+    #expect(
+      failure {
+        try vault.handle().addRecoveryCodeSlot { _ throws(KeychainError) in
+          throw KeychainError(.inputOutput, "the terminal is gone")
+        }
+      }?.code == .inputOutput)
+    #expect(try vault.handle().slots().count == 1)
+  }
+
+  @Test func aCodeIsGivenUpForTheFirstPassphrase() throws {
+    let code = try vault.addRecoveryCode()
+    let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
+    #expect(error?.code == .refused)
+    #expect(error?.recovery?.contains("recovery create") == true)
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+    try vault.handle().removeSlot(2)
+    try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
+    #expect(
+      failure { _ = try vault.handle(recoveryCode: code).text("a") }?.code == .incorrectSecret)
+  }
+
+  /// A code is no key for every day: without it, the device must open the vault again.
+  @Test func withoutItsLastPassphraseTheDeviceOpensAllBesideACode() throws {
+    try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
+    let code = try vault.addRecoveryCode(passphrase: "open")
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root])
+    try vault.handle(passphrase: "open").removeSlot(2)
+    #expect(try vault.handle().slots().map(\.grant) == [.root, .root])
+    #expect(try vault.handle().text("a") == "one")
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+  }
+
+  @Test func aCodeMayBeTheOnlyWayLeft() throws {
+    let code = try vault.addRecoveryCode()
+    try vault.handle(recoveryCode: code).removeSlot(1)
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+    #expect(failure { try vault.handle(recoveryCode: code).removeSlot(2) }?.code == .refused)
+    // No device knows the root key, so that a passphrase needs no new one.
+    try vault.handle(recoveryCode: code).addPassphraseSlot(SecretBytes(copying: "open"))
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+    #expect(try vault.handle(passphrase: "open").verify().isIntact)
+  }
+
+  @Test func aCodeMakesNoVault() throws {
+    let code = try vault.addRecoveryCode()
+    let other = try TestVault()
+    #expect(failure { try other.handle(recoveryCode: code).put("a") }?.code == .refused)
+    #expect(!FileManager.default.fileExists(atPath: other.path))
+  }
+
+  @Test func aPersonIsAskedWhereNothingElseIsLeft() throws {
+    let code = try vault.addRecoveryCode()
+    try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
+    let asked = Mutex<[PassphraseRequest]>([])
+    let handle = vault.handle {
+      $0.interaction = .allowed { request throws(KeychainError) in
+        let count = asked.withLock { asked in
+          asked.append(request)
+          return asked.count
+        }
+        do throws(SecretsError) {
+          return try SecretBytes(copying: count == 1 ? "mistyped" : code)
+        } catch {
+          throw KeychainError(error)
+        }
+      }
+    }
+    #expect(try handle.text("a") == "one")
+    #expect(asked.withLock { $0.map(\.kind) } == [.recoveryCode, .recoveryCode])
+    #expect(asked.withLock { $0.map(\.failedAttempts) } == [0, 1])
+    try vault.handle().lock(all: true)
+  }
+
+  @Test func aSlotOfACodeThatGrantsLessIsDamaged() throws {
+    let code = try vault.addRecoveryCode()
+    let head = try vault.handle().administration().head
+    let slot = try #require(head.slots(.recoveryCode).first)
+    let lesser = SlotRow(
+      number: slot.number, kind: slot.kind, grant: .openTier, parameters: slot.parameters,
+      salt: slot.salt, commitment: slot.commitment, box: slot.box)
+    #expect(!lesser.isWellFormed && slot.isWellFormed)
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+  }
+}
+
+/// The failure of what should fail.
+func failure(_ body: () throws -> Void) -> KeychainError? {
+  do { try body() } catch { return error as? KeychainError }
+  return nil
+}
