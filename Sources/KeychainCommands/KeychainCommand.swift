@@ -36,9 +36,8 @@ public struct KeychainCommand: ParsableCommand {
         name: "The vault",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          DoctorCommand.self, SlotsCommand.self, ChangePassphraseCommand.self, RekeyCommand.self,
-          VerifyCommand.self,
-          BackupCommand.self,
+          DoctorCommand.self, SlotsCommand.self, RecoveryCommand.self, IdentityCommand.self,
+          ChangePassphraseCommand.self, RekeyCommand.self, VerifyCommand.self, BackupCommand.self,
           AcceptRestoredCommand.self,
         ]),
     ])

@@ -62,6 +62,16 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
       return "\(try handle.removeSlot(2))"
     },
+    Self("add a recovery code") { vault, _ in
+      "\(try vault.addRecoveryCodeSlot { _ in true })"
+    },
+    Self("add a recipient") { vault, _ in
+      "\(try vault.addRecipientSlot(VaultRecipient(text: Self.recipient)))"
+    },
+    Self("add the first passphrase beside a recipient", on: recipientAdded) { vault, _ in
+      "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
+    },
+    Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }
       return "accepted"
@@ -117,6 +127,13 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
   private static let passphraseAdded: @Sendable (TestVault) throws -> Void = { vault in
     try somethingStored(vault)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+  }
+
+  private static let recipient = "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+
+  private static let recipientAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try somethingStored(vault)
+    try vault.handle().addRecipientSlot(VaultRecipient(text: recipient))
   }
 
   private static let rolledBack: @Sendable (TestVault) throws -> Void = { vault in

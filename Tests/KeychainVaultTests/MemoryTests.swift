@@ -56,9 +56,45 @@ struct MemoryWalk {
     try use(handle())
     try handle().unlock()
     try use(vault.handle())
+    let others = try useCodeAndIdentity()
     let keys = try keys()
     try vault.handle().lock(all: true)
-    return keys + [secret, large, passphrase]
+    return keys + others + [secret, large, passphrase]
+  }
+
+  /// Opens the vault by a recovery code and by an identity.
+  ///
+  /// - Returns: The code and the identity, as keys and as they are written down.
+  private func useCodeAndIdentity() throws -> [MaskedBytes] {
+    var code: [MaskedBytes] = []
+    try handle().addRecoveryCodeSlot { made throws(KeychainError) in
+      code = [
+        MaskedBytes("the recovery code", made.bytes),
+        MaskedBytes("the recovery code's text", try made.text()),
+      ]
+      return true
+    }
+    let text = code[1]
+    let recovered = vault.handle {
+      $0.unlock = .recoveryCode(named: "the test") { () throws(KeychainError) in
+        guard let secret = try? text.secret() else {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+        return secret
+      }
+    }
+    try use(recovered)
+    let file = try vault.identity("identity")
+    try handle().addRecipientSlot(file.recipient)
+    try use(vault.handle(identity: file.path))
+    let check = try #require(VaultCheck(text: String(repeating: "a", count: 32)))
+    try vault.handle().pinIdentity(at: file.path, to: check, replacing: true)
+    let sources = recovered.unlocker.sources
+    let read = try sources.identityFile(file.path, file.path)
+    return code + [
+      MaskedBytes("the private key", read.identity.privateKey),
+      MaskedBytes("the identity", try read.identity.text()),
+    ]
   }
 
   private func handle() -> Vault {

@@ -195,6 +195,48 @@ def test_the_first_passphrase_of_a_vault(home, superuser):
   assert copies(found, {"secret": secret, "passphrase": PASSPHRASE} | all_keys(home)) == []
 
 
+ALPHABET = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def written(text: bytes, count: int) -> dict[str, bytes]:
+  """A key in the ways that it could lie in memory: written down, in one piece, and as bytes."""
+  plain = text.upper().replace(b"-", b"")
+  number = 0
+  for character in plain:
+    number = number << 5 | ALPHABET.index(character)
+  key = number.to_bytes(len(plain) * 5 // 8, "big")[:count]
+  return {"text": text, "capitals": plain, "small letters": plain.lower(), "key": key}
+
+
+def test_recovery_codes(protected, superuser):
+  secret = secrets.token_bytes(64)
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", secret, *options)
+  _, found = at_exit(protected, "recovery", "create", "--code-file", "code", *options)
+  code = written((protected.folder / "code").read_bytes().strip(), 16)
+  assert copies(found, code | {"passphrase": PASSPHRASE} | all_keys(protected)) == []
+  out, found = at_exit(protected, "get", "alice", "--recovery-code-file", "code")
+  assert out == secret
+  assert copies(found, code | {"secret": secret} | all_keys(protected)) == []
+
+
+def test_identities(protected, superuser):
+  secret = secrets.token_bytes(64)
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", secret, *options)
+  made, found = at_exit(protected, "identity", "create", "identity")
+  lines = (protected.folder / "identity").read_bytes().splitlines()
+  line = next(line for line in lines if line.startswith(b"pksec1-"))
+  identity = written(line.removeprefix(b"pksec1-"), 32)
+  assert copies(found, identity) == []
+  protected.run("slots", "add", "--recipient", made.decode().strip(), *options)
+  out, found = at_exit(protected, "get", "alice", "--identity", "identity")
+  assert out == secret
+  assert copies(found, identity | {"secret": secret} | all_keys(protected)) == []
+  _, found = at_exit(protected, "identity", "pin", "identity", "--check", "0" * 32, "--replace")
+  assert copies(found, identity) == []
+
+
 def test_a_passphrase_in_the_environment_is_only_there(protected, superuser):
   """The kernel keeps the environment of a process on its stack; nothing else may hold a copy."""
   secret = secrets.token_bytes(64)

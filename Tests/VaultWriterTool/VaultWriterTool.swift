@@ -31,6 +31,16 @@ enum VaultWriterTool {
       report("begun")
       try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
       report("sealed")
+    case "slots":
+      let recipient = try VaultRecipient(text: arguments.popFirst() ?? "")
+      while true {
+        let added = [
+          try vault.addRecipientSlot(recipient), try vault.addRecoveryCodeSlot { _ in true },
+        ]
+        report("added")
+        for slot in added { try vault.removeSlot(slot.number) }
+        report("removed")
+      }
     default: exit(64)
     }
   }

@@ -31,7 +31,7 @@ struct RekeyCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    if let descriptor = common.passphraseFd, kept.keepPassphraseFd.contains(descriptor) {
+    if let descriptor = common.unlockDescriptor, kept.keepPassphraseFd.contains(descriptor) {
       throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
     }
   }

@@ -10,8 +10,9 @@ extension UserInterface {
 
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
-    let again = request.failedAttempts > 0 ? "that passphrase is wrong; try again\n" : ""
-    return "\(again)passphrase of \(request.vaultPath.visible): "
+    let what = "\(request.kind)"
+    let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
+    return "\(again)\(what) of \(request.vaultPath.visible): "
   }
 
   static func question(for subject: Subject) -> String {
