@@ -224,17 +224,17 @@ struct RekeyTests {
 
   @Test func anIdentityThatIsPinnedGoesOnAndOthersArePinnedAnew() throws {
     let all = try AllSlots(vault)
-    let other = vault.folder.path + "/other-identity"
-    let recipient = try vault.handle().createIdentity(at: other).recipient
-    try vault.handle(passphrase: "one").addRecipientSlot(recipient)
+    let file = try vault.identity("other-identity")
+    let other = file.path
+    try vault.handle(passphrase: "one").addRecipientSlot(file.recipient)
     for path in [all.identity, other] { try vault.handle().pinIdentity(at: path) }
-    let report = try vault.handle { $0.unlock = .identityFile(all.identity) }.rekey(
+    let report = try vault.handle(identity: all.identity).rekey(
       confirm: { _ in true })
     #expect(report.plan.kept.filter { $0.kind == .recipient }.count == 2)
     let pins = try vault.handle().identity(at: all.identity).pins
     #expect(pins.contains(report.check))
-    let first = vault.handle { $0.unlock = .identityFile(all.identity) }
-    let second = vault.handle { $0.unlock = .identityFile(other) }
+    let first = vault.handle(identity: all.identity)
+    let second = vault.handle(identity: other)
     #expect(try first.text("whenUnlocked") == "secret of whenUnlocked")
     #expect(code { _ = try second.text("whenUnlocked") } == .rolledBack)
     try vault.handle().pinIdentity(at: other, to: report.check)
@@ -369,8 +369,8 @@ private struct AllSlots {
     codeFile = try vault.file("code", text.withLock(\.self) + "\n")
     identity = vault.folder.path + "/identity"
     // Made where no vault is known, so that it is not pinned.
-    let recipient = try TestVault().handle().createIdentity(at: identity).recipient
-    try handle.addRecipientSlot(recipient)
+    let made = try TestVault().handle().createIdentity(at: identity)
+    try handle.addRecipientSlot(made.recipient)
     check = try handle.status().check
   }
 
