@@ -52,6 +52,11 @@ struct RecipientTamperingTests {
     expect(.damaged) { try vault.handle(identity: alice.path).text("a") }
   }
 
+  @Test func theCommitmentOfARecipientIsChanged() throws {
+    try vault.changeSlot(2) { $0.with(commitment: Data(count: 32)) }
+    expect(.damaged) { try vault.handle(identity: alice.path).text("a") }
+  }
+
   @Test func aBrokenSlotBesideTheGoodOneKeepsNobodyOut() throws {
     let forged = try SlotSealing.seal(
       to: alice.recipient, number: 9, root: SecretBytes.random(count: 32))

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from prefs_testing import ended, hinted
+from prefs_testing import PASSPHRASE, ended, hinted
 
 CODE = re.compile(rb"\b(?:[0-9A-HJKMNP-TV-Z]{4}-){7}[0-9A-HJKMNP-TV-Z]{4}\b")
 
@@ -46,6 +46,18 @@ def test_a_code_is_shown_once_and_asked_back(home):
   assert home.get("alice", "--recovery-code-file", home.file("typed", code)) == b"secret"
   assert kinds(home) == [("device", "root"), ("recoveryCode", "root")]
   home.run("verify")
+
+
+def test_the_passphrase_is_asked_for_before_a_code_is_shown(home):
+  home.init()
+  terminal = home.terminal("recovery", "create")
+  terminal.expect_exact("vault.db: ")
+  assert not CODE.search(terminal.before)
+  terminal.sendline(PASSPHRASE)
+  terminal.expect(CODE)
+  terminal.sendline(terminal.match[0])
+  status, rest = ended(terminal)
+  assert status == 0 and "added slot 3: recovery code" in rest
 
 
 def test_a_slip_is_asked_about_again(home):

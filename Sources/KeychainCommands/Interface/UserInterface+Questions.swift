@@ -33,7 +33,7 @@ extension UserInterface {
   static let answersDiffer = "the two answers differ; try again"
 
   static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
-    let what = "remove slot \(slot.number), \(name(of: slot))"
+    let what = "remove slot \(slot.number), \(label(of: slot))"
     return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
   }
 

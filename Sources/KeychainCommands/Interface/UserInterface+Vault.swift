@@ -97,8 +97,12 @@ extension UserInterface {
   }
 
   static func added(_ slot: VaultSlot) -> String {
-    "added slot \(slot.number): \(name(of: slot))"
-      + (slot.recipient.map { " \($0)" } ?? "")
+    "added slot \(slot.number): \(label(of: slot))"
+  }
+
+  /// What a slot is, with the recipient, as there may be several.
+  static func label(of slot: VaultSlot) -> String {
+    name(of: slot) + (slot.recipient.map { " \($0)" } ?? "")
   }
 
   static func lockedNow(by slot: VaultSlot) -> String {
@@ -108,7 +112,7 @@ extension UserInterface {
   }
 
   static func removed(_ slot: VaultSlot) -> String {
-    "removed slot \(slot.number): \(name(of: slot)); "
+    "removed slot \(slot.number): \(label(of: slot)); "
       + "copies of the vault that were made before still open with it"
   }
 
