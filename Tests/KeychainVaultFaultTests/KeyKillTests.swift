@@ -17,7 +17,7 @@ struct KeyKillTests {
       let before = try vault.handle().status().check
       let child = try Child(["rekey"], on: vault)
       _ = child.waitForFirstLine()
-      usleep(.random(in: 0...60_000))
+      usleep(.random(in: 0...400_000))
       let rekeyed = child.killed().count
       let handle = vault.handle()
       for number in 0..<20 { #expect(try handle.text("k\(number)") == "secret \(number)") }
