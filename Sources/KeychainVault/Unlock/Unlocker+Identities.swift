@@ -8,8 +8,8 @@ extension Unlocker {
   /// Anybody who can write the file could have sealed a root key of their own to the identity; hence the
   /// pins, and where there are none, the record of what was seen.
   func openAsRecipient(
-    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String
-  ) throws(KeychainError) -> OpenedRoot {
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
+  ) throws(KeychainError) -> OpenedSlot {
     let check = VaultCheck(bytes: head.row.checks.open)
     if presented.pins.isEmpty {
       tellFirstSight(check, path)
@@ -24,7 +24,7 @@ extension Unlocker {
     for slot in head.slots(.recipient) where slot.parameters == publicKey {
       do throws(KeychainError) {
         let root = try SlotSealing.open(slot, privateKey: presented.secret)
-        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+        return OpenedSlot(slot: slot, root: SharedSecret(root))
       } catch {
         failure = error
       }
