@@ -118,7 +118,7 @@ extension Vault {
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
-    let course = try session.write(survey.requirement) {
+    let course = try session.write(survey.requirement, inBatch: true) {
       writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing

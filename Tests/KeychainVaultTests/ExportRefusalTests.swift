@@ -197,6 +197,28 @@ struct ExportRefusalTests {
     #expect(try owner.verify().problems == [])
   }
 
+  /// What was written before a locked item was met must not stay.
+  @Test func anImportThatMeetsALockedItemTakesNothing() throws {
+    let (one, test) = (try TestVault(), try TestVault())
+    for number in 0..<20 { try one.handle().put("k\(number)", "new", .always) }
+    let path = try ExportSupport.export(one.handle(), in: one)
+    let owner = test.handle(passphrase: TestVault.passphrase)
+    try owner.create(
+      passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
+    try owner.put("k7", "old")
+    let before = try Data(contentsOf: URL(filePath: test.path))
+    for overwriting in [false, true] {
+      try expect(.locked, leavesNothing: test) {
+        _ = try test.handle().importItems(
+          from: path, passphrase: ExportSupport.passphrase(), overwriting: overwriting)
+      }
+    }
+    #expect(try Data(contentsOf: URL(filePath: test.path)) == before)
+    let report = try owner.importItems(from: path, passphrase: ExportSupport.passphrase())
+    #expect(report.addedCount == 19 && report.differing == [.test("k7")])
+    #expect(try owner.verify().problems == [])
+  }
+
   @Test func nothingIsMadeForNothing() throws {
     let test = try TestVault()
     let path = test.folder.path + "/x.export"
