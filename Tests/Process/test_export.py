@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 import sample_export
 from export_content import Content, ExportedItem
-from prefs_testing import LIMIT, PASSPHRASE, ended, hinted
+from export_reader import read_export, report
+from prefs_testing import FIXTURES, LIMIT, PASSPHRASE, ended, hinted
 from sample_vault import generic
 from test_disks import mounted
 
@@ -75,6 +77,19 @@ def test_what_is_there_is_left_alone_unless_asked(home):
   assert home.get("alice", "--service=s") == b"old"
   assert home.run("export", "second.export", *given(home), "--json").json == {
     "file": "second.export", "items": 2, "leftOut": 0}
+
+
+@pytest.mark.parametrize("name", ["export1-swift", "export1-python"])
+def test_an_export_that_was_made_once_is_taken_for_ever(home, name):
+  expected = json.loads((FIXTURES / f"{name}.expected.json").read_text("utf-8"))
+  options = ("--export-passphrase-file",
+             home.file("pass", (FIXTURES / "test-export-passphrase").read_bytes()))
+  home.run("import", str(FIXTURES / f"{name}.pkexport"), *options)
+  home.run("export", "again", *options)
+  again = report(
+    read_export((home.folder / "again").read_bytes(), sample_export.PASSPHRASE), True)
+  assert again["items"] == expected["items"] and len(again["items"]) > 10
+  assert again["left-out"] == 0
 
 
 def test_through_a_pipe(make_home):
