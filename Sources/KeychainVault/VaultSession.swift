@@ -46,7 +46,8 @@ struct VaultSession: Sendable {
   /// `device` is the device secret, where the change needs one that may just have been made.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
-    inBatch isBatch: Bool = false, _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
+    inBatch isBatch: Bool = false,
+    _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
       let needed: DeviceSecret?
