@@ -9,7 +9,8 @@ extension Vault {
   ///
   /// All of them are taken in one step, or none: nothing is done before the whole export has been read.
   /// Credentials that are there already are left alone, unless `overwriting` says otherwise. Times are
-  /// those of the export. Whoever knew the passphrase is believed.
+  /// those of the export. Whoever knew the passphrase is believed. While it writes, other programs wait
+  /// with writing, and for a large export with reading, too.
   ///
   /// - Parameters:
   ///   - path: The export.
