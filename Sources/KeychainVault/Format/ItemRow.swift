@@ -31,6 +31,9 @@ struct ItemSealing {
   let keys: TierKeys
   let device: DeviceSecret?
 
+  /// What makes sealing many items cheaper; `nil` where there are few.
+  var batch: SealingBatch?
+
   /// The id of an identity.
   func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
     try Derivation.tag(keys.open.bytes, "pk1/index.id", MetadataCoding.identityFields(identity))
@@ -83,8 +86,8 @@ struct ItemSealing {
       id: id, accessibility: credential.accessibility,
       device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
       version: credential.version,
-      metadata: try Sealing.sealPadded(metadata, with: metadataKey),
-      secret: try Sealing.sealPadded(secret, with: secretKey))
+      metadata: try sealPadded(metadata, with: metadataKey),
+      secret: try sealPadded(secret, with: secretKey))
   }
 
   /// Opens both parts of an item whose group is known.
@@ -165,7 +168,23 @@ struct ItemSealing {
     return try groupKey(row.accessibility, group: group, name: name)
   }
 
+  private func sealPadded(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    if let batch { return try batch.sealPadded(message, with: key) }
+    return try Sealing.sealPadded(message, with: key)
+  }
+
   private func groupKey(
+    _ accessibility: Accessibility, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard let batch else { return try newGroupKey(accessibility, group: group, name: name) }
+    return try batch.groupKey(accessibility, group) { () throws(KeychainError) in
+      try newGroupKey(accessibility, group: group, name: name)
+    }
+  }
+
+  private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
