@@ -36,7 +36,8 @@ extension Vault {
     }
     defer { try? descriptor.close() }
     return try importItems(
-      from: descriptor, name: path, passphrase, overwriting: overwriting, isDryRun: isDryRun,
+      from: descriptor.rawValue, name: path, passphrase, overwriting: overwriting,
+      isDryRun: isDryRun,
       progress)
   }
 
@@ -57,15 +58,18 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ImportReport {
     try importItems(
-      from: FileDescriptor(rawValue: descriptor), name: "the export", passphrase,
+      from: descriptor, name: "the export", passphrase,
       overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
   private func importItems(
-    from descriptor: FileDescriptor, name: String, _ passphrase: borrowing SecretBytes,
+    from descriptor: Int32, name: String, _ passphrase: borrowing SecretBytes,
     overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ImportReport {
-    let export = try openExport(descriptor, name: name, passphrase)
+    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
+      try stateFolder()
+    }
+    let export = try openExport(input, passphrase)
     let survey = try export.survey()
     let course = ImportCourse(survey, overwriting: overwriting, progress: progress)
     return isDryRun
@@ -73,12 +77,9 @@ extension Vault {
   }
 
   /// Reads the beginning of an export, and hashes the passphrase.
-  private func openExport(
-    _ descriptor: FileDescriptor, name: String, _ passphrase: borrowing SecretBytes
+  func openExport(
+    _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
-    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
-      try stateFolder()
-    }
     let head = try ExportHead(input.read(ExportHead.count))
     let commitment = try input.read(4 + ExportKey.commitmentCount)
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))

@@ -22,6 +22,11 @@ struct ExportHead: Hashable, Sendable {
     }
   }
 
+  init(parameters: PasswordHash.Parameters, salt: [UInt8]) {
+    self.parameters = parameters
+    self.salt = salt
+  }
+
   /// The head of an export that is there; its cost is acceptable.
   init(_ bytes: [UInt8]) throws(KeychainError) {
     guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
@@ -81,8 +86,12 @@ struct ExportKey: ~Copyable {
     try PasswordHashPolicy.requireMemory(for: head.parameters)
     let input = try SlotSealing.passphraseKey(
       passphrase, salt: Data(head.salt), parameters: head.parameters)
-    let commitment = Array(try Derivation.tag(input, "pk1/export.check", head.encoded))
-    let key = try Derivation.key(input, "pk1/export.kek", head.encoded)
+    try self.init(head, inputKey: input)
+  }
+
+  init(_ head: ExportHead, inputKey: borrowing SecretBytes) throws(KeychainError) {
+    let commitment = Array(try Derivation.tag(inputKey, "pk1/export.check", head.encoded))
+    let key = try Derivation.key(inputKey, "pk1/export.kek", head.encoded)
     self.head = head
     self.commitment = commitment
     self.key = key
