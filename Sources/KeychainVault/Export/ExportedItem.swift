@@ -10,9 +10,6 @@ struct ExportedItem: ~Copyable {
   /// The metadata as the format writes it, byte for byte.
   let metadata: SecretBytes
   let secret: SecretBytes
-
-  /// Metadata is read whole, so that there must be an end to it.
-  static let metadataLimit = 16 << 20
 }
 
 extension ExportWriter {
@@ -61,15 +58,10 @@ struct ExportContent: ~Copyable {
     guard let accessibility = Accessibility(rawValue: try reader.integer()),
       !accessibility.isThisDeviceOnly
     else { throw .damagedExport("an item has an impossible class") }
-    let metadata = try reader.byteString(limit: ExportedItem.metadataLimit)
+    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
     let secret = try reader.byteString(limit: Credential.maximumSecretCount)
     guard let credential = MetadataCoding.decode(metadata, accessibility, version: 0) else {
-      throw .damagedExport("what it says of an item cannot be read")
-    }
-    do throws(KeychainError) {
-      try credential.checkRules(secretCount: secret.count)
-    } catch {
-      throw .damagedExport(error.message)
+      throw .damagedExport("what it says of an item breaks the rules")
     }
     return ExportedItem(credential: credential, metadata: metadata, secret: secret)
   }
