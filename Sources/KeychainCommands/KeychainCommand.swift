@@ -36,8 +36,9 @@ public struct KeychainCommand: ParsableCommand {
         name: "The vault",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          DoctorCommand.self, SlotsCommand.self, ChangePassphraseCommand.self, RekeyCommand.self,
-          VerifyCommand.self, BackupCommand.self, ExportCommand.self, ImportCommand.self,
+          DoctorCommand.self, SlotsCommand.self, RecoveryCommand.self, IdentityCommand.self,
+          ChangePassphraseCommand.self, RekeyCommand.self, VerifyCommand.self, BackupCommand.self,
+          ExportCommand.self, ImportCommand.self,
           AcceptRestoredCommand.self,
         ]),
     ])

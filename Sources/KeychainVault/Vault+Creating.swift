@@ -11,21 +11,25 @@ extension Vault {
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty; `nil` for none.
   ///   - keyFile: The path of a key file that exists; `nil` for none.
-  ///   - recipient: Whose identity opens the vault; `nil` for nobody's.
+  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` for none.
   ///   - device: Whether this machine's device secret opens the vault.
   ///   - startingAnew: Whether an empty vault may take the place of one that was here and is gone.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is one,
   ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
-  ///   ``KeychainError/Code/refused`` for an empty passphrase, or ``KeychainError/Code/invalidArgument``
+  ///   ``KeychainError/Code/refused`` for an empty passphrase or an identity that is pinned to other
+  ///   vaults, or ``KeychainError/Code/invalidArgument``
   ///   if no way to open it is given.
   public func create(
-    passphrase: borrowing SecretBytes?, keyFile: String?, recipient: VaultRecipient? = nil,
+    passphrase: borrowing SecretBytes?, keyFile: String?, identityFile: String? = nil,
     device: Bool, startingAnew: Bool = false
   ) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
     var inputs = NewSlots()
     inputs.device = device
-    inputs.recipient = recipient
+    if let identityFile {
+      inputs.recipient = try recipient(
+        unlocker.sources.present(.identityFile(identityFile, named: "the identity file")))
+    }
     switch passphrase {
     case .some(let passphrase): inputs.passphrase = try slotInput(passphrase: passphrase)
     case .none: break
@@ -45,7 +49,7 @@ extension Vault {
   ///
   /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
   ///   gone.
-  /// - Throws: As ``create(passphrase:keyFile:recipient:device:startingAnew:)``, and
+  /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``, and
   ///   ``KeychainError/Code/refused`` if the secret that is present is a recovery code, or an identity that
   ///   is pinned to other vaults.
   public func create(startingAnew: Bool) throws(KeychainError) {
@@ -146,7 +150,7 @@ extension Vault {
     guard inputs.hasDailyKey || inputs.device else {
       throw KeychainError(
         .invalidArgument, "a vault needs a way to open it",
-        recovery: "give a passphrase, a key file, a recipient or the device")
+        recovery: "give a passphrase, a key file, an identity or the device")
     }
     if inputs.device {
       inputs.deviceInput = try SlotInput.device(try unlocker.device.findOrCreate())

@@ -42,6 +42,9 @@ extension Vault {
     try verified.requireIntact()
     let session = try existingSession()
     let slots = try describe(try session.readHead())
+    let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
+      try rows.itemCounts()
+    }
     let target = try TrustedPath(resolving: path).path
     do throws(Errno) {
       let descriptor = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -61,7 +64,8 @@ extension Vault {
       throw error
     }
     return BackupReport(
-      itemCount: verified.itemCount, slots: slots,
+      itemCount: verified.itemCount,
+      deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +), slots: slots,
       needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })
   }
 

@@ -8,15 +8,15 @@ struct VaultAdministration: Sendable {
   let head: VaultHead
   let root: SharedSecret
   let keys: TierKeys
-  let opener: RootOpener
+  let opener: OpenedRoot
 
   init(
-    session: VaultSession, head: VaultHead, opened: consuming OpenedRoot
+    session: VaultSession, head: VaultHead, opened: OpenedRoot
   ) throws(KeychainError) {
     self.session = session
     self.head = head
-    opener = opened.opener
-    root = SharedSecret(opened.takeRoot())
+    opener = opened
+    root = opened.root
     keys = try TierKeys(root: self.root.bytes)
     guard keys.checks == head.row.checks else {
       throw KeychainError(

@@ -53,3 +53,14 @@ final class Settings: MutablePreferencesType {
   func set(_ value: PreferenceObject?, forKey key: PreferenceKey) { values[key] = value }
   func removeObject(forKey key: PreferenceKey) { values[key] = nil }
 }
+
+/// Shares a vault with a colleague, and makes a code on paper.
+public func share(_ vault: Vault, with recipient: String, show: (String?) -> Bool) throws {
+  let slot: VaultSlot = try vault.addRecipientSlot(VaultRecipient(text: recipient))
+  let check: VaultCheck? = try vault.status().check
+  let identity: IdentityDescription = try vault.identity(at: vault.defaultIdentityPath())
+  guard slot.recipient == identity.recipient, check != nil else { return }
+  try vault.addRecoveryCodeSlot { (code: borrowing RecoveryCode) throws(KeychainError) in
+    show("\(try code.text().count) characters")
+  }
+}

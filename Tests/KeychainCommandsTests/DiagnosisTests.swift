@@ -60,6 +60,30 @@ struct DiagnosisTests {
         """)
   }
 
+  @Test func lossesAreTrueBesideCodesAndIdentities() {
+    let device = Self.slot(.device, .root)
+    let gone = Self.slot(.device, .root, isThisDevice: false)
+    let code = Self.slot(.recoveryCode, .root)
+    let identity = Self.slot(.recipient, .root)
+    #expect(Self.loss("device.key", [device])?.contains("everything is lost") == true)
+    #expect(Self.loss("device.key", [device, code])?.hasPrefix("nothing is lost") == true)
+    #expect(Self.loss("the recovery code", [device, code])?.hasPrefix("nothing") == true)
+    #expect(
+      Self.loss("the recovery code", [gone, code])
+        == "everything is lost, unless the device key of slot 1 is found")
+    #expect(Self.loss("the recovery code", [code]) == "everything is lost")
+    #expect(Self.loss("the recovery code", [code, code])?.hasPrefix("nothing") == true)
+    #expect(Self.loss("the identity", [gone, identity, code])?.hasPrefix("nothing") == true)
+    #expect(
+      Self.loss("the identity", [Self.slot(.device, .openTier), identity])
+        == "everything is lost but what needs no unlock")
+    #expect(Self.loss("the identity", [device, code]) == nil)
+  }
+
+  private static func loss(_ what: String, _ slots: [VaultSlot]) -> String? {
+    UserInterface.losses(status(slots)).first { $0.0 == "without \(what)" }?.1
+  }
+
   private static func status(_ slots: [VaultSlot], exists: Bool = true) -> VaultStatus {
     var status = VaultStatus(
       path: "/vault.db", exists: exists, wasSeen: exists, isCacheAvailable: true,

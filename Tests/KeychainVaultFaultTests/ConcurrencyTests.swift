@@ -31,6 +31,24 @@ struct ConcurrencyTests {
     #expect(try vault.handle().verify().problems == [])
   }
 
+  /// Whoever writes a recovery code down takes longer than a deadline; another writer may then hold the
+  /// vault, and is waited for as at any other time.
+  @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    let slow = vault.handle { $0.deadline = .seconds(1) }
+    try slow.addRecoveryCodeSlot { _ in
+      Thread.sleep(forTimeInterval: 1.1)
+      guard let holder = try? Holder(vault) else { return false }
+      Thread.detachNewThread {
+        Thread.sleep(forTimeInterval: 0.1)
+        try? holder.end()
+      }
+      return true
+    }
+    #expect(try vault.handle().slots().count == 2)
+  }
+
   @Test func processesThatMakeTheVaultTogether() throws {
     let vault = try TestVault()
     let ended = Mutex<[(process: Int, lines: [String], status: Int32)]>([])

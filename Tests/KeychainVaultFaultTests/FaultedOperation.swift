@@ -47,6 +47,9 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let update = CredentialUpdate(accessibility: .always, label: .set("new"))
       return "\(try vault.update(.test("b"), with: update).version)"
     },
+    Self("rename") { vault, _ in
+      "\(try vault.rename(.test("b"), to: .test("renamed", group: "new group")).version)"
+    },
     Self("remove") { vault, _ in "\(try vault.remove(.test("b")))" },
     Self("add the first passphrase") { vault, _ in
       "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
@@ -68,6 +71,24 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     Self("import", on: exportBesideOthers) { vault, test in try imported(vault, test) },
     Self("import, overwriting", on: exportBesideOthers) { vault, test in
       try imported(vault, test, overwriting: true)
+    },
+    Self("add a recovery code") { vault, _ in
+      "\(try vault.addRecoveryCodeSlot { _ in true })"
+    },
+    Self("add a recipient") { vault, _ in
+      "\(try vault.addRecipientSlot(VaultRecipient(text: Self.recipient)))"
+    },
+    Self("add the first passphrase beside a recipient", on: recipientAdded) { vault, _ in
+      "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
+    },
+    Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
+    Self("change the passphrase", on: passphraseAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.changePassphrase(to: SecretBytes(copying: VaultContents.changed)))"
+    },
+    Self("new keys, without the key file", on: keyFileAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.rekey { _ in true }.plan)"
     },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }
@@ -156,6 +177,19 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
   private static let passphraseAdded: @Sendable (TestVault) throws -> Void = { vault in
     try somethingStored(vault)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+  }
+
+  private static let recipient = "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+
+  private static let recipientAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try somethingStored(vault)
+    try vault.handle().addRecipientSlot(VaultRecipient(text: recipient))
+  }
+
+  private static let keyFileAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try passphraseAdded(vault)
+    try vault.handle(passphrase: TestVault.passphrase)
+      .addKeyFileSlot(path: vault.folder.path + "/key-file")
   }
 
   private static let rolledBack: @Sendable (TestVault) throws -> Void = { vault in

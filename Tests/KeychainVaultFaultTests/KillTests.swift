@@ -136,6 +136,34 @@ struct KillTests {
     }
   }
 
+  @Test func slotsAreThereOrAreNot() throws {
+    let states: [[SlotKind]] = [
+      [.device], [.device, .recipient], [.device, .recipient, .recoveryCode],
+      [.device, .recoveryCode],
+    ]
+    var found: Set<[SlotKind]> = []
+    for _ in 0..<30 {
+      let vault = try TestVault()
+      try vault.handle().put("a", "secret")
+      let recipient = try vault.identity("identity").recipient
+      let child = try Child(["slots", "\(recipient)"], on: vault)
+      _ = child.waitForFirstLine()
+      usleep(.random(in: 0...20_000))
+      _ = child.killed()
+      let kinds = try vault.handle().slots().map(\.kind)
+      #expect(states.contains(kinds))
+      found.insert(kinds)
+      #expect(try vault.handle().text("a") == "secret")
+      #expect(try vault.handle().verify().problems == [])
+      if kinds.contains(.recipient) {
+        let identity = vault.folder.path + "/identity"
+        #expect(try vault.handle(identity: identity).text("a") == "secret")
+      }
+      try vault.handle().addRecoveryCodeSlot { _ in true }
+    }
+    print("killed while slots came and went: \(found.count) of \(states.count) states met")
+  }
+
   /// Begins to add a first passphrase to a vault in another process, and hands it to `end`.
   private func sealing(_ end: (consuming Child) -> Void) throws -> TestVault {
     let vault = try TestVault()

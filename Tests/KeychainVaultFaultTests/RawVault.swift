@@ -2,6 +2,8 @@ import Foundation
 import GRDB
 import KeychainVaultTesting
 
+@testable import KeychainVault
+
 extension TestVault {
   /// Changes the database of a vault without its keys, as anybody can who may write the file.
   func tamper(_ change: (Database) throws -> Void) throws {
@@ -15,6 +17,20 @@ extension TestVault {
     let queue = try rawDatabase()
     defer { try? queue.close() }
     return try queue.read { try Value.fetchOne($0, sql: sql) }
+  }
+
+  /// Changes a slot, and gives it a sum that holds.
+  func changeSlot(_ number: Int, _ change: (SlotRow) -> SlotRow) throws {
+    let queue = try rawDatabase()
+    defer { try? queue.close() }
+    try queue.write { database in
+      let rows = SQLiteVaultRows(database: database, path: path)
+      for slot in try rows.slots().intact where slot.number == number {
+        var changed = change(slot)
+        changed.sum = try changed.expectedSum()
+        try rows.put(changed)
+      }
+    }
   }
 
   func rawDatabase() throws -> DatabaseQueue {

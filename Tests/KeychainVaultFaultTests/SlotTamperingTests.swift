@@ -21,7 +21,7 @@ struct SlotTamperingTests {
   @Test(arguments: [UInt64(1) << 40, (1 << 30) + 1024, 0] as [UInt64])
   func aPassphraseSlotAsksForAbsurdMemory(_ memory: UInt64) throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
-    try change(2) { slot in
+    try vault.changeSlot(2) { slot in
       SlotRow(
         number: slot.number, kind: slot.kind, grant: slot.grant,
         parameters: PasswordHash.Parameters(memory: memory, passes: 1).encoded, salt: slot.salt,
@@ -100,20 +100,6 @@ struct SlotTamperingTests {
     }
     #expect(try handle.verify().problems.count == 1)
     #expect(try handle.verify().problems.contains { $0.contains("slot 7") })
-  }
-
-  /// Changes a slot, and gives it a sum that holds.
-  private func change(_ number: Int, _ change: (SlotRow) -> SlotRow) throws {
-    let queue = try vault.rawDatabase()
-    defer { try? queue.close() }
-    try queue.write { database in
-      let rows = SQLiteVaultRows(database: database, path: vault.path)
-      for slot in try rows.slots().intact where slot.number == number {
-        var changed = change(slot)
-        changed.sum = try changed.expectedSum()
-        try rows.put(changed)
-      }
-    }
   }
 
   private func moveSlot(_ number: UInt32, to newNumber: UInt32) throws {

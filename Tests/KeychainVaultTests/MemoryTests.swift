@@ -56,13 +56,77 @@ struct MemoryWalk {
     try use(handle())
     try handle().unlock()
     try use(vault.handle())
+    let others = try useCodeAndIdentity()
     let keys = try keys()
+    let changed = try changeKeys()
+    let newKeys = try self.keys(of: handle(changed.passphrase))
     try vault.handle().lock(all: true)
-    return keys + [secret, large, passphrase]
+    return keys + newKeys + others + changed.inputs + [
+      secret, large, passphrase, changed.passphrase,
+    ]
   }
 
-  private func handle() -> Vault {
-    let passphrase = passphrase
+  /// Opens the vault by a recovery code and by an identity.
+  ///
+  /// - Returns: The code and the identity, as keys and as they are written down.
+  private func useCodeAndIdentity() throws -> [MaskedBytes] {
+    var code: [MaskedBytes] = []
+    try handle().addRecoveryCodeSlot { made throws(KeychainError) in
+      code = [
+        MaskedBytes("the recovery code", made.bytes),
+        MaskedBytes("the recovery code's text", try made.text()),
+      ]
+      return true
+    }
+    let text = code[1]
+    let recovered = vault.handle {
+      $0.unlock = .recoveryCode(named: "the test") { () throws(KeychainError) in
+        guard let secret = try? text.secret() else {
+          throw KeychainError(.internalFailure, "no memory")
+        }
+        return secret
+      }
+    }
+    try use(recovered)
+    let file = try vault.identity("identity")
+    try handle().addRecipientSlot(file.recipient)
+    try use(vault.handle(identity: file.path))
+    let check = try #require(VaultCheck(text: String(repeating: "a", count: 32)))
+    try vault.handle().pinIdentity(at: file.path, to: check, replacing: true)
+    let sources = recovered.unlocker.sources
+    let read = try sources.identityFile(file.path, file.path)
+    return code + [
+      MaskedBytes("the private key", read.identity.privateKey),
+      MaskedBytes("the identity", try read.identity.text()),
+    ]
+  }
+
+  /// Changes the passphrase, and gives the vault new keys.
+  ///
+  /// - Returns: The passphrase from then on, and what its slots were sealed under.
+  private func changeKeys() throws -> (passphrase: MaskedBytes, inputs: [MaskedBytes]) {
+    let new = MaskedBytes("the new passphrase", try SecretBytes.random(count: 32))
+    var inputs = try slotKeys(passphrase)
+    try handle().changePassphrase(to: new.secret())
+    inputs += try slotKeys(new)
+    try handle(new).rekey { _ in true }
+    try use(handle(new))
+    return (new, inputs + (try slotKeys(new)))
+  }
+
+  /// What the passphrase slot is sealed under.
+  private func slotKeys(_ passphrase: MaskedBytes) throws -> [MaskedBytes] {
+    let slot = try #require(
+      try vault.handle().existingSession().readHead().slots(.passphrase).first)
+    let parameters = try #require(PasswordHash.Parameters(encoded: slot.parameters))
+    let input = try SlotSealing.passphraseKey(
+      passphrase.secret(), salt: slot.salt, parameters: parameters)
+    let key = try Derivation.key(input, "pk1/slot.kek", slot.header)
+    return [MaskedBytes("the input key", input), MaskedBytes("the key of the slot", key)]
+  }
+
+  private func handle(_ passphrase: MaskedBytes? = nil) -> Vault {
+    let passphrase = passphrase ?? self.passphrase
     return vault.handle {
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
         guard let secret = try? passphrase.secret() else {
@@ -86,10 +150,11 @@ struct MemoryWalk {
   }
 
   /// Masked copies of every key between the root and a box.
-  private func keys() throws -> [MaskedBytes] {
-    let administration = try handle().administration()
+  private func keys(of handle: Vault? = nil) throws -> [MaskedBytes] {
+    let handle = handle ?? self.handle()
+    let administration = try handle.administration()
     let tiers = administration.keys
-    let device = try #require(try handle().unlocker.device.find())
+    let device = try #require(try handle.unlocker.device.find())
     var marks = [
       MaskedBytes("the root key", administration.root.bytes), MaskedBytes("T0", tiers.open.bytes),
       MaskedBytes("T1", try #require(tiers.first).bytes),
@@ -99,7 +164,7 @@ struct MemoryWalk {
     let unlocked = try #require(tiers.unlocked)
     let classKey = try ClassKey.derive(from: unlocked.bytes, .whenUnlocked, device: nil)
     let group = try GroupKey(classKey: classKey, group: "team")
-    let version = try #require(try handle().credential(for: identity)).version
+    let version = try #require(try handle.credential(for: identity)).version
     let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
     marks.append(MaskedBytes("the class key", classKey))
     marks.append(MaskedBytes("the group key", group.key))

@@ -67,15 +67,6 @@ struct RecoverySlotTests {
     #expect(try vault.handle().slots().count == 1)
   }
 
-  @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
-    let slow = vault.handle { $0.deadline = .milliseconds(100) }
-    try slow.addRecoveryCodeSlot { _ in
-      Thread.sleep(forTimeInterval: 0.3)
-      return true
-    }
-    #expect(try vault.handle().slots().count == 2)
-  }
-
   @Test func aCodeIsGivenUpForTheFirstPassphrase() throws {
     let code = try vault.addRecoveryCode()
     let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }

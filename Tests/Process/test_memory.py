@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import pexpect
 import pytest
 
 import vault_keys as keys
@@ -70,27 +71,37 @@ def memory(pid: int) -> list[tuple[str, bytes]]:
   return found
 
 
+def stopping_at_exit(trace: Path) -> list[str]:
+  """The words that start a command and hold it when it is about to end."""
+  return ["strace", "-f", "-o", str(trace), "-e", "trace=exit_group",
+          "-e", "inject=exit_group:delay_enter=20s"]
+
+
+def memory_at_exit(trace: Path, is_running) -> list[tuple[str, bytes]]:
+  """Waits until a command is about to end, and returns its memory."""
+  deadline = time.monotonic() + LIMIT
+  # strace writes the call down when it begins.
+  while not (trace.exists() and b"exit_group(" in trace.read_bytes()):
+    assert time.monotonic() < deadline and is_running()
+    time.sleep(0.02)
+  child = int(trace.read_bytes().split(b"exit_group(")[0].splitlines()[-1].split()[0])
+  found = memory(child)
+  # Without the tracer, the command would wait out the delay.
+  os.kill(child, signal.SIGKILL)
+  return found
+
+
 def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, bytes]]]:
   """Runs a command, and returns its output and its memory when it is about to end."""
   given = options.pop("input", b"")
   trace = home.folder / f"trace-{secrets.token_hex(4)}"
   with home.start(
-    *arguments, stdin=subprocess.PIPE,
-    through=["strace", "-f", "-o", str(trace), "-e", "trace=exit_group",
-             "-e", "inject=exit_group:delay_enter=20s"], **options) as tracer:
+    *arguments, stdin=subprocess.PIPE, through=stopping_at_exit(trace), **options) as tracer:
     tracer.stdin.write(given)
     tracer.stdin.close()
     tracer.stdin = None
-    deadline = time.monotonic() + LIMIT
     try:
-      # strace writes the call down when it begins.
-      while not (trace.exists() and b"exit_group(" in trace.read_bytes()):
-        assert time.monotonic() < deadline and tracer.poll() is None, tracer.stderr.read()
-        time.sleep(0.02)
-      child = int(trace.read_bytes().split(b"exit_group(")[0].splitlines()[-1].split()[0])
-      found = memory(child)
-      # Without the tracer, the command would wait out the delay.
-      os.kill(child, signal.SIGKILL)
+      found = memory_at_exit(trace, lambda: tracer.poll() is None)
       tracer.kill()
       out, error = tracer.communicate(timeout=LIMIT)
     finally:
@@ -193,6 +204,66 @@ def test_the_first_passphrase_of_a_vault(home, superuser):
   path = home.passphrase(PASSPHRASE)[1]
   _, found = at_exit(home, "slots", "add", "--new-passphrase-file", path)
   assert copies(found, {"secret": secret, "passphrase": PASSPHRASE} | all_keys(home)) == []
+
+
+ALPHABET = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def written(text: bytes, count: int) -> dict[str, bytes]:
+  """A key in the ways that it could lie in memory: written down, in one piece, and as bytes."""
+  plain = text.upper().replace(b"-", b"")
+  number = 0
+  for character in plain:
+    number = number << 5 | ALPHABET.index(character)
+  key = number.to_bytes(len(plain) * 5 // 8, "big")[:count]
+  return {"text": text, "capitals": plain, "small letters": plain.lower(), "key": key}
+
+
+def test_recovery_codes(protected, superuser):
+  secret = secrets.token_bytes(64)
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", secret, *options)
+  _, found = at_exit(protected, "recovery", "create", "--code-file", "code", *options)
+  code = written((protected.folder / "code").read_bytes().strip(), 16)
+  assert copies(found, code | {"passphrase": PASSPHRASE} | all_keys(protected)) == []
+  out, found = at_exit(protected, "get", "alice", "--recovery-code-file", "code")
+  assert out == secret
+  assert copies(found, code | {"secret": secret} | all_keys(protected)) == []
+
+
+def test_a_recovery_code_on_the_terminal(home, superuser):
+  """What was shown and what was typed back goes, though both went through a terminal."""
+  home.set("alice", b"x")
+  trace = home.folder / "trace"
+  command = [*stopping_at_exit(trace), home.program, "keychain", "recovery", "create"]
+  terminal = pexpect.spawn(
+    command[0], command[1:], cwd=home.folder, env=home.environment | {"TERM": "xterm"}, timeout=LIMIT)
+  terminal.expect(rb"(?:[0-9A-Z]{4}-){7}[0-9A-Z]{4}")
+  code = terminal.match[0]
+  terminal.expect_exact("as you wrote it down: ")
+  terminal.sendline(code)
+  terminal.expect_exact("added slot 2")
+  found = memory_at_exit(trace, terminal.isalive)
+  terminal.close(force=True)
+  assert copies(found, written(code, 16)) == []
+  assert copies(found, {"the question": b"as you wrote it down"}) != []
+
+
+def test_identities(protected, superuser):
+  secret = secrets.token_bytes(64)
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", secret, *options)
+  made, found = at_exit(protected, "identity", "create", "identity")
+  lines = (protected.folder / "identity").read_bytes().splitlines()
+  line = next(line for line in lines if line.startswith(b"pksec1-"))
+  identity = written(line.removeprefix(b"pksec1-"), 32)
+  assert copies(found, identity) == []
+  protected.run("slots", "add", "--recipient", made.decode().strip(), *options)
+  out, found = at_exit(protected, "get", "alice", "--identity", "identity")
+  assert out == secret
+  assert copies(found, identity | {"secret": secret} | all_keys(protected)) == []
+  _, found = at_exit(protected, "identity", "pin", "identity", "--check", "0" * 32, "--replace")
+  assert copies(found, identity) == []
 
 
 def test_a_passphrase_in_the_environment_is_only_there(protected, superuser):

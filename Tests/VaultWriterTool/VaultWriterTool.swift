@@ -41,6 +41,33 @@ enum VaultWriterTool {
       let imported = try vault.importItems(
         from: arguments.popFirst() ?? "", passphrase: SecretBytes(copying: TestVault.passphrase))
       report("\(imported.addedCount)")
+    case "slots":
+      let recipient = try VaultRecipient(text: arguments.popFirst() ?? "")
+      while true {
+        let added = [
+          try vault.addRecipientSlot(recipient), try vault.addRecoveryCodeSlot { _ in true },
+        ]
+        report("added")
+        for slot in added { try vault.removeSlot(slot.number) }
+        report("removed")
+      }
+    case "rekey":
+      report("begun")
+      while true {
+        try vault.rekey { _ in false }
+        report("rekeyed")
+      }
+    case "passphrases":
+      // Opened by a key file that the environment names.
+      for number in 1... {
+        try vault.changePassphrase(to: SecretBytes(copying: "\(number)"))
+        report("\(number)")
+      }
+    case "rename":
+      for number in 1... {
+        try vault.rename(.test("k\(number - 1)"), to: .test("k\(number)"))
+        report("\(number)")
+      }
     default: exit(64)
     }
   }

@@ -31,17 +31,37 @@ struct CommonOptions: ParsableArguments {
   @Option(help: .init("Unlock with a key file", valueName: "path"), completion: .file())
   var keyFile: String?
 
+  @Option(
+    help: .init("Unlock with an identity, which 'identity create' makes", valueName: "path"),
+    completion: .file())
+  var identity: String?
+
+  @Option(help: .init("Read the recovery code from a file descriptor", valueName: "number"))
+  var recoveryCodeFd: Int32?
+
+  @Option(
+    help: .init("Read the recovery code from a file", valueName: "path"), completion: .file())
+  var recoveryCodeFile: String?
+
   private var unlockSourceCount: Int {
-    [passphraseFd != nil, passphraseFile != nil, keyFile != nil].count { $0 }
+    [passphraseFile, keyFile, identity, recoveryCodeFile].count { $0 != nil }
+      + [passphraseFd, recoveryCodeFd].count { $0 != nil }
   }
 
-  /// Whether the command line says what unlocks the vault.
-  var hasUnlockSource: Bool { unlockSourceCount > 0 }
+  /// Whether the command line says what unlocks the vault, by more than an identity: that can belong to
+  /// a vault which is only made.
+  var hasUnlockSource: Bool { unlockSourceCount > 0 && identity == nil }
+
+  /// The descriptor that what unlocks is read from.
+  var unlockDescriptor: Int32? { passphraseFd ?? recoveryCodeFd }
 
   func validate() throws {
     guard unlockSourceCount <= 1 else { throw ValidationError(UserInterface.Usage.oneUnlockSource) }
     if let passphraseFd, passphraseFd < 0 {
       throw ValidationError(UserInterface.Usage.descriptor("--passphrase-fd"))
+    }
+    if let recoveryCodeFd, recoveryCodeFd < 0 {
+      throw ValidationError(UserInterface.Usage.descriptor("--recovery-code-fd"))
     }
   }
 
@@ -53,6 +73,17 @@ struct CommonOptions: ParsableArguments {
         try descriptor.passphrase()
       }
     }
+    if let recoveryCodeFd {
+      let descriptor = try PassphraseDescriptor(
+        inherited: recoveryCodeFd, option: "--recovery-code-fd")
+      return .recoveryCode(named: "--recovery-code-fd") { () throws(KeychainError) in
+        try descriptor.passphrase()
+      }
+    }
+    if let recoveryCodeFile {
+      return .recoveryCodeFile(recoveryCodeFile, named: "--recovery-code-file")
+    }
+    if let identity { return .identityFile(identity, named: "--identity") }
     if let passphraseFile { return .passphraseFile(passphraseFile, named: "--passphrase-file") }
     return keyFile.map { .keyFile($0, named: "--key-file") }
   }

@@ -25,6 +25,9 @@ struct BackupCommand: KeychainSubcommand {
       try session.vault.backup(to: file, progress: progress)
     }
     session.interface.say(UserInterface.summary(of: report, file: file))
+    if report.deviceItemCount > 0 {
+      session.interface.say(UserInterface.boundToDevice(report.deviceItemCount))
+    }
     if report.needsThisDevice { session.interface.hint(session.interface.backupNeedsThisDevice) }
   }
 }

@@ -10,7 +10,8 @@ struct InitCommand: KeychainSubcommand {
     abstract: "Make a vault, and choose what opens it",
     discussion: """
       The device key of this machine opens the vault unless --no-device is given. As soon as a \
-      passphrase or a key file opens it too, the device key alone reads only what needs no unlock. \
+      passphrase, a key file or an identity opens it too, the device key alone reads only what needs \
+      no unlock. \
       On a terminal, and without options, a passphrase is asked for; an empty one means none. \
       Elsewhere nothing is asked.
 
@@ -36,7 +37,7 @@ struct InitCommand: KeychainSubcommand {
   private var wantsPassphrase: Bool { passphrase || newPassphrase.isGiven }
 
   func validate() throws {
-    if noDevice && !wantsPassphrase && !keyFile.isGiven {
+    if noDevice && !wantsPassphrase && !keyFile.isGiven && common.identity == nil {
       throw ValidationError(UserInterface.Usage.nothingOpens)
     }
     if common.hasUnlockSource { throw ValidationError(UserInterface.Usage.nothingToUnlock) }
@@ -46,15 +47,24 @@ struct InitCommand: KeychainSubcommand {
     let startsAnew = try startsAnew(session)
     guard !usesSourcesAtHand(session) else {
       try session.vault.create(startingAnew: startsAnew)
-      session.interface.say(UserInterface.made(try session.vault.status()))
+      try say(in: session)
       return
     }
     let chosen = try chosenPassphrase(session)
     try keyFile.withKeyFile { path throws(KeychainError) in
       try session.vault.create(
-        passphrase: chosen, keyFile: path, device: !noDevice, startingAnew: startsAnew)
+        passphrase: chosen, keyFile: path, identityFile: common.identity, device: !noDevice,
+        startingAnew: startsAnew)
     }
-    session.interface.say(UserInterface.made(try session.vault.status()))
+    try say(in: session)
+  }
+
+  private func say(in session: Session) throws(KeychainError) {
+    let status = try session.vault.status()
+    session.interface.say(UserInterface.made(status))
+    if status.fullSlots.allSatisfy({ $0.kind == .device }) {
+      session.interface.hint(UserInterface.deviceKeyAlone)
+    }
   }
 
   /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
@@ -78,7 +88,7 @@ struct InitCommand: KeychainSubcommand {
 
   private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {
     if wantsPassphrase { return try newPassphrase.passphrase(in: session) }
-    guard session.prompt != nil, !keyFile.isGiven else { return nil }
+    guard session.prompt != nil, !keyFile.isGiven, common.identity == nil else { return nil }
     let answer = try session.askTwice(for: .optionalPassphrase)
     guard answer.count > 0 else { return nil }
     return answer

@@ -57,7 +57,7 @@ struct SetCommand: KeychainSubcommand {
     if createOnly && expectedVersion != nil {
       throw ValidationError(UserInterface.Usage.createOrExpect)
     }
-    if common.passphraseFd == STDIN_FILENO, insecureValue == nil {
+    if common.unlockDescriptor == STDIN_FILENO, insecureValue == nil {
       throw ValidationError(UserInterface.Usage.inputTwice)
     }
   }

@@ -8,12 +8,14 @@ struct SlotsAddCommand: KeychainSubcommand {
     commandName: "add",
     abstract: "Let something more open the vault",
     discussion: """
-      The options --passphrase-fd, --passphrase-file and --key-file unlock the vault as it is; \
-      what opens it from now on is given by the options below.
+      The options --passphrase-fd, --passphrase-file, --key-file and --identity unlock the vault as \
+      it is; what opens it from now on is given by the options below. A recovery code is made by \
+      'recovery create'.
 
       Example:
         prefs keychain slots add --passphrase
         prefs keychain slots add --new-key-file ~/backup/vault.key
+        prefs keychain slots add --recipient "$(ssh colleague prefs keychain identity create)"
       """)
 
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")
@@ -25,15 +27,22 @@ struct SlotsAddCommand: KeychainSubcommand {
   @Flag(help: "Add the device key of this machine")
   var device = false
 
+  @Option(
+    help: .init(
+      "Add whoever has this recipient's identity", valueName: "pkpub1-…"),
+    transform: SlotsAddCommand.recipient)
+  var recipient: VaultRecipient?
+
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   private var wantsPassphrase: Bool { passphrase || newPassphrase.isGiven }
 
   func validate() throws {
-    guard [wantsPassphrase, keyFile.isGiven, device].count(where: { $0 }) == 1 else {
+    guard [wantsPassphrase, keyFile.isGiven, device, recipient != nil].count(where: { $0 }) == 1
+    else {
       throw ValidationError(UserInterface.Usage.oneSlot)
     }
-    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.passphraseFd {
+    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
       throw ValidationError(UserInterface.Usage.descriptorTwice)
     }
   }
@@ -46,17 +55,29 @@ struct SlotsAddCommand: KeychainSubcommand {
     if wasOpen, try session.vault.status().readable != .unlockedNow {
       session.interface.hint(UserInterface.lockedNow(by: slot))
     }
+    if slot.kind == .recipient, let check = try session.vault.status().check {
+      session.interface.hint(UserInterface.toPin(check))
+    }
   }
 
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {
     let vault = session.vault
     if device { return try vault.addDeviceSlot() }
+    if let recipient { return try vault.addRecipientSlot(recipient) }
     if wantsPassphrase {
       return try vault.addPassphraseSlot(try newPassphrase.passphrase(in: session))
     }
     return try keyFile.withKeyFile { path throws(KeychainError) in
       guard let path else { throw .noKeyFile }
       return try vault.addKeyFileSlot(path: path)
+    }
+  }
+
+  private static func recipient(_ text: String) throws -> VaultRecipient {
+    do throws(KeychainError) {
+      return try VaultRecipient(text: text)
+    } catch {
+      throw ValidationError(error.message)
     }
   }
 }

@@ -34,10 +34,11 @@ extension UserInterface {
       (
         "opened by",
         "slot \($0.number), \(name(of: $0, deviceKeyExists: status.hasDeviceSecret)): "
-          + value(of: $0)
+          + value(of: $0) + ($0.recipient.map { "; \($0)" } ?? "")
       )
     }
     pairs += status.damagedSlots.map { ("damaged", "slot \($0), which opens nothing any more") }
+    pairs += check(status)
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
     pairs += losses(status)
     pairs.append(("seen record", words(for: status.seenRecord) + " (\(status.seenRecordPath))"))
@@ -63,7 +64,7 @@ extension UserInterface {
 
   static func words(for grade: Diagnosis.Grade) -> String {
     switch grade {
-    case .strong: "strong: without the passphrase or the key file nothing that is locked opens"
+    case .strong: "strong: nothing that is locked opens but by what people or services were given"
     case .fair: "fair: a passphrase with a hash that is cheaper than usual"
     case .weak:
       "weak: device key only, which protects against other users, not against who has the disk"
@@ -141,6 +142,11 @@ extension UserInterface {
           + "while they are readable")
     } else if status.readable != .unlockedNow {
       steps.append("to unlock, run '\(path) unlock'")
+    }
+    if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
+      steps.append(
+        "for a code on paper that opens the vault when all else is lost, "
+          + "run '\(path) recovery create'")
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
       let second = only.kind == .passphrase ? "--new-key-file FILE" : "--passphrase"

@@ -84,8 +84,8 @@ extension KeychainError {
 
   static func terminalAsSource(_ option: String) -> Self {
     Self(
-      .invalidArgument, "\(option) names a terminal, which would show the passphrase",
-      recovery: "leave the option out, and the passphrase is asked for without showing it")
+      .invalidArgument, "\(option) names a terminal, which would show the passphrase or code",
+      recovery: "leave the option out, and it is asked for without showing it")
   }
 
   static func notOpen(_ descriptor: Int32, option: String) -> Self {
@@ -102,7 +102,7 @@ extension KeychainError {
   }
 
   static func passphraseTooLong(_ source: String) -> Self {
-    Self(.tooLarge, "the passphrase from \(source) is longer than 1 MiB")
+    Self(.tooLarge, "what \(source) gives is longer than 1 MiB")
   }
 
   static let secretTooLong = KeychainError(
@@ -135,6 +135,17 @@ extension KeychainError {
       .insecurePermissions, "'\(path)' can be read or changed by other users",
       recovery: "make it yours alone: chmod 600 '\(path)'")
   }
+
+  static func codeFileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already, and is not overwritten",
+      recovery: "name a new file")
+  }
+
+  static let nobodyToShowTheCode = KeychainError(
+    .refused,
+    "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
+    recovery: "write it into a new file with --code-file FILE")
 
   static func notARegularFile(_ path: String) -> Self {
     Self(
@@ -197,7 +208,7 @@ extension KeychainError {
   init(_ end: TerminalSession.End) {
     switch end {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
-    case .timedOut: self.init(.timedOut, "nobody answered the question in two minutes")
+    case .timedOut: self.init(.timedOut, "nobody answered the question in time")
     case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
     case .unusable(let code):
       self.init(

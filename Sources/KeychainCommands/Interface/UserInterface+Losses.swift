@@ -12,7 +12,10 @@ extension UserInterface {
           + " (\(status.deviceSecretPath))"
       ),
     ]
-      + [(.passphrase, "without the passphrase"), (.keyFile, "without the key file")]
+      + [
+        (.passphrase, "without the passphrase"), (.keyFile, "without the key file"),
+        (.recipient, "without the identity"), (.recoveryCode, "without the recovery code"),
+      ]
       .compactMap { kind, title in loss(with: kind, status).map { (title, $0) } }
       + [("without the seen record", "nothing is lost, but an older copy would not be noticed")]
   }
@@ -26,21 +29,30 @@ extension UserInterface {
   }
 
   private static func lossWithDeviceKey(_ status: VaultStatus) -> String {
-    guard status.fullSlots.contains(where: { $0.kind != .device }) else {
+    guard let other = status.fullSlots.first(where: { $0.kind != .device }) else {
       return "everything is lost, as nothing else opens the vault"
     }
     let bound = status.itemsByAccessibility.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +)
+    let rest = "slot \(other.number), \(name(of: other)), opens"
     return bound > 0
-      ? "\(items(bound)) bound to this device \(are(bound)) lost" : "nothing is lost"
+      ? "\(items(bound)) bound to this device \(are(bound)) lost; \(rest) the rest"
+      : "nothing is lost, as \(rest) everything"
   }
 
   /// What is lost with the only slot of a kind that a person has; `nil` if there is no such slot.
   private static func loss(with kind: SlotKind, _ status: VaultStatus) -> String? {
     guard status.fullSlots.contains(where: { $0.kind == kind }) else { return nil }
-    if let other = status.fullSlots.first(where: { $0.kind != kind }) {
+    let others = status.fullSlots.filter { $0.kind != kind }
+    // Whether another machine still has the device key of its slot cannot be told.
+    if let other = others.first(where: { $0.kind != .device || $0.isThisDevice == true }) {
       return "nothing is lost, as slot \(other.number) opens everything too"
     }
-    if status.fullSlots.count > 1 { return "nothing is lost while another slot of its kind opens" }
+    if status.fullSlots.count(where: { $0.kind == kind }) > 1 {
+      return "nothing is lost while another slot of its kind opens"
+    }
+    if let other = others.first {
+      return "everything is lost, unless the device key of slot \(other.number) is found"
+    }
     return status.slots.contains { $0.isThisDevice == true }
       ? "everything is lost but what needs no unlock" : "everything is lost"
   }

@@ -12,8 +12,9 @@ extension UserInterface {
 
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
-    let again = request.failedAttempts > 0 ? "that passphrase is wrong; try again\n" : ""
-    return "\(again)passphrase of \(request.vaultPath.visible): "
+    let what = "\(request.kind)"
+    let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
+    return "\(again)\(what) of \(request.vaultPath.visible): "
   }
 
   static func question(for subject: Subject) -> String {
@@ -37,7 +38,7 @@ extension UserInterface {
   static let answersDiffer = "the two answers differ; try again"
 
   static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
-    let what = "remove slot \(slot.number), \(name(of: slot))"
+    let what = "remove slot \(slot.number), \(label(of: slot))"
     return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
   }
 

@@ -12,7 +12,8 @@ extension UserInterface {
       "choose one of "
       + Accessibility.allCases.map(\.description).joined(separator: ", ")
     static let oneUnlockSource =
-      "only one of --passphrase-fd, --passphrase-file and --key-file can unlock"
+      "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd and "
+      + "--recovery-code-file can unlock"
     static let oneNewPassphrase =
       "only one of --new-passphrase-fd and --new-passphrase-file can be given"
     static let oneExportPassphrase =
@@ -36,19 +37,20 @@ extension UserInterface {
       + "--insecure-value takes it from there all the same"
     static let oneKeyFile = "only one of --new-key-file and --with-key-file can be given"
     static let oneSlot =
-      "choose one of --passphrase, --new-key-file, --with-key-file and --device"
+      "choose one of --passphrase, --new-key-file, --with-key-file, --device and --recipient"
     static let nothingOpens =
-      "with --no-device something else must open the vault: --passphrase, --new-key-file or "
-      + "--with-key-file"
+      "with --no-device something else must open the vault: --passphrase, --new-key-file, "
+      + "--with-key-file or --identity"
     static let inputTwice =
-      "standard input cannot be both the secret and a passphrase; use another descriptor"
+      "standard input cannot be both the secret and what unlocks; use another descriptor"
     static let nothingToUnlock =
-      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file or "
-      + "--with-key-file"
+      "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
+      + "--with-key-file or --identity"
     static let descriptorTwice =
-      "--passphrase-fd and --new-passphrase-fd need two descriptors"
+      "what unlocks and --new-passphrase-fd need two descriptors"
     static let keptDescriptorTwice =
-      "--passphrase-fd and each --keep-passphrase-fd need a descriptor of their own"
+      "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
+    static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 

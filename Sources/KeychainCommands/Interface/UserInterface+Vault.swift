@@ -6,10 +6,10 @@ extension UserInterface {
   /// The table of slots.
   static func table(_ slots: [VaultSlot], deviceKeyExists: Bool) -> TextTable {
     TextTable(
-      header: ["SLOT", "KIND", "OPENS", "COST"],
+      header: ["SLOT", "KIND", "OPENS", "DETAIL"],
       rows: slots.map {
         [
-          String($0.number), name(of: $0, deviceKeyExists: deviceKeyExists), opens($0), cost($0),
+          String($0.number), name(of: $0, deviceKeyExists: deviceKeyExists), opens($0), detail($0),
         ]
       })
   }
@@ -34,8 +34,10 @@ extension UserInterface {
     }
   }
 
-  private static func cost(_ slot: VaultSlot) -> String {
-    slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""
+  /// The cost of a passphrase's hash, or the recipient.
+  private static func detail(_ slot: VaultSlot) -> String {
+    if let recipient = slot.recipient { return recipient.description }
+    return slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""
   }
 
   /// The state of a vault in few lines.
@@ -46,15 +48,21 @@ extension UserInterface {
         ("state", status.wasSeen ? "was here before, and is gone" : "not made yet"),
       ])
     }
-    return lines([
-      ("vault", status.path), ("state", state(of: status)),
-      ("items", String(status.itemCount)),
-      (
-        "opened by",
-        status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
-          .joined(separator: ", ")
-      ),
-    ])
+    return lines(
+      [
+        ("vault", status.path), ("state", state(of: status)),
+        ("items", String(status.itemCount)),
+        (
+          "opened by",
+          status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
+            .joined(separator: ", ")
+        ),
+      ] + check(status))
+  }
+
+  /// What tells the vault from others.
+  static func check(_ status: VaultStatus) -> [(String, String)] {
+    status.check.map { [("check", $0.description)] } ?? []
   }
 
   /// Whether a vault is locked, and for how long it is not.
@@ -82,7 +90,20 @@ extension UserInterface {
       + status.slots.map { name(of: $0) }.joined(separator: ", ")
   }
 
-  static func added(_ slot: VaultSlot) -> String { "added slot \(slot.number): \(name(of: slot))" }
+  static var deviceKeyAlone: String {
+    "without device.key everything in the vault is lost; "
+      + "'\(KeychainCommandContext.current.commandPath) recovery create' makes a code on paper "
+      + "that opens it"
+  }
+
+  static func added(_ slot: VaultSlot) -> String {
+    "added slot \(slot.number): \(label(of: slot))"
+  }
+
+  /// What a slot is, with the recipient, as there may be several.
+  static func label(of slot: VaultSlot) -> String {
+    name(of: slot) + (slot.recipient.map { " \($0)" } ?? "")
+  }
 
   static func lockedNow(by slot: VaultSlot) -> String {
     let key = slot.kind == .keyFile ? " --key-file FILE" : ""
@@ -91,7 +112,7 @@ extension UserInterface {
   }
 
   static func removed(_ slot: VaultSlot) -> String {
-    "removed slot \(slot.number): \(name(of: slot)); "
+    "removed slot \(slot.number): \(label(of: slot)); "
       + "copies of the vault that were made before still open with it"
   }
 
@@ -119,7 +140,13 @@ extension UserInterface {
 
   var backupNeedsThisDevice: String {
     "only this machine's device key opens the copy; to have it open elsewhere, "
-      + "run '\(KeychainCommandContext.current.commandPath) slots add --passphrase' and copy again"
+      + "run '\(KeychainCommandContext.current.commandPath) recovery create' for a code on paper, or "
+      + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase', and copy again"
+  }
+
+  static func boundToDevice(_ count: Int) -> String {
+    "\(items(count)) of it \(are(count)) bound to a device: "
+      + "no copy brings \(count == 1 ? "it" : "them") back without that device.key"
   }
 
   private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {

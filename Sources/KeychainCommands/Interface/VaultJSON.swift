@@ -10,6 +10,7 @@ struct SlotJSON: Encodable {
   let memory: UInt64?
   let passes: UInt32?
   let thisDevice: Bool?
+  let recipient: String?
 
   init(_ slot: VaultSlot) {
     number = slot.number
@@ -18,6 +19,7 @@ struct SlotJSON: Encodable {
     memory = slot.passwordHash?.memory
     passes = slot.passwordHash?.passes
     thisDevice = slot.isThisDevice
+    recipient = slot.recipient?.description
   }
 
   // Programs depend on these words, so they are no reflection of names in the code.
@@ -52,6 +54,7 @@ struct StatusJSON: Encodable {
   let items: Int
   let itemsByAccessibility: [String: Int]
   let counter: UInt64?
+  let check: String?
   let slots: [SlotJSON]
   let damagedSlots: [UInt32]
   let deviceKey: String
@@ -75,6 +78,7 @@ struct StatusJSON: Encodable {
     itemsByAccessibility = Dictionary(
       uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
     counter = status.counter
+    check = status.check?.description
     slots = status.slots.map(SlotJSON.init)
     damagedSlots = status.damagedSlots
     deviceKey = status.deviceSecretPath

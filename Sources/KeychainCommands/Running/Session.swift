@@ -22,7 +22,7 @@ struct Session {
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     var configuration = Vault.Configuration(
       path: options.vault, unlock: try options.unlockSource(),
-      notice: { interface.say($0.message) })
+      notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
     if let deadline = options.deadline { configuration.deadline = deadline }
     if let prompt {
       configuration.interaction = .allowed { request throws(KeychainError) in

@@ -10,6 +10,9 @@ struct TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
   static let patience: Duration = .seconds(120)
 
+  /// How long a person may take to write something down.
+  static let patienceForWriting: Duration = .seconds(1200)
+
   /// How often two answers may differ.
   private static let attempts = 3
 
@@ -47,6 +50,38 @@ struct TerminalPrompt: Sendable {
     }
     guard let answer else { throw .answersKeepDiffering }
     return answer
+  }
+
+  /// Shows a secret, alone on the screen, and asks for it until it is given back.
+  ///
+  /// The screen is as it was before when this returns.
+  ///
+  /// - Parameters:
+  ///   - secret: What is shown.
+  ///   - heading: What stands above it.
+  ///   - question: What asks for it.
+  ///   - wrong: What is said to another answer.
+  ///   - isRight: Compares an answer.
+  /// - Returns: `false` if it was not given back in three answers.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled``,
+  ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/inputOutput``.
+  func isGivenBack(
+    _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
+    isRight: (borrowing SecretBytes) -> Bool
+  ) throws(KeychainError) -> Bool {
+    try inSession(hidden: false) { session throws(TerminalSession.End) in
+      session.openScreen()
+      defer { session.closeScreen() }
+      session.write(heading)
+      session.write(secret)
+      session.write("\n\n")
+      for _ in 1...Self.attempts {
+        let answer = try session.answer(to: question, patience: Self.patienceForWriting)
+        if isRight(answer) { return true }
+        session.write(wrong + "\n")
+      }
+      return false
+    }
   }
 
   /// Asks to agree; only `y` and `yes` do.

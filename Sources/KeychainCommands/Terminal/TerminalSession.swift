@@ -44,11 +44,32 @@ struct TerminalSession: ~Copyable {
     writeAll(text, to: terminal.descriptor)
   }
 
+  /// Shows a secret without making a string of it.
+  borrowing func write(_ secret: borrowing SecretBytes) {
+    try? secret.write(toFileDescriptor: terminal.descriptor)
+  }
+
+  /// Changes to an empty screen beside the usual one, whose contents no scrolling brings back.
+  borrowing func openScreen() {
+    if hasScreens { write("\u{1B}[?1049h\u{1B}[2J\u{1B}[H") }
+  }
+
+  /// Empties that screen, and goes back to the usual one.
+  borrowing func closeScreen() {
+    if hasScreens { write("\u{1B}[2J\u{1B}[H\u{1B}[?1049l") }
+  }
+
+  private var hasScreens: Bool {
+    Session.environment("TERM").map { $0 != "dumb" } ?? false
+  }
+
   /// Asks, and reads a line.
-  borrowing func answer(to question: String) throws(End) -> SecretBytes {
+  borrowing func answer(
+    to question: String, patience: Duration = TerminalPrompt.patience
+  ) throws(End) -> SecretBytes {
     write(question)
     defer { if saved != nil { write("\n") } }
-    let end = ContinuousClock.now + TerminalPrompt.patience
+    let end = ContinuousClock.now + patience
     do {
       var line = LineBuffer(try SecretBuffer())
       while try line.takes(try nextByte(until: end)) {

@@ -56,7 +56,7 @@ final class DeviceKeys: Sendable {
   /// The root key, if this device's slot grants it.
   func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
-    return OpenedRoot(root: try granted.copy(), opener: RootOpener(slot, nil))
+    return OpenedRoot(root: granted, slot: slot, presented: nil)
   }
 
   /// The slot of this device.

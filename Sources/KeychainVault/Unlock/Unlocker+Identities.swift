@@ -8,8 +8,8 @@ extension Unlocker {
   /// Anybody who can write the file could have sealed a root key of their own to the identity; hence the
   /// pins, and where there are none, the record of what was seen.
   func openAsRecipient(
-    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String
-  ) throws(KeychainError) -> OpenedRoot {
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
+  ) throws(KeychainError) -> OpenedSlot {
     let check = VaultCheck(bytes: head.row.checks.open)
     if presented.pins.isEmpty {
       tellFirstSight(check, path)
@@ -27,7 +27,7 @@ extension Unlocker {
       }
       // It is the key that has the pinned check, not only the row that shows it.
       if try TierKeys(root: root).checks == head.row.checks {
-        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+        return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
       failure = .strangeSlot(slot.number)
     }

@@ -10,7 +10,8 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedRoot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    return try openHoldingLock(presented, head, path, deadline)
+    let opened = try openHoldingLock(presented, head, path, deadline)
+    return OpenedRoot(root: opened.root, slot: opened.slot, presented: presented)
   }
 
   /// Sees to it that one password hash runs at a time for each user.
@@ -30,9 +31,9 @@ extension Unlocker {
   }
 
   func openHoldingLock(
-    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedRoot {
+  ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
     for (index, slot) in slots.enumerated() {
@@ -43,7 +44,7 @@ extension Unlocker {
       }
       let inputKey = try inputKey(of: presented, for: slot)
       if let root = try SlotSealing.open(slot, inputKey: inputKey) {
-        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+        return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
     }
     try head.slots.requireUndamaged()

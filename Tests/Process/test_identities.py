@@ -1,0 +1,220 @@
+"""Identities: one vault for several people and services, and pins against another in its place."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from prefs_testing import PASSPHRASE, hinted
+
+
+def kinds(home) -> list[tuple[str, str]]:
+  return [(slot["kind"], slot["grant"]) for slot in home.run("slots", "list", "--json").json]
+
+
+def make_identity(home, name: str = "identity") -> tuple[str, str]:
+  """Makes an identity, and returns its file and its recipient."""
+  path = str(home.folder / name)
+  return path, home.run("identity", "create", path).out.decode().strip()
+
+
+def check(home) -> str:
+  return home.run("status", "--json").json["check"]
+
+
+def copied(home, other) -> None:
+  """Brings a vault to another home, without the device key."""
+  other.vault.parent.mkdir(mode=0o700, exist_ok=True)
+  shutil.copy(home.vault, other.vault)
+
+
+def test_the_usual_place_of_an_identity(home):
+  made = home.run("identity", "create")
+  path = home.folder / "config" / "keychain" / "identity"
+  assert made.out.startswith(b"pkpub1-") and made.out.endswith(b"\n") and len(made.out) == 64
+  assert str(path) in made.error and "pinned to no vault" in made.error
+  assert "slots add --recipient pkpub1-" in hinted(made)
+  assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+  contents = path.read_bytes()
+  assert b"pksec1-" in contents and made.out.strip() in contents
+  refused = home.run("identity", "create", code=75)
+  assert "not overwritten" in refused.error and path.read_bytes() == contents
+  assert [file.name for file in path.parent.iterdir()] == ["identity"]
+
+
+def test_an_identity_is_shown_without_its_secret(home):
+  home.set("alice", b"secret")
+  path, recipient = make_identity(home)
+  shown = home.run("identity", "show", path)
+  assert recipient in shown.out.decode() and check(home) in shown.out.decode()
+  assert b"pksec1" not in shown.out
+  assert home.run("identity", "show", path, "--json").json == {
+    "file": path, "recipient": recipient, "vaults": [check(home)]}
+
+
+def test_an_identity_made_beside_a_vault_is_pinned_to_it(home, make_home):
+  home.set("alice", b"secret")
+  made = home.run("identity", "create", "identity")
+  assert f"pinned to the vault with the check {check(home)}" in made.error
+  # A vault that nobody has seen here may be anybody's.
+  stranger = make_home()
+  copied(home, stranger)
+  assert "pinned to no vault" in stranger.run("identity", "create", "identity").error
+
+
+def test_two_people_share_a_vault_in_two_homes(home, make_home):
+  home.set("alice", b"secret")
+  people = [make_home(), make_home()]
+  identities = [make_identity(person) for person in people]
+  for _, recipient in identities:
+    told = home.run("slots", "add", "--recipient", recipient.upper())
+    assert recipient in told.error and f"--check {check(home)}" in hinted(told)
+  assert kinds(home) == [("device", "root"), ("recipient", "root"), ("recipient", "root")]
+  for person, (path, _) in zip(people, identities):
+    copied(home, person)
+    person.run("identity", "pin", path, "--check", check(home).upper())
+    assert person.get("alice", "--identity", path) == b"secret"
+    assert person.get("alice", environment={"KEYCHAIN_IDENTITY_FILE": path}) == b"secret"
+    person.run("lock", "--all")
+    person.run("get", "alice", code=77)
+  people[0].set("bob", b"more", "--identity", identities[0][0])
+  people[0].run("slots", "remove", "3", "--yes", "--identity", identities[0][0])
+  copied(people[0], people[1])
+  refused = people[1].run("get", "bob", "--identity", identities[1][0], code=78)
+  assert "no slot for the identity" in refused.error
+
+
+def test_a_recipient_is_listed_and_added_once(home):
+  home.set("alice", b"secret")
+  _, recipient = make_identity(home)
+  home.run("slots", "add", "--recipient", recipient)
+  refused = home.run("slots", "add", "--recipient", recipient, code=75)
+  assert "slot 2 is this recipient's already" in refused.error
+  assert home.run("slots", "list", "--json").json[1]["recipient"] == recipient
+  assert home.run("slots", "list").out.splitlines()[1].split(b"\t")[1:] == [
+    b"recipient", b"everything", recipient.encode()]
+  mistyped = recipient[:-1] + ("0" if recipient[-1] != "0" else "1")
+  refused = home.run("slots", "add", "--recipient", mistyped, code=64)
+  assert "mistyped" in refused.error
+  home.run("slots", "add", "--recipient", recipient, "--device", code=64)
+
+
+def test_a_vault_made_with_an_identity(home, make_home):
+  path, recipient = make_identity(home)
+  made = home.run("init", "--identity", path)
+  assert "recipient" in made.error and "recovery create" not in hinted(made)
+  assert kinds(home) == [("device", "openTier"), ("recipient", "root")]
+  home.set("alice", b"secret", "--identity", path)
+  home.run("get", "alice", code=77)
+  alone = make_home()
+  alone.run("init", "--identity", path, "--no-device")
+  assert kinds(alone) == [("recipient", "root")] and not (alone.state / "device.key").exists()
+  both = make_home()
+  both.init("--identity", path)
+  assert kinds(both) == [("device", "openTier"), ("passphrase", "root"), ("recipient", "root")]
+  both.set("alice", b"x", *both.passphrase())
+  assert both.get("alice", "--identity", path) == b"x"
+  by_variable = make_home()
+  by_variable.set("alice", b"x", environment={"KEYCHAIN_IDENTITY_FILE": path})
+  assert kinds(by_variable) == [("device", "openTier"), ("recipient", "root")]
+  # Pinned elsewhere by now, the identity would not open what it makes.
+  home.run("identity", "pin", path)
+  pinned = make_home()
+  refused = pinned.set("alice", b"x", environment={"KEYCHAIN_IDENTITY_FILE": path}, code=79)
+  assert "pinned" in refused.error and not pinned.vault.exists()
+  assert "pinned" in pinned.run("init", "--identity", path, code=79).error
+
+
+def test_a_forged_vault_is_refused_by_a_pinned_identity(home, make_home):
+  home.set("alice", b"secret")
+  path, recipient = make_identity(home)
+  home.run("slots", "add", "--recipient", recipient)
+  forger = make_home()
+  forger.set("alice", b"forged")
+  forger.run("slots", "add", "--recipient", recipient)
+  refused = forger.run("get", "alice", "--identity", path, code=65)
+  assert "another vault" in refused.error and check(forger) in refused.error
+  assert "prefs keychain identity pin FILE" in hinted(refused)
+  forger.run("unlock", "--identity", path, code=65)
+  forger.run("slots", "add", "--device", "--identity", path, code=65)
+
+
+def test_an_unpinned_identity_tells_what_it_sees_first(home, make_home):
+  service = make_home()
+  path, recipient = make_identity(service)
+  home.set("alice", b"secret")
+  home.run("slots", "add", "--recipient", recipient)
+  copied(home, service)
+  first = service.run("get", "alice", "--identity", path)
+  assert check(home) in first.error and "first time" in first.error
+  assert service.run("get", "alice", "--identity", path).error == ""
+  # What was seen is the pin from then on.
+  forger = make_home()
+  forger.set("alice", b"forged")
+  forger.run("slots", "add", "--recipient", recipient)
+  copied(forger, service)
+  service.run("get", "alice", "--identity", path, code=65)
+  service.run("identity", "pin", path, code=65)
+
+
+def test_pins_are_added_and_replaced(home, make_home):
+  home.set("alice", b"x")
+  other = make_home()
+  other.set("alice", b"x")
+  path, recipient = make_identity(home)
+  with open(path, "ab") as file:
+    file.write(b"# mine\n")
+  told = other.run("identity", "pin", path)
+  assert check(home) in told.error and check(other) in told.error
+  told = other.run("identity", "pin", path, "--replace")
+  assert check(home) not in told.error
+  with open(path, encoding="utf-8") as file:
+    contents = file.read()
+  assert contents.endswith(f"# mine\nvault: {check(other)}\n") and contents.count("vault:") == 1
+  assert home.run("identity", "show", path, "--json").json["recipient"] == recipient
+  home.run("identity", "pin", path, "--check", "abc", code=64)
+  assert make_home().run("identity", "pin", path, code=69)
+
+
+def test_a_new_root_key_changes_the_check(home):
+  home.set("alice", b"secret")
+  path, recipient = make_identity(home)
+  home.run("slots", "add", "--recipient", recipient)
+  before = check(home)
+  told = home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1])
+  assert "identity pin" in told.error and check(home) != before
+  assert kinds(home) == [("device", "openTier"), ("recipient", "root"), ("passphrase", "root")]
+  home.run("get", "alice", "--identity", path, code=65)
+  home.run("identity", "pin", path)
+  assert home.get("alice", "--identity", path) == b"secret"
+  assert home.get("alice", *home.passphrase()) == b"secret"
+  home.run("verify")
+
+
+def test_files_that_are_no_identity(home):
+  home.set("alice", b"x")
+  for name, contents in (("text", PASSPHRASE), ("empty", b""), ("bytes", b"\xff\x00")):
+    path = home.file(name, contents)
+    for arguments in (["get", "alice", "--identity", path], ["identity", "show", path],
+                      ["identity", "pin", path]):
+      refused = home.run(*arguments, code=78)
+      assert "no identity file" in refused.error and PASSPHRASE.decode() not in refused.error
+  path, _ = make_identity(home)
+  os.chmod(path, 0o640)
+  home.run("identity", "show", path, code=79)
+  home.run("identity", "show", "none", code=74)
+  home.run("get", "alice", environment={"KEYCHAIN_IDENTITY_FILE": path}, code=0)
+
+
+def test_a_service_without_terminal_and_home(make_home):
+  """As cron or systemd starts it: nothing is asked, and the variable is enough."""
+  home = make_home()
+  path, recipient = make_identity(home)
+  home.run("init", "--identity", path)
+  home.set("alice", b"secret", "--identity", path)
+  bare = {name: None for name in home.environment if name != "PATH"}
+  bare |= {"KEYCHAIN_VAULT": str(home.vault), "STATE_DIRECTORY": str(home.folder / "state"),
+           "XDG_STATE_HOME": str(home.folder / "state"), "KEYCHAIN_IDENTITY_FILE": path}
+  assert home.get("alice", environment=bare) == b"secret"
+  home.forget_keys()
+  home.run("get", "alice", environment=bare | {"KEYCHAIN_IDENTITY_FILE": None}, code=77)
