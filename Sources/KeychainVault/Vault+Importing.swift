@@ -82,7 +82,7 @@ extension Vault {
     _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
     let head = try ExportHead(input.read(ExportHead.count))
-    let commitment = try input.read(4 + ExportKey.commitmentCount)
+    let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
     let key = try ExportKey(head, passphrase: passphrase)

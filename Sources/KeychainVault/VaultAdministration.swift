@@ -82,10 +82,7 @@ struct SlotChange: ~Copyable {
   /// Believes only slots that a holder of the root key made.
   func requireTrustedSlots() throws(KeychainError) {
     let slots = try writer.rows.slots()
-    guard slots.damaged.isEmpty else {
-      throw KeychainError(
-        .damaged, "slot \(slots.damaged[0]) of the vault is damaged", recovery: "restore a backup")
-    }
+    try slots.requireUndamaged()
     for slot in slots.intact {
       guard try slot.isMade(byHolderOf: root.bytes) else {
         throw KeychainError(

@@ -162,14 +162,47 @@ struct ExportRefusalTests {
     #expect(ContinuousClock.now - start < .seconds(5))
   }
 
+  /// The places are those of the lengths of parameters, salt and commitment.
+  @Test(arguments: [10, 26, 62], [0, 11, 31, 33, 0x0100_0020, .max] as [UInt32])
+  func aWrongLengthIsNoWrongPassphrase(_ place: Int, _ count: UInt32) throws {
+    var (bytes, test) = try small()
+    bytes.replaceSubrange(place..<(place + 4), with: FieldWriter.fields { $0.integer(count) })
+    ExportSupport.expectRefusal(of: try write(bytes, in: test), in: test, [.damaged])
+  }
+
+  /// The metadata is refused for its length, before the bytes are missed that it announces.
+  @Test func metadataHasALimit() throws {
+    let test = try TestVault()
+    for count in [UInt32(4 << 20) + 1, .max] {
+      let announced = FieldWriter.fields {
+        $0.integer(UInt8(0))
+        $0.integer(count)
+      }
+      let path = try ExportSupport.forge([], in: test, count: 1, trailing: announced)
+      let error = #expect(throws: KeychainError.self) {
+        _ = try test.handle().importItems(from: path, passphrase: ExportSupport.passphrase())
+      }
+      #expect(error?.code == .damaged && error?.message.contains("too large") == true)
+    }
+  }
+
   @Test func strangersAreToldApart() throws {
     let (bytes, test) = try small()
-    for stranger in ["", "x", "PKEXPORT", "PKEXPORT1", "SQLite format 3\0"] {
+    for stranger in [
+      "", "x", "PKEXPORT", "PKEXPORT1", "SQLite format 3\0", "PKEXPORT\n", "PKEXPORT1\r\n",
+      "PKEXPORT2", "PKEXPORT2 \n", "PKEXPORTx\n", "pkexport1\n", "PKEXPORT-1\n", "PKEXPORT2\r\n",
+      "PKEXPORT12345678901\n", "PKEXPORT\u{662}\n", " PKEXPORT1\n",
+    ] {
       ExportSupport.expectRefusal(of: try test.file("stranger", stranger), in: test, [.foreign])
+      let longer = Array(stranger.utf8) + bytes.dropFirst(10)
+      ExportSupport.expectRefusal(of: try write(longer, in: test), in: test, [.foreign])
     }
-    var newer = bytes
-    newer[8] = UInt8(ascii: "2")
-    ExportSupport.expectRefusal(of: try write(newer, in: test), in: test, [.unsupportedFormat])
+    for version in ["0", "2", "9", "01", "10", "11", "1234567890"] {
+      let start = Array("PKEXPORT\(version)\n".utf8)
+      for newer in [start, start + bytes.dropFirst(10)] {
+        ExportSupport.expectRefusal(of: try write(newer, in: test), in: test, [.unsupportedFormat])
+      }
+    }
     ExportSupport.expectRefusal(of: test.folder.path, in: test, [.inputOutput])
     ExportSupport.expectRefusal(of: test.folder.path + "/none", in: test, [.inputOutput])
     let path = try write(bytes, in: test)

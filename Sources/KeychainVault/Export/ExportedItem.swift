@@ -10,9 +10,6 @@ struct ExportedItem: ~Copyable {
   /// The metadata as the format writes it, byte for byte.
   let metadata: SecretBytes
   let secret: SecretBytes
-
-  /// Metadata is read whole, so that there must be an end to it.
-  static let metadataLimit = 16 << 20
 }
 
 extension ExportWriter {
@@ -54,23 +51,21 @@ struct ExportContent: ~Copyable {
   /// The next item; `nil` after the last, once the end of the export has been seen.
   mutating func next() throws(KeychainError) -> ExportedItem? {
     guard let accessibility = try nextClass() else { return nil }
-    let metadata = try reader.byteString(limit: ExportedItem.metadataLimit)
+    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
     let secret = try reader.byteString(limit: Credential.maximumSecretCount)
     let credential = try metadata.withBytes { bytes throws(KeychainError) in
       try Self.credential(bytes, accessibility)
     }
-    try Self.check(credential, secretCount: secret.count)
     return ExportedItem(credential: credential, metadata: metadata, secret: secret)
   }
 
   /// The next credential, its secret left aside; `nil` as ``next()``.
   mutating func nextCredential() throws(KeychainError) -> Credential? {
     guard let accessibility = try nextClass() else { return nil }
-    let credential = try reader.withByteString(limit: ExportedItem.metadataLimit) {
+    let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
       bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
     }
-    let secretCount = try reader.skipByteString(limit: Credential.maximumSecretCount)
-    try Self.check(credential, secretCount: secretCount)
+    _ = try reader.skipByteString(limit: Credential.maximumSecretCount)
     return credential
   }
 
@@ -90,18 +85,8 @@ struct ExportContent: ~Copyable {
     _ metadata: RawSpan, _ accessibility: Accessibility
   ) throws(KeychainError) -> Credential {
     guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
-      throw .damagedExport("what it says of an item cannot be read")
+      throw .damagedExport("what it says of an item breaks the rules")
     }
     return credential
-  }
-
-  private static func check(
-    _ credential: Credential, secretCount: Int
-  ) throws(KeychainError) {
-    do throws(KeychainError) {
-      try credential.checkRules(secretCount: secretCount)
-    } catch {
-      throw .damagedExport(error.message)
-    }
   }
 }

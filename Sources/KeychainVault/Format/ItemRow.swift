@@ -114,10 +114,14 @@ struct ItemSealing {
   ) throws(KeychainError) -> SecretBytes {
     let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    guard let metadata = try Sealing.openPadded(row.metadata, with: key) else {
-      throw .damagedItem(name)
-    }
+    guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
     return metadata
+  }
+
+  private static func openMetadata(
+    _ row: ItemRow, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes? {
+    try Sealing.openPadded(row.metadata, with: key, limit: MetadataCoding.maximumCount)
   }
 
   private func credential(
@@ -136,7 +140,8 @@ struct ItemSealing {
   ) throws(KeychainError) -> SecretBytes {
     let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
-    guard let secret = try Sealing.openPadded(row.secret, with: key) else {
+    let limit = Credential.maximumSecretCount
+    guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {
       throw .damagedItem(name)
     }
     return secret
@@ -153,7 +158,7 @@ struct ItemSealing {
     guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
     let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    return try Sealing.openPadded(row.metadata, with: key) != nil
+    return try Self.openMetadata(row, with: key) != nil
   }
 
   private func groupKey(

@@ -80,11 +80,7 @@ final class DeviceKeys: Sendable {
       stranger = slot
     }
     // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
-    if let stranger {
-      throw KeychainError(
-        .damaged, "slot \(stranger.number) of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
-    }
+    if let stranger { throw .strangeSlot(stranger.number) }
     return nil
   }
 
