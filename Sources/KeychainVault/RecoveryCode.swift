@@ -11,7 +11,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
 
   let bytes: SecretBytes
 
-  private init(_ bytes: consuming SecretBytes) {
+  init(_ bytes: consuming SecretBytes) {
     self.bytes = bytes
   }
 

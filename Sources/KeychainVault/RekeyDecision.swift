@@ -40,7 +40,7 @@ struct RekeyDecision {
   ) throws(KeychainError) -> Carrying? {
     guard isTrusted else { return nil }
     if let kept = secrets.kept[slot.number] { return kept.slot == slot ? .by(kept) : nil }
-    if slot.kind == .recipient { return .asRecipient }
+    if let recipient = slot.recipient { return recipient.isUsable ? .asRecipient : nil }
     return slot == own ? .asDevice : nil
   }
 

@@ -35,8 +35,8 @@ struct RekeySecrets {
         vault.unlocker.sources.present(source), admin.head, session.opened.path,
         Deadline(after: vault.configuration.deadline))
     }
-    try requireRoot(opened.root)
-    try keep(opened.opener)
+    try requireRoot(opened.root.bytes)
+    try keep(opened)
   }
 
   /// Asks for the passphrases that were not presented; the slot of one that is not given is not kept.
@@ -69,7 +69,7 @@ struct RekeySecrets {
     }
     guard let root else { return false }
     try requireRoot(root)
-    try keep(RootOpener(slot, presented))
+    try keep(OpenedRoot(root: SharedSecret(root), slot: slot, presented: presented))
     return true
   }
 
@@ -82,7 +82,7 @@ struct RekeySecrets {
   }
 
   /// Keeps a slot by the secret that opened it; a device or a recipient needs none.
-  private mutating func keep(_ opener: RootOpener) throws(KeychainError) {
+  private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
     guard kept[opener.slot.number] == nil else { return }
     switch opener.presented {
     case .none: break

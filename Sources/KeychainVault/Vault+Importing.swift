@@ -9,7 +9,8 @@ extension Vault {
   ///
   /// All of them are taken in one step, or none: nothing is done before the whole export has been read.
   /// Credentials that are there already are left alone, unless `overwriting` says otherwise. Times are
-  /// those of the export. Whoever knew the passphrase is believed.
+  /// those of the export. Whoever knew the passphrase is believed. While it writes, other programs wait
+  /// with writing, and for a large export with reading, too.
   ///
   /// - Parameters:
   ///   - path: The export.
@@ -36,7 +37,8 @@ extension Vault {
     }
     defer { try? descriptor.close() }
     return try importItems(
-      from: descriptor, name: path, passphrase, overwriting: overwriting, isDryRun: isDryRun,
+      from: descriptor.rawValue, name: path, passphrase, overwriting: overwriting,
+      isDryRun: isDryRun,
       progress)
   }
 
@@ -57,15 +59,18 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ImportReport {
     try importItems(
-      from: FileDescriptor(rawValue: descriptor), name: "the export", passphrase,
+      from: descriptor, name: "the export", passphrase,
       overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
   private func importItems(
-    from descriptor: FileDescriptor, name: String, _ passphrase: borrowing SecretBytes,
+    from descriptor: Int32, name: String, _ passphrase: borrowing SecretBytes,
     overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ImportReport {
-    let export = try openExport(descriptor, name: name, passphrase)
+    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
+      try stateFolder()
+    }
+    let export = try openExport(input, passphrase)
     let survey = try export.survey()
     let course = ImportCourse(survey, overwriting: overwriting, progress: progress)
     return isDryRun
@@ -73,14 +78,11 @@ extension Vault {
   }
 
   /// Reads the beginning of an export, and hashes the passphrase.
-  private func openExport(
-    _ descriptor: FileDescriptor, name: String, _ passphrase: borrowing SecretBytes
+  func openExport(
+    _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
-    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
-      try stateFolder()
-    }
     let head = try ExportHead(input.read(ExportHead.count))
-    let commitment = try input.read(4 + ExportKey.commitmentCount)
+    let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
     let key = try ExportKey(head, passphrase: passphrase)
@@ -117,7 +119,7 @@ extension Vault {
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
-    let course = try session.write(survey.requirement) {
+    let course = try session.write(survey.requirement, inBatch: true) {
       writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing

@@ -169,11 +169,7 @@ extension Vault {
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     let head = try session.readHead()
-    guard head.slots.damaged.isEmpty else {
-      throw KeychainError(
-        .damaged, "slot \(head.slots.damaged[0]) of the vault is damaged",
-        recovery: "restore a backup")
-    }
+    try head.slots.requireUndamaged()
     let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
     return try VaultAdministration(session: session, head: head, opened: opened)
   }

@@ -8,15 +8,15 @@ struct VaultAdministration: Sendable {
   let head: VaultHead
   let root: SharedSecret
   let keys: TierKeys
-  let opener: RootOpener
+  let opener: OpenedRoot
 
   init(
-    session: VaultSession, head: VaultHead, opened: consuming OpenedRoot
+    session: VaultSession, head: VaultHead, opened: OpenedRoot
   ) throws(KeychainError) {
     self.session = session
     self.head = head
-    opener = opened.opener
-    root = SharedSecret(opened.takeRoot())
+    opener = opened
+    root = opened.root
     keys = try TierKeys(root: self.root.bytes)
     guard keys.checks == head.row.checks else {
       throw KeychainError(
@@ -82,10 +82,7 @@ struct SlotChange: ~Copyable {
   /// Believes only slots that a holder of the root key made.
   func requireTrustedSlots() throws(KeychainError) {
     let slots = try writer.rows.slots()
-    guard slots.damaged.isEmpty else {
-      throw KeychainError(
-        .damaged, "slot \(slots.damaged[0]) of the vault is damaged", recovery: "restore a backup")
-    }
+    try slots.requireUndamaged()
     for slot in slots.intact {
       guard try slot.isMade(byHolderOf: root.bytes) else {
         throw KeychainError(

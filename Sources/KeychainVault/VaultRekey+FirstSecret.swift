@@ -22,8 +22,8 @@ extension VaultRekey {
   ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {
     let number = try admin.session.unlocker.device.slot(admin.head)?.number
     var rest = try change.slots()
-    let recipients = rest.filter { $0.kind == .recipient }
-    rest.removeAll { $0.kind == .recipient }
+    let recipients = rest.filter { $0.recipient?.isUsable ?? false }
+    rest.removeAll { recipients.contains($0) }
     let own = rest.first { $0.number == number }
     rest.removeAll { $0.number == number }
     guard rest.isEmpty else { throw Self.notCarried(rest) }

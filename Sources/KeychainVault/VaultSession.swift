@@ -46,6 +46,7 @@ struct VaultSession: Sendable {
   /// `device` is the device secret, where the change needs one that may just have been made.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
+    inBatch isBatch: Bool = false,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
@@ -55,9 +56,10 @@ struct VaultSession: Sendable {
       return try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Attempt<Result> in
         if let stale = try staleHead(rows, keys, requirement, Result.self) { return stale }
+        let sealing = ItemSealing(
+          keys: keys, device: needed, batch: isBatch ? try SealingBatch() : nil)
         var writer = try VaultWriter(
-          rows: rows, sealing: ItemSealing(keys: keys, device: needed),
-          state: try checkedState(rows, keys))
+          rows: rows, sealing: sealing, state: try checkedState(rows, keys))
         let attempt = try body(&writer)
         if case .done = attempt { try writer.finish() }
         return attempt

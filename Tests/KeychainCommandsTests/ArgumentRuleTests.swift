@@ -16,13 +16,16 @@ struct ArgumentRuleTests {
     "init --no-device", "init --passphrase-file f", "init --new-key-file a --with-key-file b",
     "init --new-passphrase-fd 3 --new-passphrase-file f", "slots add",
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
+    "slots add --recipient pkpub1-x", "init --recovery-code-file f",
+    "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
+    "set a --recovery-code-fd 0", "identity show", "identity pin f --check 12",
     "slots remove", "slots remove x", "backup", "rename a",
     "rename a b --to-service s --to-server h",
     "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
     "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",
-    "slots add --recipient pkpub1-x", "init --recovery-code-file f",
-    "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
-    "set a --recovery-code-fd 0", "identity show", "identity pin f --check 12",
+    "rekey --keep-passphrase-fd -1", "rekey --keep-passphrase-fd 3 --keep-passphrase-fd 3",
+    "rekey --passphrase-fd 3 --keep-passphrase-fd 3",
+    "rekey --recovery-code-fd 3 --keep-passphrase-fd 3",
   ])
   func wrongUsageIsRefused(_ line: String) {
     let error = #expect(throws: (any Error).self) { try Self.parse(line) }
@@ -36,11 +39,12 @@ struct ArgumentRuleTests {
     "init", "init --no-device --passphrase", "init --no-device --new-passphrase-file f",
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
-    "accept-restored -y", "mv a b --to-service -x --json", "rename a -- -b",
-    "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
     "init --identity i --no-device", "recovery create --code-file f",
     "identity create", "identity create f", "identity show f --json",
     "identity pin f --check 0123456789ABCDEF0123456789abcdef --replace",
+    "accept-restored -y", "mv a b --to-service -x --json", "rename a -- -b",
+    "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
+    "rekey -y --keep-passphrase-fd 3 --keep-passphrase-fd 4 --keep-key-file a --keep-key-file b",
     "doctor --json --store vault --no-prompt --deadline 5 --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {

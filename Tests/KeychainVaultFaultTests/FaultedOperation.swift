@@ -47,6 +47,9 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let update = CredentialUpdate(accessibility: .always, label: .set("new"))
       return "\(try vault.update(.test("b"), with: update).version)"
     },
+    Self("rename") { vault, _ in
+      "\(try vault.rename(.test("b"), to: .test("renamed", group: "new group")).version)"
+    },
     Self("remove") { vault, _ in "\(try vault.remove(.test("b")))" },
     Self("add the first passphrase") { vault, _ in
       "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
@@ -79,6 +82,14 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
     },
     Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
+    Self("change the passphrase", on: passphraseAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.changePassphrase(to: SecretBytes(copying: VaultContents.changed)))"
+    },
+    Self("new keys, without the key file", on: keyFileAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.rekey { _ in true }.plan)"
+    },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }
       return "accepted"
@@ -109,9 +120,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     },
     Self("export") { vault, test in
       let path = test.folder.path + "/x.export"
-      let report = try vault.export(to: path, passphrase: SecretBytes(copying: "export"))
-      // What has the name must be whole.
-      return "\(report) \(try imported(vault, test, rehearsing: true))"
+      return "\(try vault.export(to: path, passphrase: SecretBytes(copying: "export")))"
     },
     Self("rehearse an import", on: exportBesideOthers) { vault, test in
       try imported(vault, test, rehearsing: true)
@@ -125,7 +134,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     return "\(found.credentials.map(\.identity)) \(found.lockedCount) \(found.otherDeviceCount)"
   }
 
-  private static func imported(
+  static func imported(
     _ vault: Vault, _ test: TestVault, overwriting: Bool = false, rehearsing: Bool = false
   ) throws -> String {
     let report = try vault.importItems(
@@ -175,6 +184,12 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
   private static let recipientAdded: @Sendable (TestVault) throws -> Void = { vault in
     try somethingStored(vault)
     try vault.handle().addRecipientSlot(VaultRecipient(text: recipient))
+  }
+
+  private static let keyFileAdded: @Sendable (TestVault) throws -> Void = { vault in
+    try passphraseAdded(vault)
+    try vault.handle(passphrase: TestVault.passphrase)
+      .addKeyFileSlot(path: vault.folder.path + "/key-file")
   }
 
   private static let rolledBack: @Sendable (TestVault) throws -> Void = { vault in

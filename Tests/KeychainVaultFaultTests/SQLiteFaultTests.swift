@@ -111,6 +111,10 @@ private struct Run {
     let files = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
     let made = Set(files).intersection(["backup.db", "x.export"]).subtracting(namesBefore)
     #expect(made == [] || (try? outcome.get()) != nil, place)
+    // What has the name must be whole.
+    if made.contains("x.export") {
+      _ = try FaultedOperation.imported(vault.handle(), vault, rehearsing: true)
+    }
     #expect(!files.contains { $0.hasPrefix("backup.db-") || $0.hasSuffix(".tmp") }, place)
   }
 

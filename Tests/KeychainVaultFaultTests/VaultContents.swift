@@ -9,6 +9,10 @@ import KeychainVaultTesting
 struct VaultContents: Hashable, CustomStringConvertible {
   private var items: [String] = []
   private var slots: [String] = []
+  private var passphrase: String?
+
+  /// The passphrase that takes the place of the usual one.
+  static let changed = "changed"
 
   /// Reads all of a vault, checking on the way that it is intact.
   ///
@@ -17,9 +21,10 @@ struct VaultContents: Hashable, CustomStringConvertible {
     let found = vault.handle()
     guard try found.session() != nil else { return }
     let kinds = try found.slots().map(\.kind)
+    if kinds.contains(.passphrase) { passphrase = try Self.passphrase(of: vault) }
     let handle =
-      if kinds.contains(.passphrase) {
-        vault.handle(passphrase: TestVault.passphrase)
+      if let passphrase {
+        vault.handle(passphrase: passphrase)
       } else if kinds.contains(.keyFile) {
         vault.handle { $0.unlock = .keyFile(vault.folder.path + "/key-file", named: "the test") }
       } else {
@@ -36,6 +41,15 @@ struct VaultContents: Hashable, CustomStringConvertible {
       "\(credential.identity) \(credential.accessibility) \(credential.label ?? "-") "
         + "version \(credential.version) \(try handle.digest(of: credential.identity))"
     }
+  }
+
+  /// Which passphrase opens the vault.
+  private static func passphrase(of vault: TestVault) throws -> String {
+    let usual = vault.handle(passphrase: TestVault.passphrase)
+    let outcome = Result { try usual.ensureReadable(.unlockedNow) }
+    guard case .failure(let error as KeychainError) = outcome else { return TestVault.passphrase }
+    guard error.code == .incorrectSecret else { throw error }
+    return changed
   }
 
   var description: String { (items + slots).joined(separator: "\n") }

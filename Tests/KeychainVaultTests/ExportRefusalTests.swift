@@ -40,6 +40,20 @@ struct ExportRefusalTests {
     }
   }
 
+  /// A last chunk that is full is told from the others by its tag alone.
+  @Test func nothingFollowsAFullLastChunk() throws {
+    let test = try TestVault()
+    var item = try ExportSupport.Item("a")
+    item.secret = Array(repeating: 7, count: 65536 - 33 - item.metadata.count)
+    let path = try ExportSupport.forge([item], in: test)
+    let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+    try #require(bytes.count == 122 + 65553)
+    for extra in [[0], Array(bytes.suffix(65553)), Array(repeating: 0, count: 65553)] {
+      try expectRefusal(of: bytes + extra, in: test, "\(extra.count) bytes more")
+    }
+    try expectRefusal(of: Array(bytes.dropLast()), in: test, "a byte less")
+  }
+
   @Test func chunksKeepTheirOrder() throws {
     let test = try TestVault()
     var item = try ExportSupport.Item("a")
@@ -148,14 +162,47 @@ struct ExportRefusalTests {
     #expect(ContinuousClock.now - start < .seconds(5))
   }
 
+  /// The places are those of the lengths of parameters, salt and commitment.
+  @Test(arguments: [10, 26, 62], [0, 11, 31, 33, 0x0100_0020, .max] as [UInt32])
+  func aWrongLengthIsNoWrongPassphrase(_ place: Int, _ count: UInt32) throws {
+    var (bytes, test) = try small()
+    bytes.replaceSubrange(place..<(place + 4), with: FieldWriter.fields { $0.integer(count) })
+    ExportSupport.expectRefusal(of: try write(bytes, in: test), in: test, [.damaged])
+  }
+
+  /// The metadata is refused for its length, before the bytes are missed that it announces.
+  @Test func metadataHasALimit() throws {
+    let test = try TestVault()
+    for count in [UInt32(4 << 20) + 1, .max] {
+      let announced = FieldWriter.fields {
+        $0.integer(UInt8(0))
+        $0.integer(count)
+      }
+      let path = try ExportSupport.forge([], in: test, count: 1, trailing: announced)
+      let error = #expect(throws: KeychainError.self) {
+        _ = try test.handle().importItems(from: path, passphrase: ExportSupport.passphrase())
+      }
+      #expect(error?.code == .damaged && error?.message.contains("too large") == true)
+    }
+  }
+
   @Test func strangersAreToldApart() throws {
     let (bytes, test) = try small()
-    for stranger in ["", "x", "PKEXPORT", "PKEXPORT1", "SQLite format 3\0"] {
+    for stranger in [
+      "", "x", "PKEXPORT", "PKEXPORT1", "SQLite format 3\0", "PKEXPORT\n", "PKEXPORT1\r\n",
+      "PKEXPORT2", "PKEXPORT2 \n", "PKEXPORTx\n", "pkexport1\n", "PKEXPORT-1\n", "PKEXPORT2\r\n",
+      "PKEXPORT12345678901\n", "PKEXPORT\u{662}\n", " PKEXPORT1\n",
+    ] {
       ExportSupport.expectRefusal(of: try test.file("stranger", stranger), in: test, [.foreign])
+      let longer = Array(stranger.utf8) + bytes.dropFirst(10)
+      ExportSupport.expectRefusal(of: try write(longer, in: test), in: test, [.foreign])
     }
-    var newer = bytes
-    newer[8] = UInt8(ascii: "2")
-    ExportSupport.expectRefusal(of: try write(newer, in: test), in: test, [.unsupportedFormat])
+    for version in ["0", "2", "9", "01", "10", "11", "1234567890"] {
+      let start = Array("PKEXPORT\(version)\n".utf8)
+      for newer in [start, start + bytes.dropFirst(10)] {
+        ExportSupport.expectRefusal(of: try write(newer, in: test), in: test, [.unsupportedFormat])
+      }
+    }
     ExportSupport.expectRefusal(of: test.folder.path, in: test, [.inputOutput])
     ExportSupport.expectRefusal(of: test.folder.path + "/none", in: test, [.inputOutput])
     let path = try write(bytes, in: test)
@@ -197,6 +244,28 @@ struct ExportRefusalTests {
     #expect(try owner.verify().problems == [])
   }
 
+  /// What was written before a locked item was met must not stay.
+  @Test func anImportThatMeetsALockedItemTakesNothing() throws {
+    let (one, test) = (try TestVault(), try TestVault())
+    for number in 0..<20 { try one.handle().put("k\(number)", "new", .always) }
+    let path = try ExportSupport.export(one.handle(), in: one)
+    let owner = test.handle(passphrase: TestVault.passphrase)
+    try owner.create(
+      passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
+    try owner.put("k7", "old")
+    let before = try Data(contentsOf: URL(filePath: test.path))
+    for overwriting in [false, true] {
+      try expect(.locked, leavesNothing: test) {
+        _ = try test.handle().importItems(
+          from: path, passphrase: ExportSupport.passphrase(), overwriting: overwriting)
+      }
+    }
+    #expect(try Data(contentsOf: URL(filePath: test.path)) == before)
+    let report = try owner.importItems(from: path, passphrase: ExportSupport.passphrase())
+    #expect(report.addedCount == 19 && report.differing == [.test("k7")])
+    #expect(try owner.verify().problems == [])
+  }
+
   @Test func nothingIsMadeForNothing() throws {
     let test = try TestVault()
     let path = test.folder.path + "/x.export"
@@ -224,6 +293,22 @@ struct ExportRefusalTests {
     let path = try ExportSupport.export(test.handle(), in: test)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
+    let names = try FileManager.default.contentsOfDirectory(atPath: test.folder.path)
+    #expect(Set(names) == ["data", "state", "x.export"])
+  }
+
+  @Test func aDamagedVaultIsNotExported() throws {
+    let test = try TestVault()
+    try test.handle().put("a", String(repeating: "x", count: 20_000))
+    let handle = try FileHandle(forUpdating: URL(filePath: test.path))
+    let size = try handle.seekToEnd()
+    try handle.seek(toOffset: size - 5000)
+    try handle.write(contentsOf: Data(repeating: 0x55, count: 10))
+    try handle.close()
+    try expect(.damaged, leavesNothing: test) {
+      _ = try test.handle().export(
+        to: test.folder.path + "/x.export", passphrase: ExportSupport.passphrase())
+    }
   }
 
   private func write(_ bytes: [UInt8], in test: TestVault) throws -> String {

@@ -81,6 +81,17 @@ enum ExportSupport {
     return path
   }
 
+  /// Writes an export with this content, whatever it is.
+  static func forge(content: [UInt8], in test: TestVault) throws -> String {
+    let path = test.folder.path + "/\(UUID().uuidString).export"
+    let file = try NewFile(path)
+    let writer = try ExportWriter(key(), to: file.descriptor)
+    try writer.append { fields in for byte in content { fields.integer(byte) } }
+    try writer.finish()
+    try file.publish()
+    return path
+  }
+
   /// Expects an import to fail, and the vault not to be there afterwards.
   static func expectRefusal(
     of path: String, in test: TestVault, _ codes: Set<KeychainError.Code> = [.damaged],

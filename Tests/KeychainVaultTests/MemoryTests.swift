@@ -58,8 +58,12 @@ struct MemoryWalk {
     try use(vault.handle())
     let others = try useCodeAndIdentity()
     let keys = try keys()
+    let changed = try changeKeys()
+    let newKeys = try self.keys(of: handle(changed.passphrase))
     try vault.handle().lock(all: true)
-    return keys + others + [secret, large, passphrase]
+    return keys + newKeys + others + changed.inputs + [
+      secret, large, passphrase, changed.passphrase,
+    ]
   }
 
   /// Opens the vault by a recovery code and by an identity.
@@ -97,8 +101,32 @@ struct MemoryWalk {
     ]
   }
 
-  private func handle() -> Vault {
-    let passphrase = passphrase
+  /// Changes the passphrase, and gives the vault new keys.
+  ///
+  /// - Returns: The passphrase from then on, and what its slots were sealed under.
+  private func changeKeys() throws -> (passphrase: MaskedBytes, inputs: [MaskedBytes]) {
+    let new = MaskedBytes("the new passphrase", try SecretBytes.random(count: 32))
+    var inputs = try slotKeys(passphrase)
+    try handle().changePassphrase(to: new.secret())
+    inputs += try slotKeys(new)
+    try handle(new).rekey { _ in true }
+    try use(handle(new))
+    return (new, inputs + (try slotKeys(new)))
+  }
+
+  /// What the passphrase slot is sealed under.
+  private func slotKeys(_ passphrase: MaskedBytes) throws -> [MaskedBytes] {
+    let slot = try #require(
+      try vault.handle().existingSession().readHead().slots(.passphrase).first)
+    let parameters = try #require(PasswordHash.Parameters(encoded: slot.parameters))
+    let input = try SlotSealing.passphraseKey(
+      passphrase.secret(), salt: slot.salt, parameters: parameters)
+    let key = try Derivation.key(input, "pk1/slot.kek", slot.header)
+    return [MaskedBytes("the input key", input), MaskedBytes("the key of the slot", key)]
+  }
+
+  private func handle(_ passphrase: MaskedBytes? = nil) -> Vault {
+    let passphrase = passphrase ?? self.passphrase
     return vault.handle {
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
         guard let secret = try? passphrase.secret() else {
@@ -122,10 +150,11 @@ struct MemoryWalk {
   }
 
   /// Masked copies of every key between the root and a box.
-  private func keys() throws -> [MaskedBytes] {
-    let administration = try handle().administration()
+  private func keys(of handle: Vault? = nil) throws -> [MaskedBytes] {
+    let handle = handle ?? self.handle()
+    let administration = try handle.administration()
     let tiers = administration.keys
-    let device = try #require(try handle().unlocker.device.find())
+    let device = try #require(try handle.unlocker.device.find())
     var marks = [
       MaskedBytes("the root key", administration.root.bytes), MaskedBytes("T0", tiers.open.bytes),
       MaskedBytes("T1", try #require(tiers.first).bytes),
@@ -135,7 +164,7 @@ struct MemoryWalk {
     let unlocked = try #require(tiers.unlocked)
     let classKey = try ClassKey.derive(from: unlocked.bytes, .whenUnlocked, device: nil)
     let group = try GroupKey(classKey: classKey, group: "team")
-    let version = try #require(try handle().credential(for: identity)).version
+    let version = try #require(try handle.credential(for: identity)).version
     let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
     marks.append(MaskedBytes("the class key", classKey))
     marks.append(MaskedBytes("the group key", group.key))

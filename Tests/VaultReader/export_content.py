@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 from vault_notation import Cursor, FormatError, i64, sized, u8, u64
-from vault_records import MAXIMUM_SECRET_COUNT, Metadata
+from vault_records import MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, Metadata
 
 EXPORTED_CLASSES = frozenset(range(len(ACCESSIBILITIES))) - DEVICE_CLASSES
 
@@ -25,11 +25,16 @@ class ExportedItem:
     item_class = cursor.u8()
     if item_class not in EXPORTED_CLASSES:
       raise FormatError("an item is of a class that no export holds")
-    metadata = Metadata.decoded(cursor.sized())
-    secret_count = cursor.u32()
-    if secret_count > MAXIMUM_SECRET_COUNT:
-      raise FormatError("a secret is too long")
-    return ExportedItem(item_class, metadata, cursor.take(secret_count))
+    metadata = Metadata.decoded(sized_at_most(cursor, MAXIMUM_METADATA_COUNT))
+    return ExportedItem(item_class, metadata, sized_at_most(cursor, MAXIMUM_SECRET_COUNT))
+
+
+def sized_at_most(cursor: Cursor, limit: int) -> bytes:
+  """`bytes` whose length is looked at before anything is taken."""
+  count = cursor.u32()
+  if count > limit:
+    raise FormatError("a part of an item is too long")
+  return cursor.take(count)
 
 
 @dataclass(frozen=True)

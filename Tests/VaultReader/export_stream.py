@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from nacl.bindings import (
@@ -19,6 +20,7 @@ from vault_notation import Cursor, FormatError, derive, equal, sized, u32, u64
 from vault_records import check_cost
 
 MAGIC = b"PKEXPORT1\n"
+ANY_MAGIC = re.compile(b"PKEXPORT[0-9]{1,10}\n")
 PARAMETERS_COUNT = 12
 SALT_COUNT = 32
 COMMITMENT_COUNT = 32
@@ -43,8 +45,7 @@ class Head:
 
   @staticmethod
   def take(cursor: Cursor) -> Head:
-    if cursor.take(len(MAGIC)) != MAGIC:
-      raise FormatError("the file is not an export")
+    cursor.take(len(MAGIC))
     parameters = Cursor(sized_exactly(cursor, PARAMETERS_COUNT))
     head = Head(parameters.u64(), parameters.u32(), sized_exactly(cursor, SALT_COUNT))
     check_cost(head.memory, head.passes)
@@ -89,9 +90,11 @@ def sealed_stream(key: bytes, before: bytes, tagged_messages) -> bytes:
 
 
 def opened_export(file: bytes, passphrase: bytes) -> bytes:
-  """The content; raises `VaultError` with the code foreign, wrong-key or damaged."""
+  """The content; raises `VaultError`, as foreign, newer-format, wrong-key or damaged."""
+  if not ANY_MAGIC.match(file):
+    raise VaultError("foreign", "the file is not an export")
   if not file.startswith(MAGIC):
-    raise VaultError("foreign", "the file is not an export of format 1")
+    raise VaultError("newer-format", "the export is of a newer format")
   try:
     return content_of(file, passphrase)
   except FormatError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from nacl.bindings import crypto_box_keypair
+from nacl.bindings import crypto_box_keypair, crypto_scalarmult
 
 import vault_codes as codes
 from sample_vault import RECIPIENT, RECOVERY_CODE
@@ -98,12 +98,13 @@ def test_recovery_code():
   ("pkpub1-", codes.recipient_text, codes.recipient_key),
   ("pksec1-", codes.identity_text, codes.identity_key)])
 def test_recipient_and_identity(prefix, write, read):
-  written = write(RECIPIENT)
-  letters = codes.base32(RECIPIENT + digest(16, RECIPIENT)[:3])
+  key = PUBLIC  # A number that can be either.
+  written = write(key)
+  letters = codes.base32(key + digest(16, key)[:3])
   assert written == prefix + letters.lower() and len(letters) == 56
   for spelled in (written, written.upper(), f" {written}\n", prefix + "-".join(letters),
                   prefix.title() + letters):
-    assert read(spelled) == RECIPIENT
+    assert read(spelled) == key
   others = {"pkpub1-", "pksec1-"} - {prefix}
   for wrong in ("", prefix[:-1], prefix[1:], prefix.replace("1", "2"), prefix.replace("1", "l"),
                 prefix.replace("s", "\u017f").replace("k", "\u212a"), *others):
@@ -113,6 +114,29 @@ def test_recipient_and_identity(prefix, write, read):
 def test_public_key_is_that_of_x25519():
   public, private = crypto_box_keypair()
   assert codes.public_key(private) == public
+
+
+LOW_ORDER = (
+  0, 1, codes.PRIME - 1,
+  0x00B8495F16056286FDB1329CEB8D09DA6AC49FF1FAE35616AEB8413B7C7AEBE0,
+  0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F)
+
+
+@pytest.mark.parametrize("number", [*LOW_ORDER, codes.PRIME, codes.PRIME + 1, codes.PRIME + 9,
+                                    2**255, 2**255 + 9, 2**256 - 1])
+def test_what_is_no_public_key(number):
+  """Points of low order, which libsodium refuses too, and numbers beyond the prime."""
+  data = number.to_bytes(32, "little")
+  assert not codes.is_public_key(data)
+  assert refused(codes.recipient_key, codes.recipient_text(data))
+  if number in LOW_ORDER:
+    with pytest.raises(Exception, match="Unexpected library error"):
+      crypto_scalarmult(RECIPIENT, data)
+
+
+@pytest.mark.parametrize("number", [2, 9, codes.PRIME - 2, 2**254])
+def test_public_keys(number):
+  assert codes.is_public_key(number.to_bytes(32, "little"))
 
 
 # Identity files.

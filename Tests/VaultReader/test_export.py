@@ -94,8 +94,16 @@ def test_file_that_is_cut_short_anywhere():
 
 
 def test_foreign_files():
-  for file in (b"", b"PKEXPORT2\n" + bytes(100), b"pkexport1\n", b" " + make_export(b"x")):
-    assert error_code(file) == "foreign"
+  for start in (b"", b"pkexport1\n", b" PKEXPORT1\n", b"PKEXPORT\n", b"PKEXPORT1", b"PKEXPORT1\r\n",
+                b"PKEXPORT2", b"PKEXPORT2 \n", b"PKEXPORTx\n", b"PKEXPORT-1\n", b"PKEXPORT12345678901\n",
+                "PKEXPORT\u0662\n".encode("utf-8")):
+    assert error_code(start) == error_code(start + bytes(200)) == "foreign"
+
+
+@pytest.mark.parametrize("version", ["0", "2", "9", "01", "10", "11", "1234567890"])
+def test_export_of_a_newer_format(version):
+  start = f"PKEXPORT{version}\n".encode("ascii")
+  assert error_code(start) == error_code(start + bytes(200)) == "newer-format"
 
 
 @pytest.mark.parametrize("parameters, salt", [

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 import sample_export
-from export_content import Content
+from export_content import Content, ExportedItem
 from export_reader import read_export
 from export_testing import ITEM, SMALL, error_code
 from sample_export import PASSPHRASE, make_content, make_export
 from sample_vault import generic
-from vault_notation import FormatError, i64, sized, u8, u64
-from vault_records import MAXIMUM_SECRET_COUNT
+from vault_notation import Cursor, FormatError, i64, sized, u8, u32, u64
+from vault_records import MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT
 from vault_testing import FIXTURES, run_command
 
 
@@ -73,10 +73,20 @@ def test_same_identity_twice():
 def test_metadata_of_an_item_is_checked_as_in_a_vault():
   plain = ITEM.metadata.encoded()
   reserved = generic("s", "a", attributes=(("service", ""),)).encoded()
+  wordy = generic("s", "a", comment="x" * MAXIMUM_TEXT_COUNT).encoded()
   nameless = generic("s", "a", attributes=(("", "value"),)).encoded()
   padded = sized(plain).ljust(256, b"\0")
-  for metadata in (plain + b"\0", plain[:-1], b"", b"\2" + plain[1:], padded, reserved, nameless):
+  for metadata in (plain + b"\0", plain[:-1], b"", b"\2" + plain[1:], padded, reserved, nameless,
+                   wordy):
     assert is_refused(content_of(u8(0) + sized(metadata) + sized(b"")))
+
+
+@pytest.mark.parametrize("count", [(4 << 20) + 1, (1 << 32) - 1])
+def test_longest_metadata(count):
+  """It is the length that is refused, and not that the content ends before."""
+  cursor = Cursor(content_of(u8(0) + u32(count), count=1)[24:])
+  with pytest.raises(FormatError, match="too long"):
+    ExportedItem.take(cursor)
 
 
 @pytest.mark.parametrize("excess", [0, 1])

@@ -12,6 +12,8 @@ X25519_KEY_COUNT = 32
 RECIPIENT_PREFIX = "pkpub1-"
 IDENTITY_PREFIX = "pksec1-"
 WHITE_SPACE = " \t\n\v\f\r"
+MAXIMUM_FILE_COUNT = 64 * 1024
+PRIME = 2**255 - 19
 
 # The value of each character. Letters of ASCII alone have an upper case here: that of U+017F is S.
 VALUES = {
@@ -65,13 +67,22 @@ def recovery_code(written: str) -> bytes:
   return text32_bytes(written, RECOVERY_CODE_COUNT, 4)
 
 
+def recovery_code_of_file(data: bytes) -> bytes:
+  if len(data) > MAXIMUM_FILE_COUNT:
+    raise FormatError("the file of a recovery code has more than 64 KiB")
+  return recovery_code(data.decode("utf-8", "replace"))
+
+
 def recipient_text(public_key: bytes) -> str:
   return RECIPIENT_PREFIX + text32(public_key, 3).lower()
 
 
 def recipient_key(written: str) -> bytes:
   """The public key of a recipient."""
-  return _prefixed_key(RECIPIENT_PREFIX, written)
+  key = _prefixed_key(RECIPIENT_PREFIX, written)
+  if not is_public_key(key):
+    raise FormatError("a recipient is nobody's public key")
+  return key
 
 
 def identity_text(private_key: bytes) -> str:
@@ -85,6 +96,20 @@ def identity_key(written: str) -> bytes:
 
 def public_key(private_key: bytes) -> bytes:
   return crypto_scalarmult_base(private_key)
+
+
+def is_public_key(data: bytes) -> bool:
+  """Whether 32 bytes are a public key in its only form, and none of low order."""
+  number = int.from_bytes(data, "little")
+  return number < PRIME and not is_of_low_order(number)
+
+
+def is_of_low_order(number: int) -> bool:
+  """Whether a point of Curve25519 or its twist is infinity once it was doubled three times."""
+  x, z = number, 1
+  for _ in range(3):
+    x, z = (x * x - z * z) ** 2 % PRIME, 4 * x * z * (x * x + 486662 * x * z + z * z) % PRIME
+  return z == 0
 
 
 def has_prefix(prefix: str, written: str) -> bool:

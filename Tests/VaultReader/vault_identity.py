@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 
 from vault_codes import (
-  IDENTITY_PREFIX, WHITE_SPACE, has_prefix, identity_key, identity_text, public_key,
-  recipient_text)
+  IDENTITY_PREFIX, MAXIMUM_FILE_COUNT, WHITE_SPACE, has_prefix, identity_key, identity_text,
+  public_key, recipient_text)
 from vault_notation import FormatError
 
-MAXIMUM_COUNT = 64 * 1024
 PIN = re.compile("vault: ([0-9a-f]{32})")
 
 
@@ -51,7 +50,7 @@ class IdentityFile:
 
 
 def meaningful_lines(data: bytes) -> list[str]:
-  if len(data) > MAXIMUM_COUNT:
+  if len(data) > MAXIMUM_FILE_COUNT:
     raise FormatError("an identity file has more than 64 KiB")
   try:
     lines = data.decode("utf-8").split("\n")

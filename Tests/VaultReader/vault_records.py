@@ -14,6 +14,8 @@ APPLICATION_ID = 0x504B5654
 FORMAT = 1
 TERM_COUNT = 32
 MAXIMUM_SECRET_COUNT = 16 << 20
+MAXIMUM_TEXT_COUNT = 1 << 20
+MAXIMUM_METADATA_COUNT = 4 << 20
 MAXIMUM_PORT = 65535
 MAXIMUM_COUNTER = (1 << 63) - 1
 MAXIMUM_SLOTS = 32
@@ -42,7 +44,8 @@ IDENTITY_NAMES = {
   0: ("service", "account"),
   1: ("server", "protocol", "port", "path", "account", "security-domain", "authentication-type"),
 }
-RESERVED_NAMES = frozenset({"", "access-group"}.union(*IDENTITY_NAMES.values()))
+RESERVED_NAMES = frozenset(
+  {"access-group", "username", "accessibility", "xdg:schema"}.union(*IDENTITY_NAMES.values()))
 
 
 class SlotKind(IntEnum):
@@ -115,8 +118,16 @@ class Metadata:
       + optional(None if self.expires is None else i64(self.expires))
       + u32(len(ordered)) + b"".join(text(name) + text(value) for name, value in ordered))
 
+  def texts(self) -> list[str]:
+    """All texts, those of the identity included."""
+    parts = [part for part in self.identity.parts if isinstance(part, str)]
+    given = [text for text in (self.label, self.comment, self.content_type) if text is not None]
+    return [self.identity.group, *parts, *given, *(text for pair in self.attributes for text in pair)]
+
   @staticmethod
   def decoded(data: bytes) -> Metadata:
+    if len(data) > MAXIMUM_METADATA_COUNT:
+      raise FormatError("the metadata are too long")
     cursor = Cursor(data)
     identity = Identity.take(cursor)
     label, comment, content_type = (cursor.optional(cursor.text) for _ in range(3))
@@ -125,8 +136,11 @@ class Metadata:
     attributes = tuple((cursor.text(), cursor.text()) for _ in range(cursor.u32()))
     cursor.end()
     check_attribute_names([name for name, _ in attributes])
-    return Metadata(
+    metadata = Metadata(
       identity, created, modified, label, comment, content_type, expires, attributes)
+    if sum(len(text.encode("utf-8")) for text in metadata.texts()) > MAXIMUM_TEXT_COUNT:
+      raise FormatError("the texts of an item are too long")
+    return metadata
 
   def tokens(self, open_key: bytes, item_id: bytes) -> list[bytes]:
     """The tokens of the item, ordered bytewise, each once."""
@@ -139,8 +153,8 @@ def check_attribute_names(names: list[str]) -> None:
   encoded = [name.encode("utf-8") for name in names]
   if any(left >= right for left, right in zip(encoded, encoded[1:])):
     raise FormatError("the attributes are not ordered, or a name occurs twice")
-  if RESERVED_NAMES.intersection(names):
-    raise FormatError("an attribute has a reserved name")
+  if "" in names or RESERVED_NAMES.intersection(names):
+    raise FormatError("an attribute has no name, or a reserved one")
 
 
 @dataclass(frozen=True)

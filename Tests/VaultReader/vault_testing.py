@@ -9,7 +9,10 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from sample_vault import DEVICE, PASSPHRASE
+from vault_database import VaultError
 from vault_notation import seal
 from vault_keys import state_box_key
 from vault_reader import Secrets, Vault
@@ -26,6 +29,13 @@ def opened(path: Path, secrets: Secrets = ALL, **options) -> Vault:
 
 def problems(path: Path, secrets: Secrets = ALL, **options) -> set[str]:
   return {problem.code for problem in opened(path, secrets, **options).problems}
+
+
+def error_code(path: Path, secrets: Secrets = ALL) -> str:
+  """Why a vault cannot be opened."""
+  with pytest.raises(VaultError) as raised:
+    opened(path, secrets)
+  return raised.value.code
 
 
 def change(path: Path, sql: str, *values) -> int:

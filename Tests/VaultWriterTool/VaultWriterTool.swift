@@ -51,6 +51,23 @@ enum VaultWriterTool {
         for slot in added { try vault.removeSlot(slot.number) }
         report("removed")
       }
+    case "rekey":
+      report("begun")
+      while true {
+        try vault.rekey { _ in false }
+        report("rekeyed")
+      }
+    case "passphrases":
+      // Opened by a key file that the environment names.
+      for number in 1... {
+        try vault.changePassphrase(to: SecretBytes(copying: "\(number)"))
+        report("\(number)")
+      }
+    case "rename":
+      for number in 1... {
+        try vault.rename(.test("k\(number - 1)"), to: .test("k\(number)"))
+        report("\(number)")
+      }
     default: exit(64)
     }
   }

@@ -8,7 +8,7 @@ from nacl.bindings import crypto_box_seal_open
 from nacl.exceptions import CryptoError
 
 from vault_codes import (
-  identity_key, identity_text, public_key, recipient_key, recipient_text, recovery_code,
+  PRIME, identity_key, identity_text, public_key, recipient_key, recipient_text, recovery_code,
   recovery_text, text32)
 from vault_identity import IdentityFile
 from vault_writer import VaultWriter
@@ -62,6 +62,20 @@ def decoded_cases(cases: Cases) -> None:
       "prefix without its hyphen": prefix[:-1] + letters,
       "prefix with a Kelvin sign": prefix.replace("k", "\u212a") + letters}
     add_decoded(cases, f"decoded {kind}", read, key, variants)
+  add_decoded(cases, "decoded recipient", recipient_key, b"", {
+    name: recipient_text(data) for name, data in no_public_keys().items()})
+
+
+def no_public_keys() -> dict[str, bytes]:
+  """What nothing may be sealed to: points of low order, and other forms of keys."""
+  low = (
+    0, 1, 0x00B8495F16056286FDB1329CEB8D09DA6AC49FF1FAE35616AEB8413B7C7AEBE0,
+    0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F, PRIME - 1)
+  numbers = {f"point {count} of low order": number for count, number in enumerate(low, start=1)}
+  numbers |= {
+    "prime": PRIME, "prime and nine": PRIME + 9, "ones": 2**256 - 1,
+    "top bit set": int.from_bytes(PUBLIC_KEY, "little") | 1 << 255}
+  return {name: number.to_bytes(32, "little") for name, number in numbers.items()}
 
 
 def add_decoded(

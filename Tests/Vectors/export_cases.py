@@ -143,6 +143,7 @@ def refused_heads() -> dict[str, bytes]:
     for variant, (memory, passes) in costs.items()}
   return asked | {
     "too many passes": stream_file(whole, cost=Cost(64 << 10, 11)),
+    "memory that is no multiple of 1024": stream_file(whole, cost=Cost((64 << 10) + 512, 1)),
     "parameters too long": stream_file(whole, parameters=u64(64 << 10) + u32(1) + b"\0"),
     "parameters too short": stream_file(whole, parameters=u64(64 << 10)),
     "salt too short": stream_file(whole, salt=SALT[:31]),
@@ -159,6 +160,9 @@ def refused_files() -> dict[str, bytes]:
   good = stream_file((content, FINAL))
   return refused_heads() | {
     "no bytes": b"", "another format": MAGIC.replace(b"1", b"2") + good[10:],
+    "format 01": MAGIC.replace(b"1", b"01") + good[10:],
+    "format 11": MAGIC.replace(b"1", b"11") + good[10:],
+    "no format": MAGIC.replace(b"1", b"") + good[10:],
     "only the head": good[:62], "no stream": good[:122], "cut short": good[:-1],
     "a byte follows": good + b"\0", "twice": good + good[122:],
     "salt changed": good[:30] + b"\xff" + good[31:],

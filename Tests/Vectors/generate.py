@@ -52,6 +52,13 @@ METADATA = {
   "bare": Metadata(INTERNET, -1, 4_000_000_000_123_456)}
 
 
+RESERVED = (
+  "", "access-group", "service", "account", "server", "protocol", "port", "path", "security-domain",
+  "authentication-type", "username", "accessibility", "xdg:schema")
+# Not all names with a meaning are reserved, and no reserved one in other letters is.
+FREE = ("label", "comment", "kind", "group", "user", "Service", "port ", " ", "\0", "\uff50ort")
+
+
 def notation_cases(cases: Cases) -> None:
   for variant, value in {"empty": "", "composed": "\u00e9", "decomposed": "e\u0301",
                          "NUL": "a\0b"}.items():
@@ -150,12 +157,22 @@ def refused_metadata() -> dict[str, bytes]:
     "port above 65535": port + u32(65536) + bytes(16) + before[len(identity) :] + bytes(5),
     "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
     "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
-    "attribute name twice": before + b"\0" + u32(2) + pair + pair}
+    "attribute name twice": before + b"\0" + u32(2) + pair + pair} | {
+      f"attribute name {name!r}": named_attribute(name) for name in RESERVED}
+
+
+def named_attribute(name: str) -> bytes:
+  """Metadata of nothing but an attribute."""
+  return Metadata(EMPTY_GENERIC, 0, 0, attributes=((name, ""),)).encoded()
 
 
 def decoding_cases(cases: Cases) -> None:
   for name, metadata in METADATA.items():
     cases.add("decoded metadata", name, metadata.encoded(), metadata=metadata.encoded())
+  for name in FREE:
+    data = named_attribute(name)
+    assert Metadata.decoded(data).encoded() == data
+    cases.add("decoded metadata", f"attribute name {name!r}", data, metadata=data)
   for name, data in refused_metadata().items():
     assert refuses(Metadata.decoded, data), name
     cases.add("decoded metadata", name, None, metadata=data)

@@ -27,7 +27,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.passphraseFd {
+    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
       throw ValidationError(UserInterface.Usage.descriptorTwice)
     }
   }

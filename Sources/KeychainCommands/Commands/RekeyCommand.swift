@@ -31,13 +31,13 @@ struct RekeyCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    if let descriptor = common.passphraseFd, kept.keepPassphraseFd.contains(descriptor) {
+    if let descriptor = common.unlockDescriptor, kept.keepPassphraseFd.contains(descriptor) {
       throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
     }
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let wasOpen = try session.vault.status().readable == .unlockedNow
+    let wasCached = try session.vault.status().cachedFor != nil
     let report = try session.withProgress { progress throws(KeychainError) in
       try session.vault.rekey(
         keeping: try kept.sources(),
@@ -49,9 +49,7 @@ struct RekeyCommand: KeychainSubcommand {
     }
     for line in UserInterface.lines(of: report) { session.interface.say(line) }
     for hint in UserInterface.hints(about: report) { session.interface.hint(hint) }
-    if wasOpen, try session.vault.status().readable != .unlockedNow {
-      session.interface.hint(UserInterface.lockedByNewKeys)
-    }
+    if wasCached { session.interface.hint(UserInterface.lockedByNewKeys) }
   }
 
   /// Asks for a passphrase that is to be kept; without a person, or with none given, it goes.

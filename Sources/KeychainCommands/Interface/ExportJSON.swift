@@ -24,7 +24,7 @@ struct ImportJSON: Encodable {
   let leftOut: Int
 
   /// The credentials that were there and differ.
-  let differing: [IdentityJSON]
+  let differing: [CredentialIdentityJSON]
 
   init(_ report: ImportReport, isDryRun: Bool) {
     dryRun = isDryRun
@@ -33,12 +33,12 @@ struct ImportJSON: Encodable {
     overwritten = report.isOverwriting ? report.differing.count : 0
     leftAlone = report.isOverwriting ? 0 : report.differing.count
     leftOut = report.leftOutCount
-    differing = report.differing.map(IdentityJSON.init)
+    differing = report.differing.map(CredentialIdentityJSON.init)
   }
 }
 
 /// The names of a credential, as JSON shows them.
-struct IdentityJSON: Encodable {
+struct CredentialIdentityJSON: Encodable {
   let kind: String
   let accessGroup: String
   let account: String

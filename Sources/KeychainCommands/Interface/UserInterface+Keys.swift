@@ -1,69 +1,58 @@
-internal import KeychainCredentials
 internal import KeychainVault
 
-/// What is said about new passphrases and new keys.
+/// What is said about recovery codes and identities.
 extension UserInterface {
-  static func changedPassphrase(_ slot: VaultSlot) -> String {
-    "changed the passphrase of slot \(slot.number)"
+  /// What stands above a recovery code on the screen.
+  static let aboveCode =
+    "This is the recovery code of the vault. It opens everything in it.\n"
+    + "Write it down on paper, and keep it away from this machine; it is not shown again.\n\n    "
+
+  static let questionForCode = "type it in once, as you wrote it down: "
+
+  static let wrongCode = "that is not the code above; compare it with the paper"
+
+  static func earlierCodes(_ slots: [VaultSlot]) -> String {
+    let numbers = slots.map { "\($0.number)" }.joined(separator: ", ")
+    return "\(slots.count + 1) recovery codes open the vault now; "
+      + "'\(KeychainCommandContext.current.commandPath) slots remove NUMBER' removes an older one "
+      + "(\(slots.count == 1 ? "slot" : "slots") \(numbers))"
   }
 
-  static var copiesKeepThePassphrase: String {
-    "copies of the vault made before still open with the old passphrase, and hold the keys of this "
-      + "one; if somebody may have both, run '\(KeychainCommandContext.current.commandPath) rekey'"
+  static func writtenCode(_ path: String) -> String {
+    "wrote the recovery code to \(path): copy it to paper, or to a place away from this machine, "
+      + "and delete the file"
   }
 
-  static func questionToKeep(_ slot: VaultSlot, failures: Int) -> String {
-    let again = failures > 0 ? "that passphrase is wrong; try again\n" : ""
-    return "\(again)passphrase of slot \(slot.number) (empty to let it go): "
+  static func made(_ identity: IdentityDescription) -> String {
+    "made the identity \(identity.path)"
   }
 
-  static let questionToRekey = "give the vault new keys, and lose that? [y/N] "
+  static func toUse(_ identity: IdentityDescription) -> String {
+    let path = KeychainCommandContext.current.commandPath
+    return
+      "where a vault is, '\(path) slots add --recipient \(identity.recipient)' opens it to the "
+      + "identity; here, --identity or KEYCHAIN_IDENTITY_FILE uses it"
+  }
 
-  /// What new keys would lose, a line each.
-  static func losses(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
-    var lines = plan.dropped.map { slot in
-      let forged =
-        plan.forged.contains(slot.number) ? ", which no holder of the vault's root key made" : ""
-      return "will open nothing any more: slot \(slot.number), "
-        + name(of: slot, deviceKeyExists: deviceKeyExists) + forged
+  static func pins(of identity: IdentityDescription) -> String {
+    switch identity.pins.count {
+    case 0: "it is pinned to no vault: it opens any that has a slot for it"
+    case 1: "it is pinned to the vault with the check \(identity.pins[0])"
+    default:
+      "it is pinned to the vaults with the checks "
+        + identity.pins.map(\.description).joined(separator: ", ")
     }
-    if plan.otherDeviceItemCount > 0 {
-      let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
-      lines.append(
-        "will be deleted: \(items(plan.otherDeviceItemCount)) bound to other devices\(missing)")
-    }
-    return lines
   }
 
-  /// What new keys have done, a line each.
-  static func lines(of report: RekeyReport) -> [String] {
-    let plan = report.plan
-    let kept = plan.itemCount - plan.otherDeviceItemCount
-    let lost =
-      plan.otherDeviceItemCount > 0 ? ", deleted \(items(plan.otherDeviceItemCount))" : ""
-    return [
-      "sealed \(items(kept)) anew\(lost); the vault is opened by "
-        + plan.kept.map { "slot \($0.number) (\(name(of: $0)))" }.joined(separator: ", "),
-      "the vault's check is now \(report.check)",
-    ]
+  static func toPin(_ check: VaultCheck) -> String {
+    "where the identity is, pin it to this vault: "
+      + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check \(check)'"
   }
 
-  /// What a person should do after the vault got new keys.
-  static func hints(about report: RekeyReport) -> [String] {
-    var hints = [
-      "copies of the vault made before still open as they did, and hold the secrets of their time: "
-        + "change those that somebody may have, and make a new backup"
-    ]
-    if report.plan.kept.contains(where: { $0.kind == .recipient }) {
-      hints.append(
-        "identity files elsewhere that are pinned to the vault need the new check: "
-          + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check "
-          + "\(report.check)'")
-    }
-    return hints
-  }
-
-  static var lockedByNewKeys: String {
-    "the vault is locked now; '\(KeychainCommandContext.current.commandPath) unlock' opens it"
+  /// Everything about an identity but its secret, a line each.
+  static func description(of identity: IdentityDescription) -> String {
+    lines(
+      [("file", identity.path), ("recipient", identity.recipient.description)]
+        + identity.pins.map { ("vault", $0.description) })
   }
 }

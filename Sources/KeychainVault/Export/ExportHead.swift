@@ -9,7 +9,10 @@ struct ExportHead: Hashable, Sendable {
 
   static let count = signature.count + 4 + 12 + 4 + saltCount
 
-  private static let signature = Array("PKEXPORT1\n".utf8)
+  private static let name = Array("PKEXPORT".utf8)
+  private static let version = Array("1".utf8)
+  private static let signature = name + version + [lineFeed]
+  private static let lineFeed = UInt8(ascii: "\n")
   private static let saltCount = 32
 
   /// The head of a new export.
@@ -20,6 +23,11 @@ struct ExportHead: Hashable, Sendable {
     } catch {
       throw KeychainError(error)
     }
+  }
+
+  init(parameters: PasswordHash.Parameters, salt: [UInt8]) {
+    self.parameters = parameters
+    self.salt = salt
   }
 
   /// The head of an export that is there; its cost is acceptable.
@@ -33,8 +41,7 @@ struct ExportHead: Hashable, Sendable {
       salt = try unsafe reader.byteString(fields.span.bytes)
       try unsafe reader.end(fields.span.bytes)
       guard salt.count == Self.saltCount,
-        let parameters = PasswordHash.Parameters(encoded: Data(encoded)), parameters.isAcceptable,
-        parameters.memory.isMultiple(of: 1024)
+        let parameters = PasswordHash.Parameters(encoded: Data(encoded)), parameters.isAcceptable
       else { throw FieldReader.Malformed() }
       self.parameters = parameters
     } catch {
@@ -50,12 +57,15 @@ struct ExportHead: Hashable, Sendable {
       }
   }
 
-  /// A later format has another digit in its signature.
+  /// Whether a file begins as exports of other formats do: with one to ten digits for its version.
+  private static func isOfOtherFormat(_ bytes: [UInt8]) -> Bool {
+    let digits = bytes.dropFirst(name.count).prefix { 0x30...0x39 ~= $0 }
+    return bytes.starts(with: name) && 1...10 ~= digits.count && !digits.elementsEqual(version)
+      && bytes.dropFirst(name.count + digits.count).first == lineFeed
+  }
+
   private static func foreign(_ bytes: [UInt8]) -> KeychainError {
-    let start = bytes.prefix(signature.count)
-    if start.starts(with: signature.dropLast(2)), start.last == signature.last,
-      start.dropLast().last.map({ 0x32...0x39 ~= $0 }) ?? false
-    {
+    if isOfOtherFormat(bytes) {
       return KeychainError(
         .unsupportedFormat, "the export was made by a newer release",
         recovery: "use that release, or a newer one")
@@ -81,18 +91,32 @@ struct ExportKey: ~Copyable {
     try PasswordHashPolicy.requireMemory(for: head.parameters)
     let input = try SlotSealing.passphraseKey(
       passphrase, salt: Data(head.salt), parameters: head.parameters)
-    let commitment = Array(try Derivation.tag(input, "pk1/export.check", head.encoded))
-    let key = try Derivation.key(input, "pk1/export.kek", head.encoded)
+    try self.init(head, inputKey: input)
+  }
+
+  init(_ head: ExportHead, inputKey: borrowing SecretBytes) throws(KeychainError) {
+    let commitment = Array(try Derivation.tag(inputKey, "pk1/export.check", head.encoded))
+    let key = try Derivation.key(inputKey, "pk1/export.kek", head.encoded)
     self.head = head
     self.commitment = commitment
     self.key = key
   }
 
+  /// Reads the commitment in a file, before the passphrase is hashed.
+  static func commitment(_ field: [UInt8]) throws(KeychainError) -> [UInt8] {
+    let length = FieldWriter.fields { $0.integer(UInt32(commitmentCount)) }
+    guard field.count == length.count + commitmentCount else {
+      throw .damagedExport("it ends too early")
+    }
+    guard field.starts(with: length) else {
+      throw .damagedExport("what tells its passphrase has a wrong length")
+    }
+    return Array(field.dropFirst(length.count))
+  }
+
   /// Fails if the passphrase is not the one that a commitment in a file was made with.
-  borrowing func check(_ field: [UInt8]) throws(KeychainError) {
-    let expected = FieldWriter.fields { $0.byteString(commitment) }
-    guard field.count == expected.count else { throw .damagedExport("it ends too early") }
-    guard unsafe ConstantTime.equal(field.span.bytes, expected.span.bytes) else {
+  borrowing func check(_ commitment: [UInt8]) throws(KeychainError) {
+    guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
       throw KeychainError(.incorrectSecret, "the passphrase does not open the export")
     }
   }

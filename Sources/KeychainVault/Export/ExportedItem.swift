@@ -10,9 +10,6 @@ struct ExportedItem: ~Copyable {
   /// The metadata as the format writes it, byte for byte.
   let metadata: SecretBytes
   let secret: SecretBytes
-
-  /// Metadata is read whole, so that there must be an end to it.
-  static let metadataLimit = 16 << 20
 }
 
 extension ExportWriter {
@@ -53,6 +50,26 @@ struct ExportContent: ~Copyable {
 
   /// The next item; `nil` after the last, once the end of the export has been seen.
   mutating func next() throws(KeychainError) -> ExportedItem? {
+    guard let accessibility = try nextClass() else { return nil }
+    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
+    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
+    let credential = try metadata.withBytes { bytes throws(KeychainError) in
+      try Self.credential(bytes, accessibility)
+    }
+    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+  }
+
+  /// The next credential, its secret left aside; `nil` as ``next()``.
+  mutating func nextCredential() throws(KeychainError) -> Credential? {
+    guard let accessibility = try nextClass() else { return nil }
+    let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
+      bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
+    }
+    _ = try reader.skipByteString(limit: Credential.maximumSecretCount)
+    return credential
+  }
+
+  private mutating func nextClass() throws(KeychainError) -> Accessibility? {
     guard readCount < itemCount else {
       try reader.end()
       return nil
@@ -61,16 +78,15 @@ struct ExportContent: ~Copyable {
     guard let accessibility = Accessibility(rawValue: try reader.integer()),
       !accessibility.isThisDeviceOnly
     else { throw .damagedExport("an item has an impossible class") }
-    let metadata = try reader.byteString(limit: ExportedItem.metadataLimit)
-    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
-    guard let credential = MetadataCoding.decode(metadata, accessibility, version: 0) else {
-      throw .damagedExport("what it says of an item cannot be read")
+    return accessibility
+  }
+
+  private static func credential(
+    _ metadata: RawSpan, _ accessibility: Accessibility
+  ) throws(KeychainError) -> Credential {
+    guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
+      throw .damagedExport("what it says of an item breaks the rules")
     }
-    do throws(KeychainError) {
-      try credential.checkRules(secretCount: secret.count)
-    } catch {
-      throw .damagedExport(error.message)
-    }
-    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+    return credential
   }
 }

@@ -16,11 +16,11 @@ final class ReplayableInput {
 
   /// Begins at the place where the descriptor is.
   init(
-    _ descriptor: FileDescriptor, name: String, spoolFolder: () throws(KeychainError) -> String
+    _ descriptor: Int32, name: String, spoolFolder: () throws(KeychainError) -> String
   ) throws(KeychainError) {
-    self.descriptor = descriptor
+    self.descriptor = FileDescriptor(rawValue: descriptor)
     self.name = name
-    let start = lseek(descriptor.rawValue, 0, SEEK_CUR)
+    let start = lseek(descriptor, 0, SEEK_CUR)
     self.start = start >= 0 ? start : nil
     spool = start >= 0 ? nil : try SpoolFile(in: spoolFolder())
   }

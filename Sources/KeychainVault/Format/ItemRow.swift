@@ -31,6 +31,9 @@ struct ItemSealing {
   let keys: TierKeys
   let device: DeviceSecret?
 
+  /// What makes sealing many items cheaper; `nil` where there are few.
+  var batch: SealingBatch?
+
   /// The id of an identity.
   func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
     try Derivation.tag(keys.open.bytes, "pk1/index.id", MetadataCoding.identityFields(identity))
@@ -83,8 +86,8 @@ struct ItemSealing {
       id: id, accessibility: credential.accessibility,
       device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
       version: credential.version,
-      metadata: try Sealing.sealPadded(metadata, with: metadataKey),
-      secret: try Sealing.sealPadded(secret, with: secretKey))
+      metadata: try sealPadded(metadata, with: metadataKey),
+      secret: try sealPadded(secret, with: secretKey))
   }
 
   /// Opens both parts of an item whose group is known.
@@ -111,10 +114,14 @@ struct ItemSealing {
   ) throws(KeychainError) -> SecretBytes {
     let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    guard let metadata = try Sealing.openPadded(row.metadata, with: key) else {
-      throw .damagedItem(name)
-    }
+    guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
     return metadata
+  }
+
+  private static func openMetadata(
+    _ row: ItemRow, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes? {
+    try Sealing.openPadded(row.metadata, with: key, limit: MetadataCoding.maximumCount)
   }
 
   private func credential(
@@ -133,7 +140,8 @@ struct ItemSealing {
   ) throws(KeychainError) -> SecretBytes {
     let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
-    guard let secret = try Sealing.openPadded(row.secret, with: key) else {
+    let limit = Credential.maximumSecretCount
+    guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {
       throw .damagedItem(name)
     }
     return secret
@@ -150,7 +158,7 @@ struct ItemSealing {
     guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
     let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    return try Sealing.openPadded(row.metadata, with: key) != nil
+    return try Self.openMetadata(row, with: key) != nil
   }
 
   private func groupKey(
@@ -165,7 +173,23 @@ struct ItemSealing {
     return try groupKey(row.accessibility, group: group, name: name)
   }
 
+  private func sealPadded(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    if let batch { return try batch.sealPadded(message, with: key) }
+    return try Sealing.sealPadded(message, with: key)
+  }
+
   private func groupKey(
+    _ accessibility: Accessibility, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard let batch else { return try newGroupKey(accessibility, group: group, name: name) }
+    return try batch.groupKey(accessibility, group) { () throws(KeychainError) in
+      try newGroupKey(accessibility, group: group, name: name)
+    }
+  }
+
+  private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }

@@ -107,4 +107,9 @@ struct SlotList: Sendable {
 
   /// The numbers of the slots that are damaged.
   var damaged: [UInt32] = []
+
+  /// Fails if a slot is damaged: it may be the one that was meant.
+  func requireUndamaged() throws(KeychainError) {
+    if let number = damaged.first { throw .damagedSlot(number) }
+  }
 }

@@ -56,7 +56,7 @@ final class DeviceKeys: Sendable {
   /// The root key, if this device's slot grants it.
   func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
-    return OpenedRoot(root: try granted.copy(), opener: RootOpener(slot, nil))
+    return OpenedRoot(root: granted, slot: slot, presented: nil)
   }
 
   /// The slot of this device.
@@ -80,11 +80,7 @@ final class DeviceKeys: Sendable {
       stranger = slot
     }
     // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
-    if let stranger {
-      throw KeychainError(
-        .damaged, "slot \(stranger.number) of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
-    }
+    if let stranger { throw .strangeSlot(stranger.number) }
     return nil
   }
 

@@ -1,23 +1,22 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// A root key with what opened it.
-struct OpenedRoot: ~Copyable {
-  let root: SecretBytes
-  let opener: RootOpener
-
-  /// Lets go of what opened it.
-  consuming func takeRoot() -> SecretBytes { root }
+/// A slot that was opened, with the key that it gave.
+struct OpenedSlot {
+  let slot: SlotRow
+  let root: SharedSecret
 }
 
-/// What opened the root key: its slot is the one that a person means, and is sealed anew by it.
-final class RootOpener: Sendable {
+/// A root key with what opened it: its slot is the one that a person means, and is sealed anew by it.
+final class OpenedRoot: Sendable {
+  let root: SharedSecret
   let slot: SlotRow
 
   /// The secret that was presented; `nil` for the device secret.
   let presented: PresentedSecret?
 
-  init(_ slot: SlotRow, _ presented: consuming PresentedSecret?) {
+  init(root: SharedSecret, slot: SlotRow, presented: consuming PresentedSecret?) {
+    self.root = root
     self.slot = slot
     self.presented = presented
   }

@@ -10,7 +10,8 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedRoot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    return try openHoldingLock(presented, head, path, deadline)
+    let opened = try openHoldingLock(presented, head, path, deadline)
+    return OpenedRoot(root: opened.root, slot: opened.slot, presented: presented)
   }
 
   /// Sees to it that one password hash runs at a time for each user.
@@ -30,17 +31,11 @@ extension Unlocker {
   }
 
   func openHoldingLock(
-    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
+    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedRoot {
+  ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
-    guard !slots.isEmpty else {
-      throw KeychainError(
-        head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
-        "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-        recovery: "see what opens it with `prefs keychain slots list`")
-    }
     for (index, slot) in slots.enumerated() {
       guard index == 0 || !deadline.hasPassed else {
         throw KeychainError(
@@ -49,12 +44,19 @@ extension Unlocker {
       }
       let inputKey = try inputKey(of: presented, for: slot)
       if let root = try SlotSealing.open(slot, inputKey: inputKey) {
-        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+        return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
+    }
+    try head.slots.requireUndamaged()
+    guard slots.isEmpty else {
+      throw KeychainError(
+        .incorrectSecret,
+        "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
     }
     throw KeychainError(
       .incorrectSecret,
-      "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
+      "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
+      recovery: "see what opens it with `prefs keychain slots list`")
   }
 
   /// Opens one slot; `nil` if the secret is not its own.
@@ -74,12 +76,8 @@ extension Unlocker {
     case .keyFile: return try KeyFile.inputKey(presented.secret)
     default: return try SharedSecret(copying: presented.secret).copy()
     }
-    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters),
-      parameters.isAcceptable, slot.salt.count == SlotSealing.saltCount
-    else {
-      throw KeychainError(
-        .damaged, "slot \(slot.number) of the vault asks for an absurd password hash",
-        recovery: "unlock through another slot, or restore a backup")
+    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters) else {
+      throw .damagedSlot(slot.number)
     }
     try PasswordHashPolicy.requireMemory(for: parameters)
     return try SlotSealing.passphraseKey(

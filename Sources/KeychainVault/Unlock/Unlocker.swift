@@ -39,7 +39,7 @@ final class Unlocker: Sendable {
     if let keys = try keysAtHand(requirement, head) { return keys }
     if let source = configuration.unlock {
       let keys = try TierKeys(
-        root: open(try present(source, deadline), head, path, deadline).takeRoot())
+        root: open(try present(source, deadline), head, path, deadline).root.bytes)
       try requireMatch(keys, head)
       held.hold(keys)
       return keys
@@ -88,7 +88,7 @@ final class Unlocker: Sendable {
     defer { extendLifetime(lock) }
     // Whoever held the lock before may have unlocked the vault for us.
     if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).takeRoot())
+    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).root.bytes)
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -98,7 +98,7 @@ final class Unlocker: Sendable {
     _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
     let opened = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
-    let keys = try TierKeys(root: opened.takeRoot())
+    let keys = try TierKeys(root: opened.root.bytes)
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -192,7 +192,7 @@ final class Unlocker: Sendable {
   func unlockForOthers(
     _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
   ) throws(KeychainError) {
-    let keys = try TierKeys(root: root(head, path: path, deadline).takeRoot())
+    let keys = try TierKeys(root: root(head, path: path, deadline).root.bytes)
     try requireMatch(keys, head)
     try cache.put(keys, fixedTime: fixedTime)
   }
