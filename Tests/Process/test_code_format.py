@@ -8,7 +8,7 @@ import pytest
 
 from prefs_testing import FIXTURES, LOCKED_ITEMS, Home
 from sample_vault import generic
-from vault_codes import public_key, recovery_code
+from vault_codes import public_key, recovery_code, recovery_text
 from vault_identity import IdentityFile
 from vault_reader import Secrets, Vault
 from vault_writer import VaultWriter
@@ -68,6 +68,19 @@ def test_identity_files_of_the_vectors(copied):
   assert found == {
     name: case["expect"] is not None for name, case in cases("decoded identity file").items()}
   assert len(found) > 20 and len(set(found.values())) == 2
+
+
+def test_recipients_of_the_vectors_that_are_none(copied):
+  """Points of low order and second forms of keys among them, to which nothing may be sealed."""
+  code = copied.file("key", recovery_text(CODE).encode("ascii"))
+  refused = [case["inputs"]["text"]["written"]
+             for case in cases("decoded recipient").values()
+             if case["expect"] is None and "\0" not in case["inputs"]["text"]["written"]]
+  assert len(refused) > 20
+  for written in refused:
+    found = copied.run(
+      "slots", "add", "--recipient", written, "--recovery-code-file", code, code=None)
+    assert (found.code, found.out) == (64, b""), (written, found)
 
 
 def test_identity_that_is_pinned_to_another_vault(copied):
