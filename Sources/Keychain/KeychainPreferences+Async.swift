@@ -161,6 +161,18 @@ extension KeychainPreferences {
     try await away { keychain throws(KeychainError) in try keychain.update(update, for: key) }
   }
 
+  /// Gives the value of a key to another key, in one step, without blocking.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which has no value afterwards.
+  ///   - newKey: The other key, which must have none yet.
+  /// - Returns: The credential as it is now.
+  /// - Throws: As the synchronous method.
+  @discardableResult
+  public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
+    try await away { keychain throws(KeychainError) in try keychain.rename(key, to: newKey) }
+  }
+
   private func away<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws(KeychainError) -> Result
   ) async throws(KeychainError) -> Result {

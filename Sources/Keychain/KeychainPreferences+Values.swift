@@ -152,4 +152,17 @@ extension KeychainPreferences {
   ) throws(KeychainError) -> Credential {
     try store.update(identity(for: key), with: update)
   }
+
+  /// Gives the value of a key to another key, in one step, with what is known about it.
+  ///
+  /// - Parameters:
+  ///   - key: The key, which has no value afterwards.
+  ///   - newKey: The other key, which must have none yet.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
+  ///   ``KeychainError/Code/alreadyExists`` or ``KeychainError/Code/locked``.
+  @discardableResult
+  public func rename(_ key: String, to newKey: String) throws(KeychainError) -> Credential {
+    try store.rename(identity(for: key), to: identity(for: newKey))
+  }
 }

@@ -30,13 +30,14 @@ public struct KeychainCommand: ParsableCommand {
         name: "Credentials",
         subcommands: [
           SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
-          ListCommand.self, DeleteCommand.self,
+          ListCommand.self, RenameCommand.self, DeleteCommand.self,
         ]),
       CommandGroup(
         name: "The vault",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,
-          DoctorCommand.self, SlotsCommand.self, VerifyCommand.self, BackupCommand.self,
+          DoctorCommand.self, SlotsCommand.self, ChangePassphraseCommand.self, VerifyCommand.self,
+          BackupCommand.self,
           AcceptRestoredCommand.self,
         ]),
     ])

@@ -72,6 +72,15 @@ package final class CredentialObservers: Sendable {
     // Called outside the lock, so that an observer may add or end observations.
     for observer in observers.withLock({ Array($0.all.values) }) { observer(change) }
   }
+
+  /// Tells of a new name; that a credential was renamed to itself is no change.
+  package func notifyOfRenaming(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
+  ) {
+    guard identity != newIdentity else { return }
+    notify(CredentialChange(identity, .removed))
+    notify(CredentialChange(newIdentity, .added))
+  }
 }
 
 extension CredentialStore {

@@ -70,6 +70,14 @@ extension Credential {
     expires = expires?.toMicrosecond
   }
 
+  /// The credential under another name, which stores must allow.
+  package func renamed(_ identity: CredentialIdentity) throws(KeychainError) -> Credential {
+    var renamed = self
+    renamed.identity = identity
+    try renamed.checkRules(secretCount: nil)
+    return renamed
+  }
+
   /// Checks the version that a caller expected.
   package func checkVersion(_ expected: UInt64?) throws(KeychainError) {
     guard let expected, expected != version else { return }
@@ -86,8 +94,7 @@ extension StoreMode {
   ) throws(KeychainError) {
     switch (self, existing) {
     case (.addOrReplace, _), (.addOnly, nil): break
-    case (.addOnly, _?):
-      throw KeychainError(.alreadyExists, "\(identity) exists already")
+    case (.addOnly, _?): throw .alreadyExists(identity)
     case (.replace, nil): throw .notFound(identity)
     case (.replace(let version), let existing?): try existing.checkVersion(version)
     }
@@ -95,6 +102,10 @@ extension StoreMode {
 }
 
 extension KeychainError {
+  package static func alreadyExists(_ identity: CredentialIdentity) -> Self {
+    Self(.alreadyExists, "\(identity) exists already")
+  }
+
   package static func notFound(_ identity: CredentialIdentity) -> Self {
     Self(.notFound, "there is no credential \(identity)")
   }

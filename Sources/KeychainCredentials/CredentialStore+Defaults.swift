@@ -30,6 +30,20 @@ extension CredentialStore {
     try self.update(identity, with: update, expectedVersion: nil)
   }
 
+  /// Gives a credential another name, whatever its version.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - newIdentity: What names it from then on.
+  /// - Returns: The credential as it is now.
+  /// - Throws: As the requirement with an expected version.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
+  ) throws(KeychainError) -> Credential {
+    try rename(identity, to: newIdentity, expectedVersion: nil)
+  }
+
   /// Removes a credential, whatever its version.
   ///
   /// - Parameter identity: What names the credential.

@@ -69,6 +69,25 @@ public protocol CredentialStore: Sendable {
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential
 
+  /// Gives a credential another name, in one step; its secret and what is known about it stay.
+  ///
+  /// The other identity may be of another access group, service, server or kind. The creation date
+  /// and the expiry stay as well; the modification date and the version are new. Observers see the
+  /// old name removed and the new one added. A credential that is renamed to itself stays as it is.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - newIdentity: What names it from then on.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
+  ///   ``KeychainError/Code/versionConflict``, ``KeychainError/Code/alreadyExists`` if there is one of
+  ///   the new name, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
+  @discardableResult
+  func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential
+
   /// Removes a credential.
   ///
   /// - Parameters:

@@ -72,6 +72,27 @@ public final class InMemoryCredentialStore: CredentialStore {
     }
   }
 
+  /// Renames a credential; see the protocol.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    let renamed = try state.withLock { state throws(KeychainError) -> Credential in
+      guard let old = state.items[identity] else { throw .notFound(identity) }
+      try old.credential.checkVersion(expectedVersion)
+      guard identity != newIdentity else { return old.credential }
+      guard state.items[newIdentity] == nil else { throw .alreadyExists(newIdentity) }
+      var credential = try old.credential.renamed(newIdentity)
+      state.counter += 1
+      credential.stamp(version: state.counter, created: old.credential.created)
+      state.items[identity] = nil
+      state.items[newIdentity] = Item(credential, old.secret)
+      return credential
+    }
+    observers.notifyOfRenaming(identity, to: newIdentity)
+    return renamed
+  }
+
   /// Removes a credential; see the protocol.
   @discardableResult
   public func remove(

@@ -109,15 +109,21 @@ public enum Blake2b {
 
   /// Hashes bytes that are secret, such as the contents of a key file, into a key.
   ///
-  /// - Parameter bytes: The message.
-  /// - Returns: 32 bytes in guarded memory.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
-  public static func key(hashing bytes: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
-    let key = try SecretBytes(zeroed: 32)
-    let count = bytes.count
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - count: The number of bytes to return, 16 to 64.
+  /// - Returns: The digest, in guarded memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or with
+  ///   ``SecretsError/Code/invalidLength`` if `count` is outside its limits.
+  public static func key(
+    hashing bytes: borrowing SecretBytes, count: Int = 32
+  ) throws(SecretsError) -> SecretBytes {
+    guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
+    let key = try SecretBytes(zeroed: count)
+    let length = bytes.count
     unsafe bytes.withPointer { message in
       unsafe key.fill { out in
-        _ = unsafe crypto_generichash_blake2b(out, 32, message, UInt64(count), nil, 0)
+        _ = unsafe crypto_generichash_blake2b(out, count, message, UInt64(length), nil, 0)
       }
     }
     Sodium.clearStack()

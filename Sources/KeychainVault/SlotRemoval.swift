@@ -10,9 +10,7 @@ struct SlotRemoval {
   init(_ number: UInt32, _ change: borrowing SlotChange) throws(KeychainError) {
     let slots = try change.slots()
     guard let slot = slots.first(where: { $0.number == number }) else {
-      throw KeychainError(
-        .notFound, "the vault has no slot \(number)",
-        recovery: "see the slots with `prefs keychain slots list`")
+      throw .noSlot(number)
     }
     self.slot = slot
     others = slots.filter { $0.number != number }
@@ -20,7 +18,7 @@ struct SlotRemoval {
 
   /// Whether no slot but devices' is left that grants the root key.
   var leavesNoSecret: Bool {
-    !others.contains(where: \.isSecret)
+    !others.contains(where: \.isDailyKey)
   }
 
   /// Items that need a passphrase, and go with the last one.

@@ -127,13 +127,13 @@ extension Vault {
   private func add(
     _ input: borrowing SlotInput, _ admin: VaultAdministration
   ) throws(KeychainError) -> VaultSlot {
-    let hasSecret = admin.head.slots.intact.contains(where: \.isSecret)
+    let isCut = !admin.head.slots.intact.contains(where: \.isFullDevice)
     let slot =
-      if hasSecret {
+      if isCut {
         try admin.change { change throws(KeychainError) in
-          // Without another secret the device secret opens everything by now, and had to be cut.
-          guard try change.slots().contains(where: \.isSecret) else {
-            throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again")
+          // A device secret that opens everything by now would have to be cut.
+          guard try !change.slots().contains(where: \.isFullDevice) else {
+            throw .slotsChanged
           }
           let number = try change.freeNumber(for: input.kind)
           let slot = try SlotSealing.seal(
@@ -145,7 +145,7 @@ extension Vault {
       } else {
         try VaultRekey(admin: admin).addFirstSecret(input)
       }
-    if !hasSecret {
+    if !isCut {
       configuration.notice?(
         Notice(
           kind: .deviceGrantChanged,
@@ -164,7 +164,7 @@ extension Vault {
         .damaged, "slot \(head.slots.damaged[0]) of the vault is damaged",
         recovery: "restore a backup")
     }
-    let root = try unlocker.root(head, path: session.opened.path, session.deadline)
-    return try VaultAdministration(session: session, head: head, root: root)
+    let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
+    return try VaultAdministration(session: session, head: head, opened: opened)
   }
 }

@@ -55,6 +55,40 @@ extension Vault {
     return stored
   }
 
+  /// Renames a credential; see the protocol.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    guard let session = try session() else { throw .notFound(identity) }
+    // Looked at first, so that renaming to the same name writes nothing.
+    if identity == newIdentity {
+      guard let credential = try credential(for: identity) else { throw .notFound(identity) }
+      try credential.checkVersion(expectedVersion)
+      return credential
+    }
+    let renamed = try session.write(.nothing) { writer throws(KeychainError) in
+      guard let old = try OldItem(identity, in: writer) else { throw .notFound(identity) }
+      if let again: VaultSession.Attempt<Credential> = try old.again(writer) { return again }
+      guard let credential = old.credential else { throw .notFound(identity) }
+      try credential.checkVersion(expectedVersion)
+      let id = try writer.sealing.id(of: newIdentity)
+      guard try writer.item(id, name: "\(newIdentity)") == nil else {
+        throw .alreadyExists(newIdentity)
+      }
+      var new = try credential.renamed(newIdentity)
+      new.stamp(version: writer.counter, created: credential.created)
+      let secret = try writer.sealing.secret(
+        in: old.found.row, group: identity.accessGroup, name: "\(identity)")
+      try writer.remove(old.found)
+      try writer.put(new, secret: secret, replacing: nil)
+      return writer.done(new)
+    }
+    prolong(renamed.accessibility, session)
+    observers.notifyOfRenaming(identity, to: newIdentity)
+    return renamed
+  }
+
   /// Removes a credential; see the protocol.
   @discardableResult
   public func remove(
@@ -81,10 +115,14 @@ extension Vault {
     _ identity: CredentialIdentity, _ kind: CredentialChange.Kind,
     _ accessibility: Accessibility, _ session: VaultSession
   ) {
+    prolong(accessibility, session)
+    observers.notify(CredentialChange(identity, kind))
+  }
+
+  private func prolong(_ accessibility: Accessibility, _ session: VaultSession) {
     if accessibility.requires == .unlockedNow, let head = session.knownHead.value {
       unlocker.touch(head.row.checks)
     }
-    observers.notify(CredentialChange(identity, kind))
   }
 
   private func deviceSecret(

@@ -8,13 +8,15 @@ struct VaultAdministration: Sendable {
   let head: VaultHead
   let root: SharedSecret
   let keys: TierKeys
+  let opener: RootOpener
 
   init(
-    session: VaultSession, head: VaultHead, root: consuming SecretBytes
+    session: VaultSession, head: VaultHead, opened: consuming OpenedRoot
   ) throws(KeychainError) {
     self.session = session
     self.head = head
-    self.root = SharedSecret(root)
+    opener = opened.opener
+    root = SharedSecret(opened.takeRoot())
     keys = try TierKeys(root: self.root.bytes)
     guard keys.checks == head.row.checks else {
       throw KeychainError(

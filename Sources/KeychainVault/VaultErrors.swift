@@ -21,6 +21,15 @@ extension KeychainError {
       recovery: "run `prefs keychain unlock`, or give a passphrase")
   }
 
+  static let slotsChanged = KeychainError(
+    .busy, "the slots changed meanwhile", recovery: "try again")
+
+  static func noSlot(_ number: UInt32) -> Self {
+    Self(
+      .notFound, "the vault has no slot \(number)",
+      recovery: "see the slots with `prefs keychain slots list`")
+  }
+
   static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
     Self(
       .insufficientMemory,

@@ -60,7 +60,7 @@ struct VaultRekey {
     let slots = try change.slots()
     guard let own = try admin.session.unlocker.device.slot(admin.head),
       let current = slots.first(where: { $0.number == own.number })
-    else { throw KeychainError(.busy, "the slots changed meanwhile", recovery: "try again") }
+    else { throw .slotsChanged }
     let others = slots.filter { $0.number != own.number }
     guard others.isEmpty else {
       throw KeychainError(

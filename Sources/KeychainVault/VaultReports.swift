@@ -44,6 +44,21 @@ public struct VaultSlot: Hashable, Sendable {
 
   /// Whether it is the slot of this device; `nil` for other kinds.
   public let isThisDevice: Bool?
+
+  /// Whom it opens the vault to; `nil` for other kinds.
+  public let recipient: VaultRecipient?
+
+  init(
+    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
+    isThisDevice: Bool?, recipient: VaultRecipient? = nil
+  ) {
+    self.number = number
+    self.kind = kind
+    self.grant = grant
+    self.passwordHash = passwordHash
+    self.isThisDevice = isThisDevice
+    self.recipient = recipient
+  }
 }
 
 /// What a vault shows without being unlocked, and what it shows when it is.

@@ -28,7 +28,8 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
 
   /// All rules.
   public static let all =
-    reading + writing + updating + removing + searching + naming + limits + concurrency + observing
+    reading + writing + updating + renaming + removing + searching + naming + limits + concurrency
+    + observing
 }
 
 func password(_ account: String, service: String = "service", group: String = "")

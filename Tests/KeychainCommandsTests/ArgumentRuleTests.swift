@@ -16,7 +16,10 @@ struct ArgumentRuleTests {
     "init --no-device", "init --passphrase-file f", "init --new-key-file a --with-key-file b",
     "init --new-passphrase-fd 3 --new-passphrase-file f", "slots add",
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
-    "slots remove", "slots remove x", "backup",
+    "slots remove", "slots remove x", "backup", "rename a",
+    "rename a b --to-service s --to-server h",
+    "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
+    "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",
   ])
   func wrongUsageIsRefused(_ line: String) {
     let error = #expect(throws: (any Error).self) { try Self.parse(line) }
@@ -30,7 +33,8 @@ struct ArgumentRuleTests {
     "init", "init --no-device --passphrase", "init --no-device --new-passphrase-file f",
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
-    "accept-restored -y",
+    "accept-restored -y", "mv a b --to-service -x --json", "rename a -- -b",
+    "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
     "doctor --json --store vault --no-prompt --deadline 5 --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {

@@ -55,6 +55,13 @@ final class FailingStore: CredentialStore {
     return try content.update(identity, with: update, expectedVersion: expectedVersion)
   }
 
+  func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    state.withLock { $0.writes += 1 }
+    return try content.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+  }
+
   func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {

@@ -16,7 +16,7 @@ extension UserInterface {
 extension KeychainError {
   static let emptyPassphrase = KeychainError(
     .refused, "an empty passphrase protects nothing",
-    recovery: "leave the passphrase out, and the vault is protected by the device key only")
+    recovery: "choose one, or none: a vault without any is protected by the device key only")
 
   static let onlyVault = KeychainError(
     .noStore, "the store 'secret-service' is not in this build, which has only the vault",
@@ -53,6 +53,10 @@ extension KeychainError {
         + "nothing was changed",
       recovery: "add --allow-empty if that is meant")
   }
+
+  static let noServerToChange = KeychainError(
+    .invalidArgument, "a generic password has no protocol, port or path to change",
+    recovery: "add --to-server to make it an internet password")
 
   static let needsConfirmation = KeychainError(
     .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",

@@ -17,6 +17,8 @@ extension UserInterface {
       "only one of --new-passphrase-fd and --new-passphrase-file can be given"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
+    static let toServiceOrServer =
+      "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
     static let emptyAccount = "the account is empty"

@@ -62,15 +62,32 @@ struct SlotRow: Hashable, Sendable {
     return row
   }
 
-  /// Whether it opens everything by something other than a device secret.
-  var isSecret: Bool { grant == .root && kind != .device }
+  /// Whether a device slot beside it must not open everything: that is what a passphrase or a key
+  /// file is for.
+  var cutsDevices: Bool { kind == .passphrase || kind == .keyFile }
+
+  /// Whether it opens everything and is at hand day by day, which a recovery code is not.
+  var isDailyKey: Bool { grant == .root && (cutsDevices || kind == .recipient) }
+
+  /// Whether a device secret alone opens everything through it.
+  var isFullDevice: Bool { grant == .root && kind == .device }
 
   /// How the slot is shown.
   func described(isThisDevice: Bool?) -> VaultSlot {
     VaultSlot(
       number: number, kind: kind, grant: grant,
       passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
-      isThisDevice: kind == .device ? isThisDevice : nil)
+      isThisDevice: kind == .device ? isThisDevice : nil,
+      recipient: kind == .recipient ? VaultRecipient(publicKey: parameters) : nil)
+  }
+
+  /// Whether kind, grant and parameters go together, as the format says.
+  var isWellFormed: Bool {
+    switch kind {
+    case .passphrase, .keyFile, .device: true
+    case .recoveryCode: grant == .root
+    case .recipient: grant == .root && parameters.count == SealedBox.keyCount
+    }
   }
 }
 

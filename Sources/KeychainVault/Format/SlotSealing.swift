@@ -33,9 +33,7 @@ enum SlotSealing {
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
     let wrappingKey = try Derivation.key(inputKey, "pk1/slot.kek", header)
     guard let granted = try Sealing.open(slot.box, with: wrappingKey), granted.count == 32 else {
-      throw KeychainError(
-        .damaged, "slot \(slot.number) of the vault is damaged",
-        recovery: "unlock through another slot, or restore a backup")
+      throw .damagedSlot(slot.number)
     }
     return granted
   }
@@ -87,7 +85,17 @@ struct SlotInput: ~Copyable {
       kind: .device, parameters: Data(), salt: try randomSalt(), key: try device.secret.copy())
   }
 
-  private static func randomSalt() throws(KeychainError) -> Data {
+  static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError) -> SlotInput {
+    let salt = try randomSalt()
+    do throws(SecretsError) {
+      return SlotInput(
+        kind: .recoveryCode, parameters: Data(), salt: salt, key: try code.bytes.copy())
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  static func randomSalt() throws(KeychainError) -> Data {
     do throws(SecretsError) {
       let salt = try SecretBytes.random(count: SlotSealing.saltCount)
       return Data(salt.withBytes { $0.array })

@@ -35,7 +35,7 @@ struct SQLiteVaultRows: VaultRows {
       """
     try forEach(sql) { row throws(KeychainError) in
       let slot = try? Self.slot(row)
-      if let slot, try slot.expectedSum() == slot.sum {
+      if let slot, slot.isWellFormed, try slot.expectedSum() == slot.sum {
         list.intact.append(slot)
       } else {
         list.damaged.append(UInt32(truncatingIfNeeded: (try? row.integer(0)) ?? 0))

@@ -54,9 +54,9 @@ final class DeviceKeys: Sendable {
   }
 
   /// The root key, if this device's slot grants it.
-  func root(_ head: VaultHead) throws(KeychainError) -> SecretBytes? {
+  func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
-    return try granted.copy()
+    return OpenedRoot(root: try granted.copy(), opener: RootOpener(slot, nil))
   }
 
   /// The slot of this device.

@@ -7,7 +7,7 @@ extension Unlocker {
   func open(
     _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     return try openHoldingLock(presented, head, path, deadline)
@@ -30,9 +30,9 @@ extension Unlocker {
   }
 
   func openHoldingLock(
-    _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String,
+    _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
     let slots = head.slots(presented.kind)
     guard !slots.isEmpty else {
       throw KeychainError(
@@ -47,7 +47,9 @@ extension Unlocker {
           recovery: "try again with a longer deadline")
       }
       let inputKey = try inputKey(of: presented, for: slot)
-      if let root = try SlotSealing.open(slot, inputKey: inputKey) { return root }
+      if let root = try SlotSealing.open(slot, inputKey: inputKey) {
+        return OpenedRoot(root: root, opener: RootOpener(slot, presented))
+      }
     }
     throw KeychainError(
       .incorrectSecret,

@@ -38,7 +38,8 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     if let keys = try keysAtHand(requirement, head) { return keys }
     if let source = configuration.unlock {
-      let keys = try TierKeys(root: open(try present(source, deadline), head, path, deadline))
+      let keys = try TierKeys(
+        root: open(try present(source, deadline), head, path, deadline).takeRoot())
       try requireMatch(keys, head)
       held.hold(keys)
       return keys
@@ -87,7 +88,7 @@ final class Unlocker: Sendable {
     defer { extendLifetime(lock) }
     // Whoever held the lock before may have unlocked the vault for us.
     if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline))
+    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).takeRoot())
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -96,8 +97,8 @@ final class Unlocker: Sendable {
   private func askedKeys(
     _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    let root = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
-    let keys = try TierKeys(root: root)
+    let opened = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
+    let keys = try TierKeys(root: opened.takeRoot())
     try requireMatch(keys, head)
     keep(keys)
     return keys
@@ -110,7 +111,7 @@ final class Unlocker: Sendable {
     try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
-  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> SecretBytes {
+  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedRoot {
     guard case .allowed(let ask) = configuration.interaction,
       head.slots.intact.contains(where: { $0.kind == .passphrase })
     else { throw lockedError(head, path) }
@@ -152,11 +153,11 @@ final class Unlocker: Sendable {
   /// Returns the root key, which only changes of slots need; it is never kept.
   func root(
     _ head: VaultHead, path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes {
+  ) throws(KeychainError) -> OpenedRoot {
     if let source = configuration.unlock {
       return try open(try present(source, deadline), head, path, deadline)
     }
-    if let root = try device.root(head) { return root }
+    if let opened = try device.root(head) { return opened }
     if let presented = try sources.presentAmbient() {
       return try open(presented, head, path, deadline)
     }
@@ -169,7 +170,7 @@ final class Unlocker: Sendable {
   func unlockForOthers(
     _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
   ) throws(KeychainError) {
-    let keys = try TierKeys(root: root(head, path: path, deadline))
+    let keys = try TierKeys(root: root(head, path: path, deadline).takeRoot())
     try requireMatch(keys, head)
     try cache.put(keys, fixedTime: fixedTime)
   }

@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// The options that give a credential other names beside its account; what is not given stays.
+struct NewNameOptions: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: .init("The new service; an internet password becomes a generic one", valueName: "name"))
+  var toService: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The new access group; empty for the unnamed one", valueName: "name"))
+  var toAccessGroup: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The new server; a generic password becomes an internet one", valueName: "host"))
+  var toServer: String?
+
+  @Option(parsing: .unconditional, help: .init("Its new protocol", valueName: "name"))
+  var toProtocol: String?
+
+  @Option(help: .init("Its new port; 0 for none", valueName: "number"))
+  var toPort: UInt16?
+
+  @Option(parsing: .unconditional, help: .init("Its new path on the server", valueName: "path"))
+  var toPath: String?
+
+  @Option(parsing: .unconditional, help: .init("Its new security domain", valueName: "name"))
+  var toSecurityDomain: String?
+
+  @Option(parsing: .unconditional, help: .init("Its new authentication type", valueName: "name"))
+  var toAuthenticationType: String?
+
+  func validate() throws {
+    if toService != nil && (toServer != nil || hasServerDetails) {
+      throw ValidationError(UserInterface.Usage.toServiceOrServer)
+    }
+  }
+
+  private var hasServerDetails: Bool {
+    toPort != nil
+      || [toProtocol, toPath, toSecurityDomain, toAuthenticationType].contains { $0 != nil }
+  }
+
+  /// What a credential is called from now on.
+  func identity(
+    insteadOf old: CredentialIdentity, account: String
+  ) throws(KeychainError) -> CredentialIdentity {
+    CredentialIdentity(
+      try kind(insteadOf: old.kind, account: account),
+      accessGroup: toAccessGroup ?? old.accessGroup)
+  }
+
+  private func kind(
+    insteadOf old: CredentialIdentity.Kind, account: String
+  ) throws(KeychainError) -> CredentialIdentity.Kind {
+    if let toService { return .genericPassword(service: toService, account: account) }
+    switch (old, toServer) {
+    case (.genericPassword(let service, _), nil):
+      guard !hasServerDetails else { throw .noServerToChange }
+      return .genericPassword(service: service, account: account)
+    case (.genericPassword, let server?):
+      return .internetPassword(changed(InternetPassword(server: server, account: account)))
+    case (.internetPassword(var password), let server):
+      password.account = account
+      if let server { password.server = server }
+      return .internetPassword(changed(password))
+    }
+  }
+
+  private func changed(_ password: InternetPassword) -> InternetPassword {
+    var password = password
+    if let toProtocol { password.protocol = toProtocol }
+    if let toPort { password.port = toPort }
+    if let toPath { password.path = toPath }
+    if let toSecurityDomain { password.securityDomain = toSecurityDomain }
+    if let toAuthenticationType { password.authenticationType = toAuthenticationType }
+    return password
+  }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Replaces a passphrase.
+struct ChangePassphraseCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "change-passphrase",
+    abstract: "Replace a passphrase by another",
+    discussion: """
+      The present passphrase is asked for first, also while the vault is unlocked. A forgotten one \
+      is replaced by unlocking with something else, such as --key-file. Copies of the vault made \
+      before still open with the old one; 'rekey' makes what they give worthless for this vault.
+
+      Example:
+        prefs keychain change-passphrase
+        prefs keychain change-passphrase --key-file ~/backup/vault.key --slot 2
+      """)
+
+  @Option(
+    help: .init(
+      "The slot, as 'slots list' shows it; else the one that the passphrase opens, or the only one",
+      valueName: "number"))
+  var slot: UInt32?
+
+  @OptionGroup(title: "The new passphrase") var newPassphrase: NewPassphraseOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func validate() throws {
+    if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.passphraseFd {
+      throw ValidationError(UserInterface.Usage.descriptorTwice)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    // Said before the present passphrase is asked for.
+    guard newPassphrase.isGiven || session.prompt != nil else {
+      throw .nobodyToAsk(for: .newPassphrase)
+    }
+    let changed = try session.vault.changePassphrase(slot: slot) { _ throws(KeychainError) in
+      try newPassphrase.passphrase(in: session)
+    }
+    session.interface.say(UserInterface.changedPassphrase(changed))
+    session.interface.hint(UserInterface.copiesKeepThePassphrase)
+  }
+}

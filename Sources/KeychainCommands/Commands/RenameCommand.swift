@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// Gives a credential another name.
+struct RenameCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Rename a credential, or move it to another service or group",
+    discussion: """
+      The secret and what is known about it stay. A credential that has the new name already is \
+      not replaced. To keep the account, name it twice.
+
+      Example:
+        prefs keychain rename alice bob --service example.com
+        prefs keychain rename alice alice --service example.com --to-service example.org
+      """,
+    aliases: ["mv"])
+
+  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  var account: String
+
+  @Argument(help: "Whose it is from then on")
+  var newAccount: String
+
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What changes beside the account") var names: NewNameOptions
+
+  @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
+  var expectedVersion: UInt64?
+
+  @Flag(help: "Print the renamed credential as JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let old = try session.finder(item).existing(account: account)
+    let renamed = try session.store.rename(
+      old, to: names.identity(insteadOf: old, account: newAccount),
+      expectedVersion: expectedVersion)
+    if json { try StandardOutput.write(try JSONText.text(CredentialJSON(renamed))) }
+  }
+}

@@ -1,0 +1,124 @@
+"""Replacing a passphrase, also one that is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from prefs_testing import PASSPHRASE, Home, ended, hinted
+
+TYPED = PASSPHRASE.decode()
+
+
+def slots(home: Home) -> list[tuple[int, str, str]]:
+  return [
+    (slot["number"], slot["kind"], slot["grant"])
+    for slot in home.run("slots", "list", "--json").json]
+
+
+def change(home: Home, new: bytes, *options: str, **more):
+  return home.run(
+    "change-passphrase", "--new-passphrase-file", home.passphrase(new)[1], *options, **more)
+
+
+def test_the_new_one_opens_and_the_old_one_does_not(locked):
+  before = locked.rows("SELECT * FROM item ORDER BY id"), locked.rows("SELECT * FROM token")
+  old = locked.copy_vault("old.db")
+  slot = locked.rows("SELECT salt, box FROM slot WHERE number = 2")
+  outcome = change(locked, b"new", *locked.passphrase())
+  assert outcome.out == b"" and "changed the passphrase of slot 2" in outcome.error
+  assert "copies of the vault made before still open with the old passphrase" in hinted(outcome)
+  assert "'prefs keychain rekey'" in hinted(outcome)
+  assert slots(locked) == [(1, "device", "openTier"), (2, "passphrase", "root")]
+  assert locked.rows("SELECT salt, box FROM slot WHERE number = 2") != slot
+  # No row of an item was touched.
+  assert (locked.rows("SELECT * FROM item ORDER BY id"),
+          locked.rows("SELECT * FROM token")) == before
+  locked.run("get", "whenUnlocked", *locked.passphrase(), code=78)
+  assert locked.get("whenUnlocked", *locked.passphrase(b"new")) == b"whenUnlocked"
+  assert locked.get("whenUnlocked", "--vault", str(old), *locked.passphrase()) == b"whenUnlocked"
+  locked.run("verify", *locked.passphrase(b"new"))
+
+
+def test_what_is_unlocked_stays_so(locked):
+  locked.run("unlock", *locked.passphrase())
+  # Cached keys do not change slots.
+  refused = change(locked, b"new", code=77)
+  assert "is locked" in refused.error
+  change(locked, b"new", *locked.passphrase())
+  assert locked.get("whenUnlocked") == b"whenUnlocked"
+  locked.run("lock", "--all")
+
+
+def test_wrong_and_empty_passphrases_change_nothing(locked):
+  vault = locked.vault.read_bytes()
+  change(locked, b"new", *locked.passphrase(b"wrong"), code=78)
+  refused = locked.run(
+    "change-passphrase", "--new-passphrase-file", locked.file("empty", b"\n"),
+    *locked.passphrase(), code=79)
+  assert "protects nothing" in refused.error
+  locked.run("change-passphrase", *locked.passphrase(), code=64)
+  locked.run("change-passphrase", "--passphrase-fd", "3", "--new-passphrase-fd", "3", code=64)
+  assert locked.vault.read_bytes() == vault
+
+
+def test_a_forgotten_passphrase_is_replaced_by_a_key_file(locked):
+  locked.run("slots", "add", "--new-key-file", "key", *locked.passphrase())
+  change(locked, b"new", "--key-file", "key")
+  assert locked.get("whenUnlocked", *locked.passphrase(b"new")) == b"whenUnlocked"
+  assert [slot[1] for slot in slots(locked)] == ["device", "passphrase", "keyFile"]
+  # With two passphrases somebody must say which one.
+  locked.run(
+    "slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], "--key-file", "key")
+  which = change(locked, b"third", "--key-file", "key", code=76)
+  assert "slots 2, 4" in which.error and "--slot" in hinted(which)
+  change(locked, b"third", "--key-file", "key", "--slot", "4")
+  locked.run("get", "whenUnlocked", *locked.passphrase(b"second"), code=78)
+  # A passphrase that opens means itself, unless another slot is named.
+  change(locked, b"fourth", *locked.passphrase(b"third"))
+  change(locked, b"fifth", *locked.passphrase(b"fourth"), "--slot", "2")
+  for value, code in ((b"fourth", 0), (b"fifth", 0), (b"new", 78), (b"third", 78)):
+    locked.run("get", "whenUnlocked", *locked.passphrase(value), code=code)
+  locked.run("verify", *locked.passphrase(b"fifth"))
+
+
+@pytest.mark.parametrize("slot, code, text", [
+  ("9", 44, "no slot 9"), ("1", 79, "no passphrase, but a device"), ("x", 64, "")])
+def test_slots_that_have_no_passphrase(locked, slot, code, text):
+  assert text in change(locked, b"new", "--slot", slot, *locked.passphrase(), code=code).error
+
+
+def test_a_vault_without_a_passphrase(home):
+  change(home, b"new", code=69)
+  home.set("alice", b"x")
+  refused = change(home, b"new", code=79)
+  assert "no passphrase to change" in refused.error and "slots add --passphrase" in hinted(refused)
+
+
+def test_on_a_terminal_the_old_one_comes_first(locked):
+  locked.run("unlock", *locked.passphrase())
+  terminal = locked.terminal("change-passphrase")
+  terminal.expect_exact("passphrase of ")
+  terminal.expect_exact("vault.db: ")
+  terminal.sendline("wrong")
+  terminal.expect_exact("try again")
+  terminal.expect_exact("vault.db: ")
+  terminal.sendline(TYPED)
+  for prompt in ("new passphrase: ", "again: "):
+    terminal.expect_exact(prompt)
+    terminal.sendline("brand new")
+  code, rest = ended(terminal)
+  assert code == 0 and "brand new" not in rest and "changed the passphrase of slot 2" in rest
+  locked.run("lock", "--all")
+  assert locked.get("whenUnlocked", *locked.passphrase(b"brand new")) == b"whenUnlocked"
+
+
+@pytest.mark.parametrize("answers", [["\x03"], [TYPED, "\x03"], [TYPED, "new", "\x03"]])
+def test_a_person_who_cancels_changes_nothing(locked, answers):
+  vault = locked.vault.read_bytes()
+  terminal = locked.terminal("change-passphrase")
+  for answer in answers:
+    terminal.expect("(vault.db|new passphrase|again): ")
+    terminal.sendline(answer) if answer != "\x03" else terminal.sendintr()
+  code, rest = ended(terminal)
+  assert code == 130 and "cancelled; nothing was changed" in rest
+  assert locked.vault.read_bytes() == vault
