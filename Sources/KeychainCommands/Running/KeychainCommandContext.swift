@@ -9,6 +9,9 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// The service of a credential when none is given.
   public var defaultService: String
 
+  /// Whether the process ends with the command.
+  var isWholeProgram = false
+
   /// Describes a host.
   ///
   /// - Parameters:

@@ -22,7 +22,8 @@ public enum KeychainCommandLine {
     StandardDescriptors.prepare()
     ProcessProtection.hideMemory()
     leaveCrashesToTheSystem()
-    let context = context ?? KeychainCommandContext(hostName: root.configuration.commandName)
+    var context = context ?? KeychainCommandContext(hostName: root.configuration.commandName)
+    context.isWholeProgram = true
     exit(run(root, Array(CommandLine.arguments.dropFirst()), context: context))
   }
 
