@@ -70,8 +70,15 @@ def memory(pid: int) -> list[tuple[str, bytes]]:
   return found
 
 
-def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, bytes]]]:
-  """Runs a command, and returns its output and its memory when it is about to end."""
+def peak(pid: int) -> int:
+  """The most memory that the process has had, in bytes."""
+  status = Path(f"/proc/{pid}/status").read_text()
+  return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
+
+
+def at_exit(home, *arguments: str, look=memory, **options) -> tuple[bytes, object]:
+  """Runs a command, and returns its output and what a look at the process shows when it is about to
+  end: its memory."""
   given = options.pop("input", b"")
   trace = home.folder / f"trace-{secrets.token_hex(4)}"
   with home.start(
@@ -88,7 +95,7 @@ def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, by
         assert time.monotonic() < deadline and tracer.poll() is None, tracer.stderr.read()
         time.sleep(0.02)
       child = int(trace.read_bytes().split(b"exit_group(")[0].splitlines()[-1].split()[0])
-      found = memory(child)
+      found = look(child)
       # Without the tracer, the command would wait out the delay.
       os.kill(child, signal.SIGKILL)
       tracer.kill()
@@ -230,3 +237,21 @@ def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
       assert reading.returncode != 0 and b"ermission denied" in reading.stderr
     finally:
       process.kill()
+
+
+# How much a command may use beside what a password hash takes.
+ENOUGH = 30_000_000
+
+
+def test_peak_of_get(home, superuser):
+  home.set("alice", b"secret")
+  out, used = at_exit(home, "get", "alice", look=peak)
+  assert out == b"secret" and used <= ENOUGH
+
+
+def test_peak_of_get_with_a_password_hash(protected, superuser):
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", b"secret", *options)
+  out, used = at_exit(protected, "get", "alice", *options, look=peak)
+  # The hash is there, or this would measure something else.
+  assert out == b"secret" and 256 << 20 <= used <= (256 << 20) + ENOUGH
