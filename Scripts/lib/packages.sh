@@ -12,6 +12,10 @@ keyctl      keyctl                                       keyutils       keyutils
 strace      strace                                       strace         strace             strace          strace
 python      python:venv,ensurepip                        python3-venv   python3            python3         python
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
+dbus        dbus-daemon                                  dbus           dbus-daemon        dbus-1          dbus
+gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
+secret-tool secret-tool                                  libsecret-tools libsecret         libsecret-tools libsecret
+libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret
 TABLE
 }
 
