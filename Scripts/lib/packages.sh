@@ -17,6 +17,10 @@ groff       troff                                        groff-base     groff-ba
 zsh         zsh                                          zsh            zsh                zsh             zsh
 fish        fish                                         fish           fish               fish            fish
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
+dbus        dbus-daemon                                  dbus           dbus-daemon        dbus-1          dbus
+gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
+secret-tool secret-tool                                  libsecret-tools libsecret         libsecret-tools libsecret
+libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret
 TABLE
 }
 

@@ -6,11 +6,8 @@ extension Vault {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     guard let (row, sealing) = try item(identity) else { return nil }
-    let name = "\(identity)"
-    let group = identity.accessGroup
-    let credential = try sealing.credential(in: row, group: group, name: name)
-    return StoredSecret(
-      credential: credential, secret: try sealing.secret(in: row, group: group, name: name))
+    let item = try sealing.opened(row, group: identity.accessGroup, name: "\(identity)")
+    return StoredSecret(credential: item.credential, secret: item.secret)
   }
 
   /// Returns a credential; see the protocol.

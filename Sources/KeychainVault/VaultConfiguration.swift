@@ -30,6 +30,12 @@ extension Vault {
     /// The environment variables that are looked at; tests give their own.
     package var environment = VaultEnvironment.process
 
+    /// Whether the connection to the file stays open until the process ends, although the handle is gone.
+    ///
+    /// For programs that end with their only operation: the system closes a file faster than the
+    /// library, which starts a thread for it. Keys are wiped with the handle all the same.
+    package var leavesConnectionToExit = false
+
     /// The cost of new passphrase slots; `nil` for the policy.
     ///
     /// Tests give a small one.

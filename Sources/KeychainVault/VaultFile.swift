@@ -9,6 +9,7 @@ final class VaultFile: Sendable {
   private struct Connection {
     let storage: SQLiteVaultStorage
     let identity: FileIdentity
+    var isInitialized = false
   }
 
   /// What the observers of the handle know.
@@ -20,6 +21,9 @@ final class VaultFile: Sendable {
   private let seen = Mutex<SeenRecordFile?>(nil)
   private let connection = Mutex<Connection?>(nil)
   private let process = getpid()
+
+  /// The connections that are never closed; see `Vault.Configuration.leavesConnectionToExit`.
+  private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
 
   init(_ configuration: Vault.Configuration) {
     self.configuration = configuration
@@ -85,8 +89,7 @@ final class VaultFile: Sendable {
       return nil
     }
     let storage = try storage(path.path, stat.identity, deadline)
-    guard try storage.read(deadline, { rows throws(KeychainError) in try rows.isInitialized() })
-    else {
+    guard try isInitialized(storage, deadline) else {
       try Self.checkNotCutOff(path.path)
       guard seen == .none else { throw Self.missing(path.path) }
       return nil
@@ -124,8 +127,23 @@ final class VaultFile: Sendable {
       if let connection, connection.identity == identity { return connection.storage }
       let storage = try SQLiteVaultStorage(path: path, ledger: ledger, deadline)
       connection = Connection(storage: storage, identity: identity)
+      if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
       return storage
     }
+  }
+
+  /// Whether the file has its tables, which it then keeps: looked at until they are there.
+  private func isInitialized(
+    _ storage: SQLiteVaultStorage, _ deadline: Deadline
+  ) throws(KeychainError) -> Bool {
+    if connection.withLock({ $0?.storage === storage && $0?.isInitialized == true }) { return true }
+    let found = try storage.read(deadline) { rows throws(KeychainError) in
+      try rows.isInitialized()
+    }
+    if found {
+      connection.withLock { if $0?.storage === storage { $0?.isInitialized = true } }
+    }
+    return found
   }
 
   /// SQLite takes a file of less than its header for an empty database, and would fill it.

@@ -15,6 +15,9 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// one, which the user's programs share.
   public var defaultVault: String?
 
+  /// Whether the process ends with the command.
+  var isWholeProgram = false
+
   /// Describes a host by its root command, which has ``KeychainCommand`` among its subcommands or
   /// theirs.
   ///

@@ -40,9 +40,10 @@ public enum KeychainCommandLine {
     StandardDescriptors.prepare()
     ProcessProtection.hideMemory()
     leaveCrashesToTheSystem()
+    var context = context ?? KeychainCommandContext(root)
+    context.isWholeProgram = true
     return Invocation(
-      root: root, arguments: Array(CommandLine.arguments.dropFirst()),
-      context: context ?? KeychainCommandContext(root))
+      root: root, arguments: Array(CommandLine.arguments.dropFirst()), context: context)
   }
 
   /// Takes crashes away from Swift's backtracer, which prints memory and waits for keys.

@@ -24,6 +24,7 @@ struct Session {
       path: options.vault ?? Self.vaultPath(context), unlock: try options.unlockSource(),
       notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
     if let deadline = options.deadline { configuration.deadline = deadline }
+    configuration.leavesConnectionToExit = context.isWholeProgram
     if let prompt {
       configuration.interaction = .allowed { request throws(KeychainError) in
         try prompt.secret(interface.question(for: request))

@@ -13,7 +13,7 @@ struct ItemRow: Hashable, Sendable {
 
   /// How a damaged item is named whose metadata cannot be read.
   static func name(of id: Data) -> String {
-    "item " + id.prefix(6).map { String(format: "%02x", $0) }.joined()
+    "item " + id.prefix(6).hexadecimal
   }
 }
 
@@ -94,25 +94,26 @@ struct ItemSealing {
   func opened(
     _ row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> OpenedItem {
-    let metadata = try metadata(in: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
     let credential = try credential(metadata, of: row, group: group, name: name)
     return OpenedItem(
       credential: credential, metadata: metadata,
-      secret: try secret(in: row, group: group, name: "\(credential.identity)"))
+      secret: try secret(in: row, key, name: "\(credential.identity)"))
   }
 
   /// Opens the metadata of an item whose group is known.
   func credential(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> Credential {
-    let metadata = try metadata(in: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
     return try credential(metadata, of: row, group: group, name: name)
   }
 
   private func metadata(
-    in row: ItemRow, group: String, name: String
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
   ) throws(KeychainError) -> SecretBytes {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
     guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
     return metadata
@@ -138,7 +139,12 @@ struct ItemSealing {
   func secret(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> SecretBytes {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    try secret(in: row, groupKey(of: row, group: group, name: name), name: name)
+  }
+
+  private func secret(
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+  ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
     let limit = Credential.maximumSecretCount
     guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {

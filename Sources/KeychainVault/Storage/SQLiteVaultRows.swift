@@ -189,13 +189,20 @@ struct SQLiteVaultRows: VaultRows {
 }
 
 extension SQLiteVaultRows {
+  /// The values that a statement is given.
+  ///
+  /// GRDB maps a sequence of one type by key paths, at several times the cost.
+  private static func bound(_ arguments: [Data]) -> StatementArguments {
+    StatementArguments(arguments.map { $0 as (any DatabaseValueConvertible)? })
+  }
+
   /// Runs a statement, and hands each row to `body`.
   func forEach(
     _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
       let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
       while let row = try rows.next() { try body(row) }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
@@ -207,7 +214,7 @@ extension SQLiteVaultRows {
   ) throws(KeychainError) -> Result? {
     do {
       let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
       return try rows.next().map(body)
     } catch {
       throw SQLiteErrors.translate(error, path: path)
