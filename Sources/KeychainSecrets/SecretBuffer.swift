@@ -37,6 +37,20 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
+  /// Replaces what was written by padded data; see ``Padding``.
+  ///
+  /// - Parameter data: At most `UInt32.max` bytes.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
+  ///   or ``SecretsError/Code/outOfMemory``.
+  public mutating func replaceAll(byPadding data: borrowing SecretBytes) throws(SecretsError) {
+    removeLast(count)
+    let count = Padding.paddedCount(for: data.count)
+    try reserve(count)
+    // What was not written, or was removed, is zero.
+    try unsafe storage.fill { out throws(SecretsError) in try unsafe Padding.write(data, to: out) }
+    self.count = count
+  }
+
   /// Removes and wipes the last bytes.
   ///
   /// - Parameter removed: How many; more than there are empties the buffer.

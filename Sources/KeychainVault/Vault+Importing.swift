@@ -9,7 +9,8 @@ extension Vault {
   ///
   /// All of them are taken in one step, or none: nothing is done before the whole export has been read.
   /// Credentials that are there already are left alone, unless `overwriting` says otherwise. Times are
-  /// those of the export. Whoever knew the passphrase is believed.
+  /// those of the export. Whoever knew the passphrase is believed. While it writes, other programs wait
+  /// with writing, and for a large export with reading, too.
   ///
   /// - Parameters:
   ///   - path: The export.
@@ -118,7 +119,7 @@ extension Vault {
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
     let session = try sessionForFirstWrite()
-    let course = try session.write(survey.requirement) {
+    let course = try session.write(survey.requirement, inBatch: true) {
       writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing

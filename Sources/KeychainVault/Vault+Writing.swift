@@ -161,11 +161,9 @@ private struct OldItem {
       credential = nil
       return
     }
-    let group = identity.accessGroup
-    credential = try sealing.credential(in: found.row, group: group, name: name)
-    // The sum of the state row is corrected by what these bytes had part in. Were they changed
-    // outside the vault, it would be wrong for ever.
-    _ = try sealing.secret(in: found.row, group: group, name: name)
+    // Both boxes: the sum of the state row is corrected by what these bytes had part in. Were they
+    // changed outside the vault, it would be wrong for ever.
+    credential = try sealing.opened(found.row, group: identity.accessGroup, name: name).credential
   }
 
   /// Asks for the keys of the item's class, if they are not at hand.

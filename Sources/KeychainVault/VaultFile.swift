@@ -9,7 +9,11 @@ final class VaultFile: Sendable {
   private struct Connection {
     let storage: SQLiteVaultStorage
     let identity: FileIdentity
+    var isInitialized = false
   }
+
+  /// What the observers of the handle know.
+  let ledger = ItemLedger()
 
   private let configuration: Vault.Configuration
   private let locations: Locations
@@ -17,6 +21,9 @@ final class VaultFile: Sendable {
   private let seen = Mutex<SeenRecordFile?>(nil)
   private let connection = Mutex<Connection?>(nil)
   private let process = getpid()
+
+  /// The connections that are never closed; see `Vault.Configuration.leavesConnectionToExit`.
+  private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
 
   init(_ configuration: Vault.Configuration) {
     self.configuration = configuration
@@ -27,6 +34,7 @@ final class VaultFile: Sendable {
   struct Opened: Sendable {
     let storage: any VaultStorage
     let path: String
+    let identity: FileIdentity
     let seenFile: SeenRecordFile
     let seen: SeenRecordFile.Content
   }
@@ -81,13 +89,13 @@ final class VaultFile: Sendable {
       return nil
     }
     let storage = try storage(path.path, stat.identity, deadline)
-    guard try storage.read(deadline, { rows throws(KeychainError) in try rows.isInitialized() })
-    else {
+    guard try isInitialized(storage, deadline) else {
       try Self.checkNotCutOff(path.path)
       guard seen == .none else { throw Self.missing(path.path) }
       return nil
     }
-    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seen)
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
   }
 
   /// Makes an empty file, closed to others, if there is none, and opens it.
@@ -106,7 +114,9 @@ final class VaultFile: Sendable {
       throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
     }
     let storage = try storage(path.path, stat.identity, deadline)
-    return Opened(storage: storage, path: path.path, seenFile: seenFile, seen: seenFile.read())
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile,
+      seen: seenFile.read())
   }
 
   /// The connection; a new one if another file lies at the path now.
@@ -115,10 +125,25 @@ final class VaultFile: Sendable {
   ) throws(KeychainError) -> SQLiteVaultStorage {
     try connection.withLock { connection throws(KeychainError) in
       if let connection, connection.identity == identity { return connection.storage }
-      let storage = try SQLiteVaultStorage(path: path, deadline)
+      let storage = try SQLiteVaultStorage(path: path, ledger: ledger, deadline)
       connection = Connection(storage: storage, identity: identity)
+      if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
       return storage
     }
+  }
+
+  /// Whether the file has its tables, which it then keeps: looked at until they are there.
+  private func isInitialized(
+    _ storage: SQLiteVaultStorage, _ deadline: Deadline
+  ) throws(KeychainError) -> Bool {
+    if connection.withLock({ $0?.storage === storage && $0?.isInitialized == true }) { return true }
+    let found = try storage.read(deadline) { rows throws(KeychainError) in
+      try rows.isInitialized()
+    }
+    if found {
+      connection.withLock { if $0?.storage === storage { $0?.isInitialized = true } }
+    }
+    return found
   }
 
   /// SQLite takes a file of less than its header for an empty database, and would fill it.

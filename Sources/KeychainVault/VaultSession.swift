@@ -46,6 +46,7 @@ struct VaultSession: Sendable {
   /// `device` is the device secret, where the change needs one that may just have been made.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
+    inBatch isBatch: Bool = false,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
@@ -55,9 +56,10 @@ struct VaultSession: Sendable {
       return try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Attempt<Result> in
         if let stale = try staleHead(rows, keys, requirement, Result.self) { return stale }
+        let sealing = ItemSealing(
+          keys: keys, device: needed, batch: isBatch ? try SealingBatch() : nil)
         var writer = try VaultWriter(
-          rows: rows, sealing: ItemSealing(keys: keys, device: needed),
-          state: try checkedState(rows, keys))
+          rows: rows, sealing: sealing, state: try checkedState(rows, keys))
         let attempt = try body(&writer)
         if case .done = attempt { try writer.finish() }
         return attempt
@@ -129,9 +131,7 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> StateRow {
     let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
     guard case .record(let record) = opened.seen else { return state }
-    guard record.checks.contains(keys.checks.open) || isNowRecorded(keys.checks.open) else {
-      throw .anotherVault(opened.path)
-    }
+    try checkIsKnown(keys.checks.open)
     guard state.counter >= record.counter else {
       throw KeychainError(
         .rolledBack,
@@ -141,6 +141,14 @@ struct VaultSession: Sendable {
           "put the newer file back, or accept this one with `prefs keychain accept-restored`")
     }
     return state
+  }
+
+  /// Refuses the vault of another root key than was seen before.
+  func checkIsKnown(_ check: Data) throws(KeychainError) {
+    guard case .record(let record) = opened.seen else { return }
+    guard record.checks.contains(check) || isNowRecorded(check) else {
+      throw .anotherVault(opened.path)
+    }
   }
 
   /// Whether the vault got this key after the operation began, by another process.

@@ -40,6 +40,20 @@ struct ExportRefusalTests {
     }
   }
 
+  /// A last chunk that is full is told from the others by its tag alone.
+  @Test func nothingFollowsAFullLastChunk() throws {
+    let test = try TestVault()
+    var item = try ExportSupport.Item("a")
+    item.secret = Array(repeating: 7, count: 65536 - 33 - item.metadata.count)
+    let path = try ExportSupport.forge([item], in: test)
+    let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+    try #require(bytes.count == 122 + 65553)
+    for extra in [[0], Array(bytes.suffix(65553)), Array(repeating: 0, count: 65553)] {
+      try expectRefusal(of: bytes + extra, in: test, "\(extra.count) bytes more")
+    }
+    try expectRefusal(of: Array(bytes.dropLast()), in: test, "a byte less")
+  }
+
   @Test func chunksKeepTheirOrder() throws {
     let test = try TestVault()
     var item = try ExportSupport.Item("a")
@@ -230,6 +244,28 @@ struct ExportRefusalTests {
     #expect(try owner.verify().problems == [])
   }
 
+  /// What was written before a locked item was met must not stay.
+  @Test func anImportThatMeetsALockedItemTakesNothing() throws {
+    let (one, test) = (try TestVault(), try TestVault())
+    for number in 0..<20 { try one.handle().put("k\(number)", "new", .always) }
+    let path = try ExportSupport.export(one.handle(), in: one)
+    let owner = test.handle(passphrase: TestVault.passphrase)
+    try owner.create(
+      passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
+    try owner.put("k7", "old")
+    let before = try Data(contentsOf: URL(filePath: test.path))
+    for overwriting in [false, true] {
+      try expect(.locked, leavesNothing: test) {
+        _ = try test.handle().importItems(
+          from: path, passphrase: ExportSupport.passphrase(), overwriting: overwriting)
+      }
+    }
+    #expect(try Data(contentsOf: URL(filePath: test.path)) == before)
+    let report = try owner.importItems(from: path, passphrase: ExportSupport.passphrase())
+    #expect(report.addedCount == 19 && report.differing == [.test("k7")])
+    #expect(try owner.verify().problems == [])
+  }
+
   @Test func nothingIsMadeForNothing() throws {
     let test = try TestVault()
     let path = test.folder.path + "/x.export"
@@ -257,6 +293,22 @@ struct ExportRefusalTests {
     let path = try ExportSupport.export(test.handle(), in: test)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
+    let names = try FileManager.default.contentsOfDirectory(atPath: test.folder.path)
+    #expect(Set(names) == ["data", "state", "x.export"])
+  }
+
+  @Test func aDamagedVaultIsNotExported() throws {
+    let test = try TestVault()
+    try test.handle().put("a", String(repeating: "x", count: 20_000))
+    let handle = try FileHandle(forUpdating: URL(filePath: test.path))
+    let size = try handle.seekToEnd()
+    try handle.seek(toOffset: size - 5000)
+    try handle.write(contentsOf: Data(repeating: 0x55, count: 10))
+    try handle.close()
+    try expect(.damaged, leavesNothing: test) {
+      _ = try test.handle().export(
+        to: test.folder.path + "/x.export", passphrase: ExportSupport.passphrase())
+    }
   }
 
   private func write(_ bytes: [UInt8], in test: TestVault) throws -> String {

@@ -14,9 +14,9 @@ struct ExportCommand: KeychainSubcommand {
       Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes to standard output.
 
       Example:
-        prefs keychain export /media/stick/keychain.export
-        prefs keychain export - --export-passphrase-file ~/move.pass | ssh server \
-      prefs keychain import - --export-passphrase-file move.pass
+        \(keychainPath) export /media/stick/keychain.export
+        \(keychainPath) export - --export-passphrase-file ~/move.pass | ssh server \
+      \(keychainPath) import - --export-passphrase-file move.pass
       """)
 
   @Argument(help: "The file to make, or - for standard output", completion: .file())

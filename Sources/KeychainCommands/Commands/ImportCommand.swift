@@ -14,8 +14,8 @@ struct ImportCommand: KeychainSubcommand {
       The import trusts whoever knew the passphrase of the export. '-' reads standard input.
 
       Example:
-        prefs keychain import /media/stick/keychain.export --dry-run
-        prefs keychain import /media/stick/keychain.export
+        \(keychainPath) import /media/stick/keychain.export --dry-run
+        \(keychainPath) import /media/stick/keychain.export
       """)
 
   @Argument(help: "The export, or - for standard input", completion: .file())

@@ -72,6 +72,9 @@ extension KeychainError {
 
   static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
 
+  static let manualWithoutFolder = KeychainError(
+    .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
+
   static func argumentNotText(_ index: Int) -> Self {
     Self(.invalidArgument, "argument \(index) is not valid UTF-8")
   }

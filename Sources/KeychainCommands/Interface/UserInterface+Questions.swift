@@ -14,7 +14,7 @@ extension UserInterface {
   func question(for request: PassphraseRequest) -> String {
     let what = "\(request.kind)"
     let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
-    return "\(again)\(what) of \(request.vaultPath.visible): "
+    return "\(again)\(hostName): \(what) of \(request.vaultPath.visible): "
   }
 
   static func question(for subject: Subject) -> String {

@@ -28,15 +28,15 @@ struct ExportFile: ~Copyable {
     var survey = Survey()
     var content = try ExportContent(ExportReader(input, key))
     var names: Set<[UInt64]> = []
-    while let item = try content.next() {
-      let identity = item.credential.identity
+    while let credential = try content.nextCredential() {
+      let identity = credential.identity
       let name = try Derivation.hash(Data(MetadataCoding.identityFields(identity)), count: 16)
       let halves = [0, 8].map { name.bytes.littleEndian(at: $0, as: UInt64.self) }
       guard names.insert(halves).inserted else {
         throw .damagedExport("it holds \(identity) twice")
       }
       survey.itemCount += 1
-      survey.requirement = max(survey.requirement, item.credential.accessibility.requires)
+      survey.requirement = max(survey.requirement, credential.accessibility.requires)
     }
     survey.leftOutCount = Int(clamping: content.leftOutCount)
     return survey

@@ -52,9 +52,42 @@ struct ExportReader: ~Copyable {
 
   /// Reads `bytes x`; a length above the limit fails before anything is allocated.
   mutating func byteString(limit: Int) throws(KeychainError) -> SecretBytes {
+    try bytes(try byteStringCount(limit: limit))
+  }
+
+  /// Reads `bytes x` as ``byteString(limit:)`` does, and shows it to `body` where it lies, if it can.
+  mutating func withByteString<Result>(
+    limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let count = try byteStringCount(limit: limit)
+    if offset == chunk.count, count > 0 { try advance() }
+    guard count <= chunk.count - offset else { return try bytes(count).withBytes(body) }
+    let range = offset..<(offset + count)
+    offset += count
+    return try chunk.withBytes { bytes throws(KeychainError) in
+      try body(bytes.extracting(range))
+    }
+  }
+
+  /// Passes over `bytes x`.
+  ///
+  /// - Returns: The length of `x`.
+  mutating func skipByteString(limit: Int) throws(KeychainError) -> Int {
+    let count = try byteStringCount(limit: limit)
+    var rest = count
+    while rest > 0 {
+      if offset == chunk.count { try advance() }
+      let part = min(rest, chunk.count - offset)
+      offset += part
+      rest -= part
+    }
+    return count
+  }
+
+  private mutating func byteStringCount(limit: Int) throws(KeychainError) -> Int {
     let count = Int(try integer(as: UInt32.self))
     guard count <= limit else { throw .damagedExport("an item is too large") }
-    return try bytes(count)
+    return count
   }
 
   /// Checks that nothing follows.

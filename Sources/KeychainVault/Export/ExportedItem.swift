@@ -50,6 +50,26 @@ struct ExportContent: ~Copyable {
 
   /// The next item; `nil` after the last, once the end of the export has been seen.
   mutating func next() throws(KeychainError) -> ExportedItem? {
+    guard let accessibility = try nextClass() else { return nil }
+    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
+    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
+    let credential = try metadata.withBytes { bytes throws(KeychainError) in
+      try Self.credential(bytes, accessibility)
+    }
+    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+  }
+
+  /// The next credential, its secret left aside; `nil` as ``next()``.
+  mutating func nextCredential() throws(KeychainError) -> Credential? {
+    guard let accessibility = try nextClass() else { return nil }
+    let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
+      bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
+    }
+    _ = try reader.skipByteString(limit: Credential.maximumSecretCount)
+    return credential
+  }
+
+  private mutating func nextClass() throws(KeychainError) -> Accessibility? {
     guard readCount < itemCount else {
       try reader.end()
       return nil
@@ -58,11 +78,15 @@ struct ExportContent: ~Copyable {
     guard let accessibility = Accessibility(rawValue: try reader.integer()),
       !accessibility.isThisDeviceOnly
     else { throw .damagedExport("an item has an impossible class") }
-    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
-    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
-    guard let credential = MetadataCoding.decode(metadata, accessibility, version: 0) else {
+    return accessibility
+  }
+
+  private static func credential(
+    _ metadata: RawSpan, _ accessibility: Accessibility
+  ) throws(KeychainError) -> Credential {
+    guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
       throw .damagedExport("what it says of an item breaks the rules")
     }
-    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+    return credential
   }
 }

@@ -13,7 +13,7 @@ struct ItemRow: Hashable, Sendable {
 
   /// How a damaged item is named whose metadata cannot be read.
   static func name(of id: Data) -> String {
-    "item " + id.prefix(6).map { String(format: "%02x", $0) }.joined()
+    "item " + id.prefix(6).hexadecimal
   }
 }
 
@@ -30,6 +30,9 @@ struct OpenedItem: ~Copyable {
 struct ItemSealing {
   let keys: TierKeys
   let device: DeviceSecret?
+
+  /// What makes sealing many items cheaper; `nil` where there are few.
+  var batch: SealingBatch?
 
   /// The id of an identity.
   func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
@@ -83,33 +86,34 @@ struct ItemSealing {
       id: id, accessibility: credential.accessibility,
       device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
       version: credential.version,
-      metadata: try Sealing.sealPadded(metadata, with: metadataKey),
-      secret: try Sealing.sealPadded(secret, with: secretKey))
+      metadata: try sealPadded(metadata, with: metadataKey),
+      secret: try sealPadded(secret, with: secretKey))
   }
 
   /// Opens both parts of an item whose group is known.
   func opened(
     _ row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> OpenedItem {
-    let metadata = try metadata(in: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
     let credential = try credential(metadata, of: row, group: group, name: name)
     return OpenedItem(
       credential: credential, metadata: metadata,
-      secret: try secret(in: row, group: group, name: "\(credential.identity)"))
+      secret: try secret(in: row, key, name: "\(credential.identity)"))
   }
 
   /// Opens the metadata of an item whose group is known.
   func credential(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> Credential {
-    let metadata = try metadata(in: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
     return try credential(metadata, of: row, group: group, name: name)
   }
 
   private func metadata(
-    in row: ItemRow, group: String, name: String
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
   ) throws(KeychainError) -> SecretBytes {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
     guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
     return metadata
@@ -135,7 +139,12 @@ struct ItemSealing {
   func secret(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> SecretBytes {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    try secret(in: row, groupKey(of: row, group: group, name: name), name: name)
+  }
+
+  private func secret(
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+  ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
     let limit = Credential.maximumSecretCount
     guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {
@@ -170,7 +179,23 @@ struct ItemSealing {
     return try groupKey(row.accessibility, group: group, name: name)
   }
 
+  private func sealPadded(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    if let batch { return try batch.sealPadded(message, with: key) }
+    return try Sealing.sealPadded(message, with: key)
+  }
+
   private func groupKey(
+    _ accessibility: Accessibility, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard let batch else { return try newGroupKey(accessibility, group: group, name: name) }
+    return try batch.groupKey(accessibility, group) { () throws(KeychainError) in
+      try newGroupKey(accessibility, group: group, name: name)
+    }
+  }
+
+  private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }

@@ -55,19 +55,13 @@ enum MetadataCoding {
 
   /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.
   static func decode(_ plaintext: borrowing SecretBytes, of row: ItemRow) -> Credential? {
-    decode(plaintext, row.accessibility, version: row.version)
-  }
-
-  /// Returns the credential, or `nil` if the plaintext is not what the format says.
-  static func decode(
-    _ plaintext: borrowing SecretBytes, _ accessibility: Accessibility, version: UInt64
-  ) -> Credential? {
-    var credential = plaintext.withBytes { bytes in try? decode(bytes, accessibility) }
-    credential?.version = version
+    var credential = plaintext.withBytes { bytes in try? decode(bytes, row.accessibility) }
+    credential?.version = row.version
     return credential
   }
 
-  private static func decode(
+  /// Returns a credential without a version.
+  static func decode(
     _ bytes: RawSpan, _ accessibility: Accessibility
   ) throws(FieldReader.Malformed) -> Credential {
     var reader = FieldReader(textLimit: Credential.maximumMetadataCount)

@@ -10,12 +10,14 @@ extension SQLiteVaultRows: WritableVaultRows {
   }
 
   func put(_ row: VaultRow) throws(KeychainError) {
+    record?.put(row)
     try execute(
       "INSERT OR REPLACE INTO vault (one, check0, check1, check2, sum) VALUES (1, ?, ?, ?, ?)",
       [row.checks.open, row.checks.first, row.checks.unlocked, row.sum])
   }
 
   func putState(_ box: Data) throws(KeychainError) {
+    record?.putState(box)
     try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [box])
   }
 
@@ -37,6 +39,7 @@ extension SQLiteVaultRows: WritableVaultRows {
   }
 
   func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError) {
+    record?.put(item)
     try execute(
       """
       INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
@@ -66,6 +69,7 @@ extension SQLiteVaultRows: WritableVaultRows {
   }
 
   func removeItem(_ id: Data) throws(KeychainError) {
+    record?.remove(id)
     try execute("DELETE FROM item WHERE id = ?", [id])
     for token in try tokens(of: id) {
       try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, id])

@@ -53,6 +53,11 @@ final class DeviceKeys: Sendable {
     return keys
   }
 
+  /// Whether the keys that this device's slot gave last are all of a vault's.
+  func opensEverything(of checks: VaultChecks) -> Bool {
+    opened.withLock { $0.map { $0.checks == checks && $0.keys.readable == .unlockedNow } ?? false }
+  }
+
   /// The root key, if this device's slot grants it.
   func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
