@@ -120,9 +120,9 @@ extension SecretServiceStore {
       let lock = try WriterLock(
         environment: configuration.environment, Deadline(after: configuration.deadline))
       operation.restartDeadline()
-      return try body(ItemWriter(finder, lock))
+      return try body(ItemWriter(finder, lock, watch))
     }
-    for change in changes { observers.notify(change) }
+    for change in changes { watch.observers.notify(change) }
     return value
   }
 }

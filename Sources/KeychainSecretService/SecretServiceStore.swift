@@ -24,13 +24,14 @@ public final class SecretServiceStore: CredentialStore {
   /// Where items are kept, and how the provider may behave.
   public let configuration: Configuration
 
-  let observers = CredentialObservers()
+  let watch: ChangeWatch
 
   /// Makes a handle; nothing is connected before the first use.
   ///
   /// - Parameter configuration: Where items are kept, and how the provider may behave.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    watch = ChangeWatch(configuration)
   }
 
   /// Runs an operation on the connection of the process.

@@ -16,39 +16,29 @@ final class Desktop: Sendable {
   }
 
   let environment: [String: String]
-  private let script: Process
-  private let input = Pipe()
+  private let script: Child
 
   init(_ provider: Provider) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    script = Process()
-    script.executableURL = root.appending(path: "Scripts/lib/desktop")
     // The script ends everything once the command does, which reads until this process lets go.
-    script.arguments = [
-      provider.rawValue, "sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null",
-    ]
-    script.standardInput = input
-    let output = Pipe()
-    script.standardOutput = output
-    try script.run()
-    var received = Data()
-    while !received.suffix(7).elementsEqual(Data("READY=\0".utf8)) {
-      let more = output.fileHandleForReading.availableData
-      try #require(!more.isEmpty, "the desktop did not start")
-      received += more
-    }
+    let command = ["sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null"]
+    script = try Child(
+      [root.appending(path: "Scripts/lib/desktop").path, provider.rawValue] + command,
+      ProcessInfo.processInfo.environment)
+    let received = script.read(until: "READY=\0")
     var environment: [String: String] = [:]
     for pair in received.split(separator: 0) {
       let parts = String(decoding: pair, as: UTF8.self).split(separator: "=", maxSplits: 1)
       environment[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
     }
     self.environment = environment
+    try #require(environment["READY"] != nil, "the desktop did not start")
   }
 
   deinit {
-    try? input.fileHandleForWriting.close()
-    script.waitUntilExit()
+    script.finishInput()
+    script.wait()
   }
 
   /// A handle, as a program of this desktop would have it.
@@ -64,25 +54,20 @@ final class Desktop: Sendable {
   var providerProcess: Int32 { environment["DESKTOP_PROVIDER_PID"].flatMap { Int32($0) } ?? 0 }
   var busProcess: Int32 { environment["DESKTOP_BUS_PID"].flatMap { Int32($0) } ?? 0 }
 
+  @discardableResult
+  func run(_ program: String, _ arguments: String...) throws -> (status: Int32, output: Data) {
+    try run(program, arguments)
+  }
+
   /// Runs a program of this desktop, and returns what it printed.
   @discardableResult
-  func run(_ program: String, _ arguments: String..., input text: String = "") throws -> (
-    status: Int32, output: Data
-  ) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.environment = environment
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-    try input.fileHandleForWriting.close()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, data)
+  func run(
+    _ program: String, _ arguments: [String], input text: String = ""
+  ) throws -> (status: Int32, output: Data) {
+    let child = try Child([program] + arguments, environment)
+    child.finishInput(text)
+    let output = child.read()
+    return (child.wait(), output)
   }
 }
 
@@ -99,12 +84,12 @@ extension CredentialStore {
   }
 
   func text(_ account: String, service: String = "test", group: String = "") throws -> String? {
-    let identity = CredentialIdentity.genericPassword(
-      service: service, account: account, accessGroup: group)
+    try text(.genericPassword(service: service, account: account, accessGroup: group))
+  }
+
+  func text(_ identity: CredentialIdentity) throws -> String? {
     guard let stored = try secret(for: identity) else { return nil }
-    return stored.secret.withBytes { bytes in
-      String(decoding: (0..<bytes.byteCount).map { bytes.byte(at: $0) }, as: UTF8.self)
-    }
+    return stored.secret.withBytes { $0.text }
   }
 }
 
@@ -115,4 +100,48 @@ func expect(
 ) {
   let error = #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
   #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
+}
+
+extension Desktop {
+  /// Whether some program provides the Secret Service.
+  var hasProvider: Bool {
+    let answer = try? run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+      "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets")
+    return answer.map { String(decoding: $0.output, as: UTF8.self).contains("true") } ?? false
+  }
+
+  func waitForEndOfProvider() {
+    for _ in 0..<1000 where hasProvider { usleep(5000) }
+  }
+
+  /// Locks the default collection.
+  func lock() throws {
+    try run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+      "org.freedesktop.Secret.Service.Lock",
+      "array:objpath:/org/freedesktop/secrets/collection/login")
+  }
+
+  /// Starts a provider again, with the keyrings that are there.
+  func startGnomeKeyring(password: String?) throws -> Child {
+    let unlock = password == nil ? [] : ["--unlock"]
+    let child = try Child(
+      ["gnome-keyring-daemon", "--foreground", "--components=secrets"] + unlock, environment)
+    child.finishInput(password ?? "")
+    for _ in 0..<200 where !hasProvider { usleep(10_000) }
+    return child
+  }
+
+  /// Tells the bus how to start a provider.
+  func makeProviderActivatable(_ command: String) throws {
+    let runtime = try #require(environment["XDG_RUNTIME_DIR"])
+    let file = URL(filePath: runtime).deletingLastPathComponent()
+      .appending(path: "services/org.freedesktop.secrets.service")
+    let text = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(command)\n"
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    try run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+      "org.freedesktop.DBus.ReloadConfig")
+  }
 }

@@ -5,16 +5,22 @@ internal import KeychainSecrets
 struct ItemWriter: ~Copyable {
   let finder: ItemFinder
   private let lock: WriterLock
+  private let watch: ChangeWatch
 
-  init(_ finder: ItemFinder, _ lock: consuming WriterLock) {
+  init(_ finder: ItemFinder, _ lock: consuming WriterLock, _ watch: ChangeWatch) {
     self.finder = finder
     self.lock = lock
+    self.watch = watch
   }
 
   private var operation: ServiceOperation { finder.operation }
 
   /// A version for the next change.
-  borrowing func nextVersion() -> UInt64 { lock.nextVersion() }
+  borrowing func nextVersion() -> UInt64 {
+    let version = lock.nextVersion()
+    watch.willWrite(version: version)
+    return version
+  }
 
   /// Our item of an identity, which must be there in the version expected.
   borrowing func existing(
@@ -88,6 +94,7 @@ struct ItemWriter: ~Copyable {
   /// Removes an item.
   borrowing func remove(_ item: ServiceItem) throws(KeychainError) {
     operation.hasWritten = true
+    watch.willRemove(item.path)
     let answer = try operation.answer(
       to: operation.call(item.path, ServiceOperation.itemInterface, "Delete"))
     guard let prompt = answer.elements.first?.text, prompt != "/" else { return }

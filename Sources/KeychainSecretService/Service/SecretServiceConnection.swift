@@ -33,12 +33,7 @@ final class SecretServiceConnection: Sendable {
     } catch {
       throw Self.noProvider(error)
     }
-    guard ownerIdentity.isOurs else {
-      throw KeychainError(
-        .noStore,
-        "the Secret Service on the session bus runs as another user "
-          + "(\(ownerIdentity.user))", recovery: "use the vault")
-    }
+    guard ownerIdentity.isOurs else { throw .providerOfAnotherUser(ownerIdentity.user) }
   }
 
   /// The session that encrypts secrets on their way; it is opened by the first that needs it.
@@ -56,14 +51,21 @@ final class SecretServiceConnection: Sendable {
   }
 
   private static func noProvider(_ error: BusError) -> KeychainError {
-    guard error != .timedOut else { return .timedOut }
-    return KeychainError(
-      .noStore, "no program on the session bus provides the Secret Service",
-      recovery: "start gnome-keyring or KeePassXC's Secret Service integration, or use the vault")
+    error == .timedOut ? .timedOut : .noProvider
   }
 }
 
 extension KeychainError {
+  static let noProvider = KeychainError(
+    .noStore, "no program on the session bus provides the Secret Service",
+    recovery: "start gnome-keyring or KeePassXC's Secret Service integration, or use the vault")
+
+  static func providerOfAnotherUser(_ user: UInt32) -> Self {
+    Self(
+      .noStore, "the Secret Service on the session bus runs as another user (\(user))",
+      recovery: "use the vault")
+  }
+
   static let timedOut = KeychainError(
     .timedOut, "the desktop keyring does not answer",
     recovery: "look whether its program hangs or asks something, or use the vault")
