@@ -3,8 +3,8 @@ public import KeychainCredentials
 extension SecretServiceStore {
   /// Observes changes; see the protocol.
   ///
-  /// Changes by other programs are told as well, as long as the provider signals them. Two changes of one
-  /// item in a row may be told as one. The first observer waits until the provider answers, or the
+  /// Changes by other programs are told as well, as long as the provider signals them (KeePassXC doesn't
+  /// while it saves). Two changes of one item in a row may be told as one. The first observer waits until the provider answers, or the
   /// deadline has passed; after the provider or the bus ended, listening is tried again every two seconds.
   ///
   /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.

@@ -36,7 +36,9 @@ extension SecretServiceStore {
 }
 
 extension ServiceOperation {
-  /// Reads a secret as it is stored; `nil` if the item went away. An item may be locked by itself:
+  /// Reads a secret as it is stored; `nil` if the item went away.
+  ///
+  /// An item may be locked by itself:
   /// KeePassXC can ask about each.
   func secret(of item: ServiceItem) throws(KeychainError) -> SecretBytes? {
     if item.isLocked { try unlock(item.path) }

@@ -23,6 +23,7 @@ extension BusConnection {
   /// - Parameters:
   ///   - calls: The calls.
   ///   - deadline: When an answer must be there.
+  /// - Returns: An answer or an error for each call.
   func results(
     of calls: [BusCall], _ deadline: Deadline
   ) -> [Result<BusValue, BusError>] {

@@ -60,7 +60,9 @@ final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// Authenticates and says hello. GLib gives the latter a deadline of its own, which is longer than
+  /// Authenticates and says hello.
+  ///
+  /// GLib gives the latter a deadline of its own, which is longer than
   /// ours, so the socket is shut down when ours has passed.
   private static func handshake(
     _ socket: borrowing BusSocket, _ descriptor: CInt, _ library: Libsecret, _ deadline: Deadline

@@ -36,7 +36,9 @@ struct ItemWriter: ~Copyable {
     return found
   }
 
-  /// Adds an item. Providers replace by a part of the attributes, which destroys items of others: that
+  /// Adds an item.
+  ///
+  /// Providers replace by a part of the attributes, which destroys items of others: that
   /// is never asked for.
   borrowing func create(_ credential: Credential, secret: SharedSecret) throws(KeychainError) {
     let attributes = try attributes(of: credential)

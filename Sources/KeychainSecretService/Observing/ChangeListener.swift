@@ -67,11 +67,12 @@ final class ChangeListener: Sendable {
     else { return }
     defer { context.end() }
     var hasEnded = false
+    var hasMissed = false
     let bus = connection.bus
     let changes = bus.listen(
       to: BusSignalMatch(
         sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path)
-    ) { [self] in take($0, connection) }
+    ) { [self] in hasMissed = !take($0, connection) || hasMissed }
     let gone = bus.listen(
       to: BusSignalMatch(
         sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
@@ -82,11 +83,14 @@ final class ChangeListener: Sendable {
       bus.endListening(gone)
     }
     // After listening began: what changes meanwhile is seen here, or told by a signal.
-    takeAll(connection)
+    hasMissed = !takeAll(connection)
     guard setContext(context) else { return }
     ready.signal()
     context.ticking(1000) {
-      while !hasEnded, !isStopped, !bus.isClosed { context.waitForEvent() }
+      while !hasEnded, !isStopped, !bus.isClosed {
+        context.waitForEvent()
+        if hasMissed { hasMissed = !takeAll(connection) }
+      }
     }
     _ = setContext(nil)
   }
@@ -102,24 +106,28 @@ final class ChangeListener: Sendable {
     ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
   }
 
-  private func takeAll(_ connection: SecretServiceConnection) {
+  /// Reads all items; `false` if the provider did not answer.
+  private func takeAll(_ connection: SecretServiceConnection) -> Bool {
     guard let finder = try? ItemFinder(operation(connection)),
       let items = try? finder.items(finder.allPaths())
-    else { return }
+    else { return false }
     watch.value?.take(self, .all(items))
+    return true
   }
 
-  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) {
-    guard let path = signal.arguments.elements.first?.text else { return }
+  /// Reads what a signal is about; `false` if the provider did not answer.
+  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Bool {
+    guard let path = signal.arguments.elements.first?.text else { return true }
     switch signal.name {
     case "ItemDeleted": watch.value?.take(self, .removal(path: path))
     case "ItemCreated", "ItemChanged":
       guard let finder = try? ItemFinder(operation(connection)),
-        let item = try? finder.items([path]).first
-      else { return }
-      watch.value?.take(self, .item(item))
+        let items = try? finder.items([path])
+      else { return false }
+      for item in items { watch.value?.take(self, .item(item)) }
     default: break
     }
+    return true
   }
 }
 

@@ -18,7 +18,7 @@ enum ConnectionPool {
   }
 }
 
-/// The place of one connection. While one thread makes it, others wait for it.
+/// The place of one connection: while one thread makes it, others wait for it.
 final class ConnectionSlot: @unchecked Sendable {
   // @unchecked Sendable because `condition` guards what changes.
   let address: BusAddress

@@ -19,6 +19,7 @@ extension ServiceOperation {
   ///   - path: The prompt.
   ///   - kind: What it is about.
   ///   - denied: The failure if nobody may be asked.
+  /// - Returns: What the provider says at its end.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person said no,
   ///   ``KeychainError/Code/timedOut`` if nobody said anything, or `denied`.
   func run(
