@@ -99,6 +99,20 @@ let package = Package(
         "KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ],
       path: "Tests/VaultWriterTool"),
+    .executableTarget(
+      name: "SampleTool",
+      dependencies: [
+        "Keychain", "KeychainCommands",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/SampleTool"),
+    .executableTarget(
+      name: "PlainSampleTool",
+      dependencies: [
+        "KeychainCommands",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/PlainSampleTool"),
     .target(
       name: "CFaultVFS",
       path: "Tests/CFaultVFS",

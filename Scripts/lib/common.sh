@@ -76,9 +76,11 @@ swift_build() {
   swift build --package-path "$root" "${cache[@]}" "$@"
 }
 
-# Builds `prefs` as it is installed: optimised, with the Swift runtime inside, without symbols.
+# Builds a program as `prefs` is installed: optimised, with the Swift runtime inside, without symbols.
 # One set of options for every script, so that it is built once.
-release_options=(-c release --product prefs --static-swift-stdlib -Xlinker -s)
-build_release() { swift_build --scratch-path "$root/.build" "${release_options[@]}" >&2; }
+release_options=(-c release --static-swift-stdlib -Xlinker -s)
+build_release() {
+  swift_build --scratch-path "$root/.build" "${release_options[@]}" --product "$1" >&2
+}
 # shellcheck disable=SC2034 # used by the scripts that source this
 release_binary="$root/.build/release/prefs"

@@ -18,7 +18,16 @@ keepassxc   keepassxc                                    keepassxc      keepassx
 xvfb        Xvfb                                         xvfb           xorg-x11-server-Xvfb xorg-x11-server-Xvfb xorg-server-xvfb
 strace      strace                                       strace         strace             strace          strace
 python      python:venv,ensurepip                        python3-venv   python3            python3         python
+mandoc      mandoc                                       mandoc         mandoc             mandoc          mandoc
+man         man                                          man-db         man-db             man             man-db
+groff       troff                                        groff-base     groff-base         groff           groff
+zsh         zsh                                          zsh            zsh                zsh             zsh
+fish        fish                                         fish           fish               fish            fish
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
+dbus        dbus-daemon                                  dbus           dbus-daemon        dbus-1          dbus
+gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
+secret-tool secret-tool                                  libsecret-tools libsecret         libsecret-tools libsecret
+libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret
 TABLE
 }
 

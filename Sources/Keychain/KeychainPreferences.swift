@@ -125,7 +125,7 @@ extension KeychainPreferences {
 }
 
 extension CredentialIdentity.Kind {
-  fileprivate func with(account: String) -> Self {
+  func with(account: String) -> Self {
     switch self {
     case .genericPassword(let service, _):
       return .genericPassword(service: service, account: account)

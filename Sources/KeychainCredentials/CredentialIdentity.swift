@@ -127,6 +127,15 @@ extension CredentialIdentity.Kind: Hashable {
       ]
     }
   }
+
+  /// The names that are texts: all but the port.
+  var texts: [String] {
+    guard case .internetPassword(let password) = self else { return names }
+    return [
+      password.server, password.protocol, password.path, password.account,
+      password.securityDomain, password.authenticationType,
+    ]
+  }
 }
 
 extension InternetPassword: Hashable {

@@ -1,6 +1,9 @@
 internal import Synchronization
 
 /// A change of one credential.
+///
+/// Changes by other processes are found by comparing, so what happens to a credential between two looks
+/// is one change; another name is a removal and an addition.
 public struct CredentialChange: Hashable, Sendable {
   /// What happened to it.
   public enum Kind: Hashable, Sendable {
@@ -14,8 +17,8 @@ public struct CredentialChange: Hashable, Sendable {
     case removed
   }
 
-  /// The credential.
-  public let identity: CredentialIdentity
+  /// The credential; `nil` if somebody else changed one that is locked, so that it cannot be named.
+  public let identity: CredentialIdentity?
 
   /// What happened.
   public let kind: Kind
@@ -23,9 +26,9 @@ public struct CredentialChange: Hashable, Sendable {
   /// Describes a change; for authors of stores.
   ///
   /// - Parameters:
-  ///   - identity: The credential.
+  ///   - identity: The credential; `nil` if it cannot be named.
   ///   - kind: What happened.
-  public init(_ identity: CredentialIdentity, _ kind: Kind) {
+  public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
     self.kind = kind
   }
@@ -54,6 +57,8 @@ package final class CredentialObservers: Sendable {
     (0, [:]))
 
   package init() {}
+
+  package var isEmpty: Bool { observers.withLock { $0.all.isEmpty } }
 
   package func add(
     _ observer: @escaping @Sendable (CredentialChange) -> Void

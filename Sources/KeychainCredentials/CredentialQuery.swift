@@ -117,6 +117,8 @@ package struct SearchablePair: Sendable {
   package static let authenticationType = "authentication-type"
 
   /// Names that a user's attribute may not have, because stores give them a meaning of their own.
+  ///
+  /// The formats of vault and export name these: one more would make items unreadable that have it.
   package static let reservedNames: Set<String> = [
     accessGroup, service, account, server, `protocol`, port, path, "username", "accessibility",
     securityDomain, authenticationType, "xdg:schema",

@@ -32,12 +32,12 @@ extension Credential {
     }
   }
 
-  /// The greatest number of bytes in all names and texts of a credential: 1 MiB.
+  /// The greatest number of bytes in all names and texts of a credential: 1 MiB; a port does not count.
   public static let maximumMetadataCount = 1 << 20
 
   private var metadataCount: Int {
     let texts = [identity.accessGroup, label ?? "", comment ?? "", contentType ?? ""]
-    return (texts + identity.kind.names + attributes.flatMap { [$0.name, $0.value] })
+    return (texts + identity.kind.texts + attributes.flatMap { [$0.name, $0.value] })
       .reduce(0) { $0 + $1.utf8.count }
   }
 }

@@ -36,9 +36,11 @@ public enum PasswordHash {
     /// A file must not choose how long its reader works.
     public static let maximum = Self(memory: 1 << 30, passes: 10)
 
-    /// Whether the cost lies between Argon2's own minimum (8 KiB, 1 pass) and ``maximum``.
+    /// Whether the cost lies between Argon2's own minimum (8 KiB, 1 pass) and ``maximum``, and the
+    /// memory is a whole number of KiB, in which Argon2 counts.
     public var isAcceptable: Bool {
-      (8 << 10)...Self.maximum.memory ~= memory && 1...Self.maximum.passes ~= passes
+      (8 << 10)...Self.maximum.memory ~= memory && memory.isMultiple(of: 1024)
+        && 1...Self.maximum.passes ~= passes
     }
   }
 

@@ -28,19 +28,41 @@ public enum SealedBox {
     return publicKey
   }
 
+  /// Returns whether bytes are the public key of somebody.
+  ///
+  /// There is one way to write a key down: bytes that mean one modulo the prime of the curve are none.
+  /// Nor is a point of low order, with which everybody computes the same secret.
+  ///
+  /// - Parameter bytes: The bytes.
+  /// - Returns: `true` if something can be sealed to them that the owner of a private key opens.
+  public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count == keyCount, isReduced(bytes), (try? Sodium.start()) != nil else {
+      return false
+    }
+    var shared = bytes
+    // Any private key: libsodium refuses the result of a point of low order, which is zero for all.
+    return unsafe crypto_scalarmult(&shared, [UInt8](repeating: 1, count: keyCount), bytes) == 0
+  }
+
+  /// Whether a number of 32 bytes, the lowest first, is below 2²⁵⁵ − 19.
+  private static func isReduced(_ bytes: [UInt8]) -> Bool {
+    let prime: [UInt8] = [0xed] + [UInt8](repeating: 0xff, count: keyCount - 2) + [0x7f]
+    return bytes.reversed().lexicographicallyPrecedes(prime.reversed())
+  }
+
   /// Seals a message to a public key.
   ///
   /// - Parameters:
   ///   - message: The bytes to encrypt.
   ///   - publicKey: 32 bytes.
   /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is not 32
-  ///   bytes or is not a usable point.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is none, as
+  ///   ``isPublicKey(_:)`` says.
   public static func seal(
     _ message: borrowing SecretBytes, to publicKey: [UInt8]
   ) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
-    guard publicKey.count == keyCount else { throw SecretsError(.invalidLength) }
+    guard isPublicKey(publicKey) else { throw SecretsError(.invalidLength) }
     var box = [UInt8](repeating: 0, count: message.count + overhead)
     let count = message.count
     let status = unsafe message.withPointer {

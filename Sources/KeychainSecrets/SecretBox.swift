@@ -25,9 +25,29 @@ public enum SecretBox {
   public static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
+    try seal(message, with: key, nonce: randomNonce())
+  }
+
+  /// Seals what a buffer holds under a random nonce.
+  ///
+  /// - Parameters:
+  ///   - message: The buffer.
+  ///   - key: 32 bytes.
+  /// - Returns: The box, ``overhead`` bytes longer than the message.
+  /// - Throws: As ``seal(_:with:)-(SecretBytes,_)``.
+  public static func seal(
+    _ message: borrowing SecretBuffer, with key: borrowing SecretBytes
+  ) throws(SecretsError) -> [UInt8] {
+    let nonce = randomNonce()
+    return try message.withBytes { message throws(SecretsError) in
+      try seal(message, with: key, nonce: nonce)
+    }
+  }
+
+  private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)
     unsafe randombytes_buf(&nonce, nonceCount)
-    return try seal(message, with: key, nonce: nonce)
+    return nonce
   }
 
   /// Seals a message under a nonce that the caller chooses, for tests against published vectors.
@@ -36,13 +56,20 @@ public enum SecretBox {
   static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes, nonce: [UInt8]
   ) throws(SecretsError) -> [UInt8] {
+    try message.withBytes { message throws(SecretsError) in
+      try seal(message, with: key, nonce: nonce)
+    }
+  }
+
+  private static func seal(
+    _ message: RawSpan, with key: borrowing SecretBytes, nonce: [UInt8]
+  ) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
     guard key.count == keyCount, nonce.count == nonceCount else {
       throw SecretsError(.invalidLength)
     }
-    let count = message.count + overhead
-    let length = message.count
-    let box = unsafe message.withPointer { message in
+    let count = message.byteCount + overhead
+    let box = unsafe message.withPointer { message, length in
       unsafe key.withPointer { key in
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
           for index in 0..<nonceCount { unsafe buffer[index] = nonce[index] }

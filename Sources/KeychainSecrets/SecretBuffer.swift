@@ -37,6 +37,20 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
+  /// Replaces what was written by padded data; see ``Padding``.
+  ///
+  /// - Parameter data: At most `UInt32.max` bytes.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
+  ///   or ``SecretsError/Code/outOfMemory``.
+  public mutating func replaceAll(byPadding data: borrowing SecretBytes) throws(SecretsError) {
+    removeLast(count)
+    let count = Padding.paddedCount(for: data.count)
+    try reserve(count)
+    // What was not written, or was removed, is zero.
+    try unsafe storage.fill { out throws(SecretsError) in try unsafe Padding.write(data, to: out) }
+    self.count = count
+  }
+
   /// Removes and wipes the last bytes.
   ///
   /// - Parameter removed: How many; more than there are empties the buffer.
@@ -49,6 +63,20 @@ public struct SecretBuffer: ~Copyable {
   /// The last byte, or `nil` if the buffer is empty.
   public var last: UInt8? {
     count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) }
+  }
+
+  /// Calls `body` with what was written so far.
+  ///
+  /// - Parameter body: Reads the bytes; the span must not outlive the call.
+  /// - Returns: What `body` returns.
+  /// - Throws: Only what `body` throws.
+  public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+    _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let count = count
+    return try storage.withBytes { bytes throws(Failure) in
+      try body(bytes.extracting(0..<count))
+    }
   }
 
   /// Returns what was written, and wipes the buffer.

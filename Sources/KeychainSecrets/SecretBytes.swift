@@ -2,7 +2,7 @@ internal import CLibsodium
 
 /// Bytes that must not leak: a password, a token, a key.
 ///
-/// The memory comes from `sodium_malloc` (or from slots of such an allocation, up to 64 bytes): it
+/// The memory comes from `sodium_malloc` (or from slots of such an allocation, up to 256 bytes): it
 /// is kept out of core dumps, lies beside guard pages, is locked as far as `RLIMIT_MEMLOCK` allows
 /// (a lock that the system refuses is not an error), and is wiped when the value is destroyed. There is no
 /// way to print it and no way to copy it by accident.
@@ -21,7 +21,7 @@ public struct SecretBytes: ~Copyable {
 
   /// Makes `count` zero bytes and lets `body` fill them.
   ///
-  /// Afterwards they never change: values above 64 bytes are made read-only for the whole process.
+  /// Afterwards they never change: values above 256 bytes are made read-only for the whole process.
   ///
   /// - Parameters:
   ///   - count: The number of bytes, not negative.
@@ -126,7 +126,7 @@ extension SecretBytes {
   ) throws(SecretsError) -> (SecretSlab?, UnsafeMutableRawPointer) {
     try Sodium.start()
     guard count >= 0 else { throw SecretsError(.invalidLength) }
-    guard count > SecretSlab.slotSize else { return try unsafe SecretSlab.allocate() }
+    if let pool = SecretSlabPool.fitting(count) { return try unsafe pool.allocate() }
     guard let base = unsafe sodium_malloc(count) else { throw SecretsError(.outOfMemory) }
     unsafe sodium_memzero(base, count)
     return unsafe (nil, base)

@@ -109,6 +109,14 @@ extension Vault {
       throw KeychainError(
         .refused, "an empty passphrase protects nothing", recovery: "choose one, or none at all")
     }
+    let parameters = try passwordHashForNewPassphrase()
+    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    defer { extendLifetime(lock) }
+    return try SlotInput.passphrase(passphrase, parameters)
+  }
+
+  /// The cost that policy asks for where a passphrase is new.
+  func passwordHashForNewPassphrase() throws(KeychainError) -> PasswordHash.Parameters {
     let parameters =
       if let parameters = configuration.passwordHash { parameters } else {
         try PasswordHashPolicy.parametersForNewSlot()
@@ -120,9 +128,7 @@ extension Vault {
           message: "memory is short: the passphrase is hashed with 64 MiB instead of 256 MiB, "
             + "which makes guessing it cheaper"))
     }
-    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
-    defer { extendLifetime(lock) }
-    return try SlotInput.passphrase(passphrase, parameters)
+    return parameters
   }
 
   private func requireNoVault(startingAnew: Bool) throws(KeychainError) {

@@ -6,11 +6,8 @@ extension Vault {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     guard let (row, sealing) = try item(identity) else { return nil }
-    let name = "\(identity)"
-    let group = identity.accessGroup
-    let credential = try sealing.credential(in: row, group: group, name: name)
-    return StoredSecret(
-      credential: credential, secret: try sealing.secret(in: row, group: group, name: name))
+    let item = try sealing.opened(row, group: identity.accessGroup, name: "\(identity)")
+    return StoredSecret(credential: item.credential, secret: item.secret)
   }
 
   /// Returns a credential; see the protocol.
@@ -82,10 +79,21 @@ extension Vault {
     try session.requireReadable(requirement)
   }
 
-  /// Observes changes made through this handle; see the protocol.
+  /// Observes changes made by anybody: this handle, others, and other processes; see the protocol.
+  ///
+  /// Nothing is polled: while there are observations, one thread waits for the kernel to tell that the
+  /// vault's file was written, and compares the items with those of before. Of several changes of an
+  /// item at short intervals one may be told; where others have changed many items, one pass over all
+  /// of them tells which.
+  ///
+  /// Nobody is asked for a passphrase, and the vault doesn't stay unlocked for longer, because of an
+  /// observation. What others change about an item that is locked is told without its
+  /// ``CredentialChange/identity``. Where the kernel gives no notifications, changes made through
+  /// this handle alone are told, and a notice says so. A vault that is not there, or was rolled back,
+  /// tells nothing until it is there again, or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {
-    observers.add(observer)
+    observers.observe(observer)
   }
 }

@@ -39,13 +39,7 @@ extension Vault {
     to path: String, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {
     let verified = try verify(progress: progress)
-    if let problem = verified.problems.first {
-      throw KeychainError(
-        .damaged, "the vault is not intact: \(problem)",
-        recovery:
-          "see all problems with `prefs keychain verify`; a plain copy of the file keeps what there is"
-      )
-    }
+    try verified.requireIntact()
     let session = try existingSession()
     let slots = try describe(try session.readHead())
     let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in

@@ -10,7 +10,7 @@ extension Vault {
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
     let identity = credential.identity
-    let session = try sessionForFirstWrite(of: credential)
+    let session = try sessionForFirstWrite()
     let device = try deviceSecret(for: credential.accessibility, session)
     let (stored, isNew) = try session.write(credential.accessibility.requires, device: device) {
       writer throws(KeychainError) in
@@ -135,9 +135,8 @@ extension Vault {
     return try unlocker.device.findOrCreate()
   }
 
-  private func sessionForFirstWrite(
-    of credential: Credential
-  ) throws(KeychainError) -> VaultSession {
+  /// Begins an operation that makes the vault if there is none.
+  func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
     try createForFirstWrite()
     return try existingSession()
@@ -162,11 +161,9 @@ private struct OldItem {
       credential = nil
       return
     }
-    let group = identity.accessGroup
-    credential = try sealing.credential(in: found.row, group: group, name: name)
-    // The sum of the state row is corrected by what these bytes had part in. Were they changed
-    // outside the vault, it would be wrong for ever.
-    _ = try sealing.secret(in: found.row, group: group, name: name)
+    // Both boxes: the sum of the state row is corrected by what these bytes had part in. Were they
+    // changed outside the vault, it would be wrong for ever.
+    credential = try sealing.opened(found.row, group: identity.accessGroup, name: name).credential
   }
 
   /// Asks for the keys of the item's class, if they are not at hand.
@@ -198,6 +195,6 @@ extension VaultWriter {
   }
 
   func done<Result>(_ result: Result) -> VaultSession.Attempt<Result> {
-    .done(result, counter: counter, checks: sealing.keys.checks)
+    .done(result, counter: finalCounter, checks: sealing.keys.checks)
   }
 }

@@ -22,7 +22,7 @@ public final class Vault: CredentialStore {
 
   let file: VaultFile
   let unlocker: Unlocker
-  let observers = CredentialObservers()
+  let observers: VaultObservers
   let knownHead = KnownHead()
 
   /// Makes a handle; nothing is read or made before the first use.
@@ -32,6 +32,8 @@ public final class Vault: CredentialStore {
     self.configuration = configuration
     file = VaultFile(configuration)
     unlocker = Unlocker(configuration)
+    observers = VaultObservers(
+      configuration, file: file, unlocker: unlocker, knownHead: knownHead)
   }
 
   /// Returns the real path of the vault, whether it exists or not.

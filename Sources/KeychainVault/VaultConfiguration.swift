@@ -30,6 +30,12 @@ extension Vault {
     /// The environment variables that are looked at; tests give their own.
     package var environment = VaultEnvironment.process
 
+    /// Whether the connection to the file stays open until the process ends, although the handle is gone.
+    ///
+    /// For programs that end with their only operation: the system closes a file faster than the
+    /// library, which starts a thread for it. Keys are wiped with the handle all the same.
+    package var leavesConnectionToExit = false
+
     /// The cost of new passphrase slots; `nil` for the policy.
     ///
     /// Tests give a small one.
@@ -192,6 +198,9 @@ public struct Notice: Hashable, Sendable {
 
     /// What the device secret alone opens has changed.
     case deviceGrantChanged
+
+    /// What other handles and processes change is not told to observers.
+    case observationUnavailable
 
     /// The vault got new keys, and its file could not be cleared of what is left under the old ones.
     case oldContentLeft

@@ -9,6 +9,12 @@ extension KeychainError {
         "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
   }
 
+  static func strangeSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged, "slot \(number) of the vault opens, but to another vault's key",
+      recovery: "restore a backup")
+  }
+
   static func otherDevice(_ name: String) -> Self {
     Self(
       .otherDevice, "\(name) is bound to another device",

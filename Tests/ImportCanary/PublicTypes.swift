@@ -44,6 +44,14 @@ public func preferences(vault path: String, keyFile: String) -> KeychainPreferen
     store: Vault(configuration: configuration))
 }
 
+/// Moves credentials from one vault to another, and tells how many were there already.
+public func move(from source: Vault, to target: Vault, through path: String) throws -> Int {
+  let passphrase = try SecretBytes.random(count: 24)
+  let exported = try source.export(to: path, passphrase: passphrase) { print($0.completed) }
+  let imported = try target.importItems(from: path, passphrase: passphrase, overwriting: true)
+  return exported.itemCount - imported.addedCount - imported.differing.count
+}
+
 /// Conforms to the protocols from outside.
 final class Settings: MutablePreferencesType {
   private var values: PreferencesDictionary = [:]

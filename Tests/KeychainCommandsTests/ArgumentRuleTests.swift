@@ -76,19 +76,6 @@ struct ArgumentRuleTests {
     #expect(update.attributes.allSatisfy { $0.value == nil })
   }
 
-  @Test func anyProgramCanMountTheCommands() throws {
-    struct Host: ParsableCommand {
-      static let configuration = CommandConfiguration(
-        commandName: "mytool", subcommands: [KeychainCommand.self])
-    }
-    #expect(try Host.parseAsRoot(["keychain", "get", "a"]) is GetCommand)
-    let context = KeychainCommandContext(hostName: "mytool")
-    #expect(context.commandPath == "mytool keychain")
-    KeychainCommandContext.$current.withValue(context) {
-      #expect(KeychainError.lockedItems(1).recovery == "run 'mytool keychain unlock'")
-    }
-  }
-
   private static func parse(_ line: String) throws -> any ParsableCommand {
     try KeychainCommand.parseAsRoot(line.split(separator: " ").map(String.init))
   }

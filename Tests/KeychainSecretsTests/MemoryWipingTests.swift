@@ -76,15 +76,15 @@ struct MemoryWipingTests {
 
   @Test func largeValueCannotBeWritten() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
-      let secret = try SecretBytes(counting(65))
+      let secret = try SecretBytes(counting(257))
       secret.fill { $0[0] = 1 }
     }
   }
 
   @Test func guardPageStopsAnOverrun() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
-      let secret = try SecretBytes(counting(65))
-      secret.withPointer { try? #require($0[65 + 16] == 0) }
+      let secret = try SecretBytes(counting(257))
+      secret.withPointer { try? #require($0[257 + 16] == 0) }
     }
   }
 }

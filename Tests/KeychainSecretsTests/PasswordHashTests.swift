@@ -52,8 +52,8 @@ struct PasswordHashTests {
     "A cost outside the limits is refused at once",
     .timeLimit(.minutes(1)),
     arguments: [
-      (1 << 40, 1), (UInt64.max, 1), ((1 << 30) + 1, 1), ((8 << 10) - 1, 1), (0, 1), (8 << 10, 0),
-      (8 << 10, 11), (8 << 10, UInt32.max),
+      (1 << 40, 1), (UInt64.max, 1), ((1 << 30) + 1024, 1), (7 << 10, 1), (0, 1), (8 << 10, 0),
+      (8 << 10, 11), (8 << 10, UInt32.max), ((8 << 10) + 1, 1), ((64 << 10) + 512, 1),
     ] as [(UInt64, UInt32)])
   func costOutsideTheLimitsIsRefused(memory: UInt64, passes: UInt32) {
     let parameters = PasswordHash.Parameters(memory: memory, passes: passes)

@@ -71,11 +71,38 @@ struct SealedBoxTests {
     expectFailure(.invalidLength, opening: counting(60), with: try SecretBytes(key))
   }
 
-  // With the point 0 as public key, everyone could open the box.
-  @Test func unusablePointIsRefused() {
+  // The points of low order, with which everyone could open the box; then numbers that are not below
+  // the prime of the curve.
+  @Test(
+    "What is nobody's public key is refused",
+    arguments: [
+      "0000000000000000000000000000000000000000000000000000000000000000",
+      "0100000000000000000000000000000000000000000000000000000000000000",
+      "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+      "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+      "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+      "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+      "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+      "f6ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+      "0900000000000000000000000000000000000000000000000000000000000080",
+      "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    ])
+  func unusableKeyIsRefused(key: String) {
+    #expect(!SealedBox.isPublicKey(bytes(hex: key)))
     #expect(throws: SecretsError(.invalidLength)) {
-      _ = try SealedBox.seal(SecretBytes([1]), to: Array(repeating: 0, count: 32))
+      _ = try SealedBox.seal(SecretBytes([1]), to: bytes(hex: key))
     }
+  }
+
+  @Test(
+    "Other numbers below the prime are public keys",
+    arguments: [
+      "0900000000000000000000000000000000000000000000000000000000000000",
+      "0200000000000000000000000000000000000000000000000000000000000000",
+      "ebffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ])
+  func otherNumbersArePublicKeys(key: String) {
+    #expect(SealedBox.isPublicKey(bytes(hex: key)))
   }
 
   private func expectFailure(

@@ -4,8 +4,8 @@ internal import Testing
 
 @Suite("Guarded memory")
 struct SecretBytesTests {
-  // 64 bytes is the last length that shares a slab; 16 MiB is the longest secret of a vault.
-  static let lengths = [0, 1, 63, 64, 65, 4095, 4096, 4097, 16 << 20]
+  // 64 and 256 bytes are the last lengths of a kind of slab; 16 MiB is the longest secret of a vault.
+  static let lengths = [0, 1, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097, 16 << 20]
 
   @Test("Bytes come back as they were put in", arguments: lengths)
   func bytesComeBack(length: Int) throws {
@@ -24,7 +24,7 @@ struct SecretBytesTests {
     #expect(again.array == expected)
   }
 
-  @Test("Memory is zero before it is filled", arguments: [1, 64, 65, 5000])
+  @Test("Memory is zero before it is filled", arguments: [1, 64, 65, 256, 5000])
   func memoryIsZeroBeforehand(length: Int) throws {
     for _ in 0..<20 {
       _ = try SecretBytes(Array(repeating: 0xff, count: length))

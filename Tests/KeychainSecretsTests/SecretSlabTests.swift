@@ -7,6 +7,11 @@ internal import Testing
 private final class Holder {
   let secret: SecretBytes
   init(_ byte: UInt8) throws { secret = try SecretBytes([byte]) }
+
+  /// Fills a whole slot.
+  init(_ byte: UInt8, _ pool: SecretSlabPool) throws {
+    secret = try SecretBytes(Array(repeating: byte, count: pool.slotSize))
+  }
 }
 
 @Suite("Shared slabs")
@@ -17,7 +22,7 @@ struct SecretSlabTests {
       for round in 0..<100_000 {
         _ = try Holder(UInt8(truncatingIfNeeded: round))
       }
-      try #require(SecretSlab.countWithRoom == 1)
+      try #require(SecretSlabPool.short.countWithRoom == 1)
     }
   }
 
@@ -26,16 +31,20 @@ struct SecretSlabTests {
       var holders = try (0..<100_000).map { try Holder(UInt8(truncatingIfNeeded: $0)) }
       try #require(
         holders.indices.allSatisfy { holders[$0].secret.array == [UInt8(truncatingIfNeeded: $0)] })
-      try #require(SecretSlab.countWithRoom <= 1)
+      try #require(SecretSlabPool.short.countWithRoom <= 1)
       holders.removeAll()
-      try #require(SecretSlab.countWithRoom == 1)
+      try #require(SecretSlabPool.short.countWithRoom == 1)
     }
   }
 
-  @Test func neighboursDoNotOverlap() throws {
-    let holders = try (0..<3 * SecretSlab.slotCount).map { _ in
-      try SecretBytes.random(count: SecretSlab.slotSize).array
+  @Test(arguments: [SecretSlabPool.short, .padded])
+  func neighboursDoNotOverlap(_ pool: SecretSlabPool) throws {
+    let holders = try (0..<3 * pool.slotCount).map {
+      try Holder(UInt8(truncatingIfNeeded: $0), pool)
     }
-    #expect(Set(holders).count == holders.count)
+    for (index, holder) in holders.enumerated() {
+      let byte = UInt8(truncatingIfNeeded: index)
+      #expect(holder.secret.array == Array(repeating: byte, count: pool.slotSize))
+    }
   }
 }

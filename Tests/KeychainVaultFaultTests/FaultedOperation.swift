@@ -65,6 +65,13 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
       return "\(try handle.removeSlot(2))"
     },
+    Self("first import", on: exportMade, stoppingAt: created) { vault, test in
+      try imported(vault, test)
+    },
+    Self("import", on: exportBesideOthers) { vault, test in try imported(vault, test) },
+    Self("import, overwriting", on: exportBesideOthers) { vault, test in
+      try imported(vault, test, overwriting: true)
+    },
     Self("add a recovery code") { vault, _ in
       "\(try vault.addRecoveryCodeSlot { _ in true })"
     },
@@ -111,6 +118,13 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       let report = try vault.backup(to: test.folder.path + "/backup.db")
       return "\(report.itemCount) \(report.slots)"
     },
+    Self("export") { vault, test in
+      let path = test.folder.path + "/x.export"
+      return "\(try vault.export(to: path, passphrase: SecretBytes(copying: "export")))"
+    },
+    Self("rehearse an import", on: exportBesideOthers) { vault, test in
+      try imported(vault, test, rehearsing: true)
+    },
   ]
 
   /// What a search finds; damage that it names is a failure here.
@@ -118,6 +132,15 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     let found = try vault.search(query)
     guard found.damaged.isEmpty else { throw KeychainError(.damaged, "\(found.damaged)") }
     return "\(found.credentials.map(\.identity)) \(found.lockedCount) \(found.otherDeviceCount)"
+  }
+
+  static func imported(
+    _ vault: Vault, _ test: TestVault, overwriting: Bool = false, rehearsing: Bool = false
+  ) throws -> String {
+    let report = try vault.importItems(
+      from: test.folder.path + "/x.export", passphrase: SecretBytes(copying: "export"),
+      overwriting: overwriting, isDryRun: rehearsing)
+    return "\(report)"
   }
 
   /// How long a call waits; short, since a lock that a fault holds is never let go.
@@ -133,6 +156,22 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     try handle.put("b", "b")
     try handle.put("c", "c", .afterFirstUnlockThisDeviceOnly)
     _ = try vault.file("key-file", String(repeating: "k", count: 32))
+  }
+
+  /// An export, and no vault.
+  private static let exportMade: @Sendable (TestVault) throws -> Void = { vault in
+    let other = try TestVault()
+    try somethingStored(other)
+    _ = try other.handle().export(
+      to: vault.folder.path + "/x.export", passphrase: SecretBytes(copying: "export"))
+  }
+
+  /// An export, and a vault that has some of its items, and others.
+  private static let exportBesideOthers: @Sendable (TestVault) throws -> Void = { vault in
+    try exportMade(vault)
+    let handle = vault.handle()
+    try handle.put("b", "old", .always)
+    try handle.put("d", "d")
   }
 
   private static let passphraseAdded: @Sendable (TestVault) throws -> Void = { vault in

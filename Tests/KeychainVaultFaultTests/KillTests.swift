@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KeychainCredentials
+import KeychainSecrets
 import KeychainVault
 import KeychainVaultTesting
 import Testing
@@ -65,6 +66,74 @@ struct KillTests {
       #expect(try handle.verify().problems == [])
     }
     print("killed while sealing anew: \(sealed) of 30 had the new root key")
+  }
+
+  @Test func anImportIsThereOrIsNot() throws {
+    let source = try TestVault()
+    let path = source.folder.path + "/x.export"
+    _ = try filled(source).export(to: path, passphrase: SecretBytes(copying: TestVault.passphrase))
+    var taken = 0
+    try killing(["import", path]) { vault, acknowledged in
+      let handle = vault.handle()
+      let found = try handle.search(CredentialQuery()).credentials.count
+      #expect(found == Self.count || (found == 0 && acknowledged.count < 2))
+      if found > 0 { taken += 1 }
+      try handle.put("after", "after")
+      #expect(try handle.verify().problems == [])
+    }
+    print("killed while importing: \(taken) of 30 had the items")
+  }
+
+  @Test func anExportIsThereOrIsNot() throws {
+    var made = 0
+    try killing(["export"], on: { _ = try filled($0) }) { vault, acknowledged in
+      let path = vault.folder.path + "/x.export"
+      #expect(try vault.handle().verify().problems == [])
+      guard FileManager.default.fileExists(atPath: path) else {
+        return #expect(acknowledged.count < 2)
+      }
+      made += 1
+      let report = try TestVault().handle().importItems(
+        from: path, passphrase: SecretBytes(copying: TestVault.passphrase), isDryRun: true)
+      #expect(report.addedCount == Self.count)
+    }
+    print("killed while exporting: \(made) of 30 were complete")
+  }
+
+  private static let count = 60
+
+  private func filled(_ vault: TestVault) throws -> Vault {
+    let handle = vault.handle()
+    for number in 0..<Self.count { try handle.put("k\(number)", "secret \(number)") }
+    return handle
+  }
+
+  /// Kills a process at different moments of its work, and hands to `check` what it left and
+  /// acknowledged.
+  private func killing(
+    _ command: [String], on prepare: (TestVault) throws -> Void = { _ in },
+    _ check: (TestVault, [String]) throws -> Void
+  ) throws {
+    let sample = try TestVault()
+    try prepare(sample)
+    let files = try VaultFiles(of: sample)
+    let words = command.count > 1 ? command : command + [sample.folder.path + "/x.export"]
+    var longest: UInt32 = 20_000
+    for attempt in 0...30 {
+      try files.restore(to: sample)
+      let start = ContinuousClock.now
+      let child = try Child(words, on: sample)
+      _ = child.waitForFirstLine()
+      var acknowledged = ["begun"]
+      if attempt == 0 {
+        acknowledged += child.ended().lines
+        longest = UInt32((ContinuousClock.now - start) / .microseconds(1))
+      } else {
+        usleep(.random(in: 0...longest))
+        acknowledged += child.killed()
+      }
+      try check(sample, acknowledged)
+    }
   }
 
   @Test func slotsAreThereOrAreNot() throws {

@@ -24,6 +24,7 @@ private struct Run {
   private let fault: FaultKind
   private let vault: TestVault
   private let files: VaultFiles
+  private let namesBefore: [String]
   private let before: VaultContents?
   private let halfway: VaultContents?
   private let after: VaultContents
@@ -36,6 +37,7 @@ private struct Run {
     vault = try TestVault()
     try operation.prepare(vault)
     files = try VaultFiles(of: vault)
+    namesBefore = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
     // A vault that was rolled back has no contents that could be read.
     before = try? VaultContents(of: vault)
     try operation.halfway?(vault)
@@ -106,11 +108,14 @@ private struct Run {
     } catch {
       Issue.record(error, place)
     }
-    let backup = vault.folder.path + "/backup.db"
-    for path in [backup, backup + "-journal"] {
-      let isThere = FileManager.default.fileExists(atPath: path)
-      #expect(!isThere || ((try? outcome.get()) != nil && path == backup), place)
+    let files = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
+    let made = Set(files).intersection(["backup.db", "x.export"]).subtracting(namesBefore)
+    #expect(made == [] || (try? outcome.get()) != nil, place)
+    // What has the name must be whole.
+    if made.contains("x.export") {
+      _ = try FaultedOperation.imported(vault.handle(), vault, rehearsing: true)
     }
+    #expect(!files.contains { $0.hasPrefix("backup.db-") || $0.hasSuffix(".tmp") }, place)
   }
 
   private static func handle(_ vault: TestVault) -> Vault {

@@ -13,12 +13,26 @@ import pytest
 from prefs_testing import LOCKED_ITEMS, Home
 
 
+def named_program(variable: str) -> str:
+  path = os.environ.get(variable)
+  if path is None:
+    pytest.fail(f"{variable} names no program; Scripts/test sets it")
+  return path
+
+
 @pytest.fixture(scope="session")
 def program() -> str:
-  path = os.environ.get("PREFS")
-  if path is None:
-    pytest.fail("PREFS names no program; Scripts/test sets it")
-  return path
+  return named_program("PREFS")
+
+
+@pytest.fixture(scope="session")
+def sample_tool() -> str:
+  return named_program("SAMPLE_TOOL")
+
+
+@pytest.fixture(scope="session")
+def plain_sample_tool() -> str:
+  return named_program("PLAIN_SAMPLE_TOOL")
 
 
 @contextmanager

@@ -77,22 +77,29 @@ def stopping_at_exit(trace: Path) -> list[str]:
           "-e", "inject=exit_group:delay_enter=20s"]
 
 
-def memory_at_exit(trace: Path, is_running) -> list[tuple[str, bytes]]:
-  """Waits until a command is about to end, and returns its memory."""
+def memory_at_exit(trace: Path, is_running, look=memory):
+  """Waits until a command is about to end, and returns what a look at the process shows: its memory."""
   deadline = time.monotonic() + LIMIT
   # strace writes the call down when it begins.
   while not (trace.exists() and b"exit_group(" in trace.read_bytes()):
     assert time.monotonic() < deadline and is_running()
     time.sleep(0.02)
   child = int(trace.read_bytes().split(b"exit_group(")[0].splitlines()[-1].split()[0])
-  found = memory(child)
+  found = look(child)
   # Without the tracer, the command would wait out the delay.
   os.kill(child, signal.SIGKILL)
   return found
 
 
-def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, bytes]]]:
-  """Runs a command, and returns its output and its memory when it is about to end."""
+def peak(pid: int) -> int:
+  """The most memory that the process has had, in bytes."""
+  status = Path(f"/proc/{pid}/status").read_text()
+  return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
+
+
+def at_exit(home, *arguments: str, look=memory, **options) -> tuple[bytes, object]:
+  """Runs a command, and returns its output and what a look at the process shows when it is about to
+  end: its memory."""
   given = options.pop("input", b"")
   trace = home.folder / f"trace-{secrets.token_hex(4)}"
   with home.start(
@@ -101,7 +108,7 @@ def at_exit(home, *arguments: str, **options) -> tuple[bytes, list[tuple[str, by
     tracer.stdin.close()
     tracer.stdin = None
     try:
-      found = memory_at_exit(trace, lambda: tracer.poll() is None)
+      found = memory_at_exit(trace, lambda: tracer.poll() is None, look)
       tracer.kill()
       out, error = tracer.communicate(timeout=LIMIT)
     finally:
@@ -301,3 +308,21 @@ def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
       assert reading.returncode != 0 and b"ermission denied" in reading.stderr
     finally:
       process.kill()
+
+
+# How much a command may use beside what a password hash takes.
+ENOUGH = 30_000_000
+
+
+def test_peak_of_get(home, superuser):
+  home.set("alice", b"secret")
+  out, used = at_exit(home, "get", "alice", look=peak)
+  assert out == b"secret" and used <= ENOUGH
+
+
+def test_peak_of_get_with_a_password_hash(protected, superuser):
+  options = protected.passphrase(PASSPHRASE)
+  protected.set("alice", b"secret", *options)
+  out, used = at_exit(protected, "get", "alice", *options, look=peak)
+  # The hash is there, or this would measure something else.
+  assert out == b"secret" and 256 << 20 <= used <= (256 << 20) + ENOUGH

@@ -8,8 +8,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nacl.bindings import crypto_scalarmult_base
-
+from vault_codes import public_key, recovery_text
+from vault_identity import IdentityFile
 from vault_keys import ACCESSIBILITIES
 from vault_notation import digest
 from vault_reader import Item, described
@@ -22,6 +22,7 @@ DEVICE = digest(32, b"test device secret")
 OTHER_DEVICE = digest(32, b"test device secret of another device")
 RECOVERY_CODE = digest(16, b"test recovery code")
 RECIPIENT = digest(32, b"test recipient")
+WARNING = "Test data: everyone knows this key."
 GROUPS = ("team", "gr\u00fcppe \U0001f511")
 LONG_AGO = -2_208_988_800_000_001  # A microsecond before 1900.
 CREATED = 1_750_000_000_123_456
@@ -118,7 +119,7 @@ def make_sample(seed: str = "sample", cost: Cost = CHEAP) -> Sample:
   writer.add_key_file(KEY_FILE)
   writer.add_device(DEVICE)
   writer.add_recovery_code(RECOVERY_CODE)
-  writer.add_recipient(crypto_scalarmult_base(RECIPIENT))
+  writer.add_recipient(public_key(RECIPIENT))
   sample = Sample(writer)
   for entry in entries():
     sample.put(entry)
@@ -144,6 +145,9 @@ def write_files(folder: Path, name: str, sample: Sample) -> None:
   files = {
     "test-passphrase": PASSPHRASE, "test-key-file": KEY_FILE, "test-device.key": DEVICE,
     "test-recovery-code": RECOVERY_CODE, "test-recipient.key": RECIPIENT,
+    "test-recovery-code.txt": recovery_text(RECOVERY_CODE).encode("ascii") + b"\n",
+    "test-identity": IdentityFile(RECIPIENT).encoded(WARNING),
+    f"{name}.identity": IdentityFile(RECIPIENT, (checks[0],)).encoded(WARNING),
     f"{name}.seen": SeenRecord((checks[0],), sample.writer.counter).encoded()}
   for file_name, contents in files.items():
     (folder / file_name).write_bytes(contents)

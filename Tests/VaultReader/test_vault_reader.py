@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,14 +12,16 @@ import sample_vault
 import vault_keys as keys
 from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
 from vault_database import VaultError
-from vault_notation import FormatError, derive, is_padded_count, open_box, padded_count
-from vault_reader import Secrets, report
-from vault_records import MAXIMUM_SECRET_COUNT, Granted, Metadata, SeenRecord, SlotKind
-from vault_testing import ALL, change, opened, problems
+from vault_notation import (
+  BOX_OVERHEAD, FormatError, derive, is_padded_count, open_box, padded_count)
+from vault_reader import Secrets, opened_text, report
+from vault_records import (
+  MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT, Granted, Identity, Metadata,
+  SeenRecord, SlotKind)
+from vault_testing import ALL, FIXTURES, change, opened, problems, run_command
 from vault_writer import INTERACTIVE, VaultWriter
 
 TESTS = Path(__file__).resolve().parent.parent
-FIXTURES = TESTS / "Fixtures"
 WAYS = {
   "passphrase": ALL, "key file": Secrets(key_file=KEY_FILE, device=DEVICE),
   "recovery code": Secrets(recovery_code=RECOVERY_CODE, device=DEVICE),
@@ -151,9 +151,44 @@ def test_metadata_cut_short_anywhere(metadata):
       Metadata.decoded(encoded[:count])
 
 
-def test_reserved_attribute_name():
-  with pytest.raises(FormatError):
-    Metadata.decoded(sample_vault.generic("s", "a", attributes=(("port", ""),)).encoded())
+@pytest.mark.parametrize("excess", [0, 1])
+@pytest.mark.parametrize("field", ["service", "group", "label", "comment", "content_type", "name", "value"])
+def test_longest_texts(field, excess):
+  """All texts count, and no length, number or time does."""
+  filler = "\u00e9" * ((MAXIMUM_TEXT_COUNT - 100) // 2)
+  texts = {"service": "s", "group": "g", "label": "l", "comment": "c", "content_type": "t",
+           "name": "n", "value": "v"}
+  rest = MAXIMUM_TEXT_COUNT + excess - sum(map(len, texts.values())) - 1 - 2 * len(filler)
+  texts[field] += filler + "x" * rest
+  attributes = ((texts.pop("name"), texts.pop("value")),)
+  metadata = Metadata(
+    Identity(1, texts.pop("group"), (texts.pop("service"), "", 65535, "", "a", "", "")), 0, 0,
+    expires=0, attributes=attributes, **texts)
+  if excess:
+    with pytest.raises(FormatError, match="texts"):
+      Metadata.decoded(metadata.encoded())
+  else:
+    assert Metadata.decoded(metadata.encoded()) == metadata
+
+
+def test_metadata_of_short_names_are_within_the_greatest_length():
+  """As many attributes as the texts can name: those with short names first."""
+  letters = [chr(code) for code in range(128)]
+  names = letters + [chr(code) for code in range(128, 2048)] + [a + b for a in letters for b in letters]
+  count = len("".join(names).encode("utf-8"))
+  names += [f"{number:03x}"[:3] for number in range((MAXIMUM_TEXT_COUNT - count) // 3)]
+  assert 8 * len(names) + MAXIMUM_TEXT_COUNT + 200 < MAXIMUM_METADATA_COUNT
+
+
+def test_longest_boxes():
+  counts = [BOX_OVERHEAD + padded_count(count)
+            for count in (MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT)]
+  assert counts == [4325416, 17301544]
+
+
+def test_box_that_is_too_long_is_not_opened():
+  with pytest.raises(FormatError, match="too long"):
+    opened_text(bytes(32), bytes(BOX_OVERHEAD + 257), 100)
 
 
 @pytest.mark.parametrize("record", [
@@ -165,8 +200,12 @@ def test_seen_record_of_no_known_form(record):
 
 
 def test_vectors_are_those_of_this_reader():
-  written = (TESTS / "Vectors" / "format1.json").read_text("ascii")
-  assert written == generate.generated(), "run Tests/Vectors/generate.py"
+  generated = generate.generated()
+  written = {file.name: file.read_text("ascii") for file in (TESTS / "Vectors").glob("*.json")}
+  assert written == generated, "run Tests/Vectors/generate.py"
+  for text in generated.values():
+    names = [case["name"] for case in json.loads(text)]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("excess, found", [(0, set()), (1, {"item-box"})])
@@ -191,16 +230,10 @@ def test_checked_in_vault_is_the_sample(tmp_path):
   assert checked_in.problems == []
 
 
-def run_command(*arguments: str) -> subprocess.CompletedProcess:
-  return subprocess.run(
-    [sys.executable, str(TESTS / "VaultReader" / "vault_reader.py"), *arguments],
-    capture_output=True, text=True, cwd=FIXTURES, timeout=60)
-
-
 def test_command_prints_what_is_expected():
   result = run_command(
-    "format1-python.db", "--json", "--passphrase-file", "test-passphrase", "--device-key",
-    "test-device.key", "--seen", "format1-python.seen")
+    "vault_reader.py", "format1-python.db", "--json", "--passphrase-file", "test-passphrase",
+    "--device-key", "test-device.key", "--seen", "format1-python.seen")
   expected = json.loads((FIXTURES / "format1-python.expected.json").read_text("utf-8"))
   shown = json.loads(result.stdout)
   assert (result.returncode, result.stderr) == (0, "")
@@ -208,17 +241,18 @@ def test_command_prints_what_is_expected():
 
 
 def test_command_prints_secrets_only_as_json():
-  result = run_command("format1-python.db", "--key-file", "test-key-file")
+  result = run_command("vault_reader.py", "format1-python.db", "--key-file", "test-key-file")
   assert result.returncode == 0 and "whenUnlocked" in result.stdout
   assert "secret" not in result.stdout
 
 
 def test_command_tells_a_wrong_key():
-  result = run_command("format1-python.db", "--passphrase-file", "test-key-file")
+  result = run_command(
+    "vault_reader.py", "format1-python.db", "--passphrase-file", "test-key-file")
   assert (result.returncode, result.stdout) == (78, "")
 
 
 def test_command_tells_damage(path):
   change(path, "DELETE FROM slot WHERE number = 4")
-  result = run_command(str(path), "--passphrase-file", "test-passphrase")
+  result = run_command("vault_reader.py", str(path), "--passphrase-file", "test-passphrase")
   assert result.returncode == 65 and "state-sum" in result.stderr

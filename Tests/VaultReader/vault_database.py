@@ -10,13 +10,11 @@ from urllib.parse import quote
 
 from vault_notation import BOX_OVERHEAD, FormatError, is_padded_count
 from vault_records import (
-  APPLICATION_ID, FORMAT, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow, VaultRow)
+  APPLICATION_ID, FORMAT, MAXIMUM_SLOTS, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow,
+  VaultRow, check_cost)
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 
-MAXIMUM_SLOTS = 32
 MAXIMUM_PASSPHRASE_SLOTS = 8
-MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1)
-PASSES_LIMITS = range(1, 11)
 
 
 class VaultError(Exception):
@@ -37,11 +35,12 @@ class Problem:
 
 @dataclass
 class Rows:
-  """All rows, as they lie in the file."""
+  """All rows, as they lie in the file; of the slots those that have the shape of one."""
 
   vault: VaultRow
   state_box: bytes
   slots: list[SlotRow]
+  shapeless_slots: list[object]
   items: list[ItemRow]
   groups: list[GroupRow]
   tokens_by_token: set[tuple[bytes, bytes]]
@@ -50,6 +49,16 @@ class Rows:
 
   def tokens_of(self, item_id: bytes) -> list[bytes]:
     return self._tokens.get(item_id, [])
+
+  def has_damaged_slots(self) -> bool:
+    return len(self.intact_slots()) < self.slot_count()
+
+  def intact_slots(self) -> list[SlotRow]:
+    """The slots that may open the vault."""
+    return [slot for slot in self.slots if slot.computed_sum() == slot.sum]
+
+  def slot_count(self) -> int:
+    return len(self.slots) + len(self.shapeless_slots)
 
   @cached_property
   def _tokens(self) -> dict[bytes, list[bytes]]:
@@ -85,7 +94,7 @@ def rows_of(connection: sqlite3.Connection) -> Rows:
   except (FormatError, TypeError, ValueError) as error:
     raise VaultError("damaged", f"a row is not one of format 1: {error}") from None
   rows.problems = problems
-  check_slot_limits(rows.slots)
+  check_slot_limits(rows)
   rows.problems += problems_without_keys(rows)
   return rows
 
@@ -124,12 +133,14 @@ def take_rows(connection: sqlite3.Connection) -> Rows:
   slots = connection.execute(
     "SELECT number, kind, granted, parameters, salt, commitment, box, mac, sum FROM slot"
     f" ORDER BY number LIMIT {MAXIMUM_SLOTS + 1}")
+  shaped = [(row[0], well_shaped_slot(row)) for row in slots]
   items = connection.execute(
     "SELECT id, class, device, version, metadata, secret FROM item ORDER BY id")
   groups = connection.execute("SELECT token, class, box FROM access_group ORDER BY token, class")
   return Rows(
     VaultRow(tuple(checks), require_blob(total, 16)), require_blob(states[0][1]),
-    [slot_of(row) for row in slots], [item_of(row) for row in items],
+    [slot for _, slot in shaped if slot is not None],
+    [number for number, slot in shaped if slot is None], [item_of(row) for row in items],
     [group_of(row) for row in groups],
     tokens_of(connection, "ORDER BY token, item"),
     tokens_of(connection, "INDEXED BY token_by_item"))
@@ -145,12 +156,21 @@ def tokens_of(connection: sqlite3.Connection, through: str) -> set[tuple[bytes, 
   return {(require_blob(token, 16), require_blob(item, 32)) for token, item in rows}
 
 
+def well_shaped_slot(row: tuple) -> SlotRow | None:
+  try:
+    return slot_of(row)
+  except (FormatError, ValueError):
+    return None
+
+
 def slot_of(row: tuple) -> SlotRow:
   slot = SlotRow(*row)
   if require_integer(slot.number) not in range(1, 1 << 32):
     raise FormatError("the number of a slot is none of 32 bits")
   SlotKind(require_integer(slot.kind))
   Granted(require_integer(slot.granted))
+  if slot.kind != SlotKind.DEVICE and slot.granted != Granted.ROOT:
+    raise FormatError("a slot that must grant the root key grants another")
   sizes = {SlotKind.PASSPHRASE: 12, SlotKind.RECIPIENT: 32}
   require_blob(slot.parameters, sizes.get(slot.kind, 0))
   require_blob(slot.salt, 32)
@@ -159,6 +179,8 @@ def slot_of(row: tuple) -> SlotRow:
   require_blob(slot.box, 80 if slot.kind == SlotKind.RECIPIENT else BOX_OVERHEAD + 32)
   require_blob(slot.mac, 32)
   require_blob(slot.sum, 16)
+  if slot.kind == SlotKind.PASSPHRASE:
+    check_cost(*slot.cost())
   return slot
 
 
@@ -196,19 +218,16 @@ def require_integer(value: object) -> int:
   return value
 
 
-def check_slot_limits(slots: list[SlotRow]) -> None:
-  """Refuses what would cost too much, before anything is allocated for it."""
-  passphrases = [slot for slot in slots if slot.kind == SlotKind.PASSPHRASE]
-  if len(slots) > MAXIMUM_SLOTS or len(passphrases) > MAXIMUM_PASSPHRASE_SLOTS:
+def check_slot_limits(rows: Rows) -> None:
+  """Refuses what would cost too much, before anything is computed for it."""
+  passphrases = [slot for slot in rows.intact_slots() if slot.kind == SlotKind.PASSPHRASE]
+  if rows.slot_count() > MAXIMUM_SLOTS or len(passphrases) > MAXIMUM_PASSPHRASE_SLOTS:
     raise VaultError("damaged", "the vault has too many slots")
-  for slot in passphrases:
-    memory, passes = slot.cost()
-    if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
-      raise VaultError("damaged", f"slot {slot.number} asks for a cost outside the limits")
 
 
 def problems_without_keys(rows: Rows) -> list[Problem]:
-  problems = [
+  problems = [Problem("slot-shape", f"slot {number}") for number in rows.shapeless_slots]
+  problems += [
     Problem("slot-sum", f"slot {slot.number}")
     for slot in rows.slots if slot.computed_sum() != slot.sum]
   if rows.vault.computed_sum() != rows.vault.sum:

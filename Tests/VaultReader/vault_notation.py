@@ -162,6 +162,9 @@ class Cursor:
       raise FormatError("an optional begins with neither 0 nor 1")
     return take() if present else None
 
+  def rest(self) -> bytes:
+    return self.take(len(self._data) - self._position)
+
   def end(self) -> None:
     if self._position != len(self._data):
       raise FormatError("something follows the last value")

@@ -8,25 +8,23 @@ the second reader that keeps the specification honest. Needs PyNaCl and argon2-c
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from nacl.bindings import crypto_box_seal_open, crypto_scalarmult_base
+from nacl.bindings import crypto_box_seal_open
 from nacl.exceptions import CryptoError
 
 import vault_keys as keys
+from vault_codes import public_key, recovery_code_of_file
 from vault_database import Problem, Rows, VaultError, has_shape, read_rows
-from vault_notation import FormatError, equal, open_box, unpad
+from vault_identity import IdentityFile
+from vault_listing import described_metadata, described_secret, exit_code, print_items
+from vault_notation import BOX_OVERHEAD, FormatError, equal, open_box, padded_count, unpad
 from vault_records import (
-  IDENTITY_NAMES, MAXIMUM_SECRET_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind,
-  SlotRow, State, slot_commitment, slot_key, state_sum)
-
-EXIT_CODES = {
-  "damaged": 65, "foreign": 65, "rolled-back": 65, "wrong-key": 78, "refused": 79,
-  "newer-format": 79}
+  MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State,
+  slot_commitment, slot_key, state_sum)
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,11 @@ class Secrets:
   device: bytes | None = None
   recovery_code: bytes | None = None
   recipient: bytes | None = None
+  pins: tuple[bytes, ...] = ()
+
+  @staticmethod
+  def of_identity(identity: IdentityFile, **others: bytes | None) -> Secrets:
+    return Secrets(recipient=identity.private_key, pins=identity.pins, **others)
 
   def of_kind(self, kind: int) -> bytes | None:
     return {
@@ -70,7 +73,9 @@ class Vault:
     self.rows: Rows = read_rows(path)
     self.problems: list[Problem] = list(self.rows.problems)
     self.device_secret = secrets.device
-    self.root, self.tiers = open_slots(self.rows.slots, secrets)
+    if secrets.pins and self.rows.vault.checks[0] not in secrets.pins:
+      raise VaultError("another-vault", "the identity is pinned to another vault")
+    self.root, self.tiers = open_slots(self.rows, secrets)
     for tier, key in self.tiers.items():
       if not equal(keys.tier_check(key), self.rows.vault.checks[tier]):
         self._report("check", f"tier {tier}")
@@ -99,7 +104,7 @@ class Vault:
     except FormatError:
       self._report("state-box", "state row")
       return None
-    if (state.items, state.slots) != (len(rows.items), len(rows.slots)):
+    if (state.items, state.slots) != (len(rows.items), rows.slot_count()):
       self._report("state-counts", "state row")
     if not equal(self.computed_sum(), state.sum):
       self._report("state-sum", "state row")
@@ -120,7 +125,7 @@ class Vault:
       return None
     key = keys.group_name_key(tier, row.item_class, row.token)
     try:
-      name = unpad(open_box(key, row.box)).decode("utf-8")
+      name = opened_text(key, row.box, MAXIMUM_TEXT_COUNT).decode("utf-8")
     except (FormatError, UnicodeDecodeError):
       name = ""
     if name and keys.group_token(self.tiers[0], name) == row.token:
@@ -156,20 +161,19 @@ class Vault:
     tier = self.tiers[keys.TIER_OF_CLASS[row.item_class]]
     key_of_class = keys.class_key(tier, row.item_class, self.device_secret)
     key, metadata = self._metadata(row, key_of_class)
-    secret = unpad(open_box(keys.item_key(key, 1, row.id, row.version), row.secret))
-    if len(secret) > MAXIMUM_SECRET_COUNT:
-      raise FormatError("the secret is too long")
-    return metadata, secret
+    secret_key = keys.item_key(key, 1, row.id, row.version)
+    return metadata, opened_text(secret_key, row.secret, MAXIMUM_SECRET_COUNT)
 
   def _metadata(self, row: ItemRow, key_of_class: bytes) -> tuple[bytes, Metadata]:
     """The group key and the metadata; an item that has the token of no named group has none."""
     for group in [*self._named_groups(row), ""]:
       key = keys.group_key(key_of_class, group)
+      metadata_key = keys.item_key(key, 0, row.id, row.version)
       try:
-        padded = open_box(keys.item_key(key, 0, row.id, row.version), row.metadata)
+        plain = opened_text(metadata_key, row.metadata, MAXIMUM_METADATA_COUNT)
       except FormatError:
         continue
-      return key, Metadata.decoded(unpad(padded))
+      return key, Metadata.decoded(plain)
     raise FormatError("a box does not open")
 
   def _named_groups(self, row: ItemRow) -> list[str]:
@@ -193,26 +197,37 @@ class Vault:
       self._report("rolled-back", "seen record")
 
 
-def open_slots(slots: list[SlotRow], secrets: Secrets) -> tuple[bytes | None, dict[int, bytes]]:
+def opened_text(key: bytes, box: bytes, limit: int) -> bytes:
+  """What is padded in a box; one that is too long is not opened."""
+  if len(box) > BOX_OVERHEAD + padded_count(limit):
+    raise FormatError("a box is too long")
+  data = unpad(open_box(key, box))
+  if len(data) > limit:
+    raise FormatError("there is more in a box than may be")
+  return data
+
+
+def open_slots(rows: Rows, secrets: Secrets) -> tuple[bytes | None, dict[int, bytes]]:
   """The root key, if a presented secret grants it, and the keys of the tiers."""
+  slots = [slot for slot in rows.intact_slots() if secrets.of_kind(slot.kind) is not None]
   granted = [
-    (slot.granted, key) for slot in slots if secrets.of_kind(slot.kind) is not None
+    (slot.granted, key) for slot in slots if slot.kind != SlotKind.RECIPIENT
     if (key := open_slot(slot, secrets)) is not None]
   roots = {key for what, key in granted if what == Granted.ROOT}
+  roots |= roots_of_recipient(slots, secrets, rows.vault.checks)
   if len(roots) > 1:
     raise VaultError("damaged", "two slots grant different root keys")
   if roots:
     root = roots.pop()
     return root, {tier: keys.tier_key(root, tier) for tier in keys.TIERS}
   if not granted:
-    raise VaultError("wrong-key", "no slot opens with what was presented")
+    code = "damaged" if rows.has_damaged_slots() else "wrong-key"
+    raise VaultError(code, "no slot opens with what was presented")
   return None, {0: granted[0][1]}
 
 
 def open_slot(slot: SlotRow, secrets: Secrets) -> bytes | None:
   """The key that a slot grants; `None` if it is not for the presented secret."""
-  if slot.kind == SlotKind.RECIPIENT:
-    return open_recipient_slot(slot, secrets.recipient)
   try:
     input_key = secrets.input_key(slot)
   except ValueError as error:
@@ -225,17 +240,31 @@ def open_slot(slot: SlotRow, secrets: Secrets) -> bytes | None:
     raise VaultError("damaged", f"the box of slot {slot.number} does not open") from None
 
 
-def open_recipient_slot(slot: SlotRow, private_key: bytes) -> bytes | None:
-  public_key = crypto_scalarmult_base(private_key)
-  if public_key != slot.parameters:
-    return None
+def roots_of_recipient(
+  slots: list[SlotRow], secrets: Secrets, checks: tuple[bytes, ...],
+) -> set[bytes]:
+  """The root key that slots of the presented private key grant, if there are any."""
+  recipients = [slot for slot in slots if slot.kind == SlotKind.RECIPIENT]
+  own = [slot for slot in recipients if slot.parameters == public_key(secrets.recipient)]
+  roots = {root for slot in own if has_checks(root := recipient_root(slot, secrets), checks)}
+  if own and not roots:
+    raise VaultError("damaged", f"slot {own[0].number} does not give the key of the vault")
+  return roots
+
+
+def recipient_root(slot: SlotRow, secrets: Secrets) -> bytes | None:
+  """The key that a slot of the presented private key grants; `None` if it is none."""
   try:
-    granted = crypto_box_seal_open(slot.box, public_key, private_key)
+    granted = crypto_box_seal_open(slot.box, slot.parameters, secrets.recipient)
   except CryptoError:
-    raise VaultError("damaged", f"the box of slot {slot.number} does not open") from None
-  if not equal(slot_commitment(granted, slot.header()), slot.commitment):
-    raise VaultError("damaged", f"slot {slot.number} grants another key than it says")
-  return granted
+    return None
+  return granted if equal(slot_commitment(granted, slot.header()), slot.commitment) else None
+
+
+def has_checks(root: bytes | None, checks: tuple[bytes, ...]) -> bool:
+  """Whether a root key is that of the vault with these checks."""
+  return root is not None and all(
+    equal(keys.tier_check(keys.tier_key(root, tier)), checks[tier]) for tier in keys.TIERS)
 
 
 def described(item: Item, with_secret: bool) -> dict:
@@ -246,16 +275,8 @@ def described(item: Item, with_secret: bool) -> dict:
     "status": item.status}
   if item.metadata is None:
     return shown
-  metadata, identity = item.metadata, item.metadata.identity
-  shown |= {"kind": identity.kind, "access-group": identity.group}
-  shown |= dict(zip(IDENTITY_NAMES[identity.kind], identity.parts, strict=True))
-  shown |= {
-    "label": metadata.label, "comment": metadata.comment, "content-type": metadata.content_type,
-    "created": metadata.created, "modified": metadata.modified, "expires": metadata.expires,
-    "attributes": [list(pair) for pair in metadata.ordered_attributes()]}
-  if with_secret:
-    shown["secret"] = base64.b64encode(item.secret).decode("ascii")
-  return shown
+  shown |= described_metadata(item.metadata)
+  return shown | described_secret(item.secret) if with_secret else shown
 
 
 def accessibility(row: ItemRow) -> str:
@@ -281,8 +302,8 @@ def arguments() -> argparse.Namespace:
   parser.add_argument("--passphrase-file", type=Path, help="its bytes, all of them")
   parser.add_argument("--key-file", type=Path)
   parser.add_argument("--device-key", type=Path)
-  parser.add_argument("--recovery-code-file", type=Path, help="its 16 bytes, not their letters")
-  parser.add_argument("--recipient-key", type=Path, help="the 32 bytes of an X25519 private key")
+  parser.add_argument("--recovery-code-file", type=Path, help="the code as it is written down")
+  parser.add_argument("--identity", type=Path, help="an identity file")
   parser.add_argument("--seen", type=Path, help="the seen record to compare with")
   parser.add_argument("--json", action="store_true", help="as JSON, with secrets in base64")
   return parser.parse_args()
@@ -292,18 +313,29 @@ def contents(path: Path | None) -> bytes | None:
   return None if path is None else path.read_bytes()
 
 
+def presented(options: argparse.Namespace) -> Secrets:
+  try:
+    return secrets_of(options)
+  except FormatError as error:
+    raise VaultError("wrong-key", str(error)) from None
+
+
+def secrets_of(options: argparse.Namespace) -> Secrets:
+  code = contents(options.recovery_code_file)
+  identity = contents(options.identity)
+  others = {
+    "passphrase": contents(options.passphrase_file), "key_file": contents(options.key_file),
+    "device": contents(options.device_key),
+    "recovery_code": None if code is None else recovery_code_of_file(code)}
+  if identity is None:
+    return Secrets(**others)
+  return Secrets.of_identity(IdentityFile.decoded(identity), **others)
+
+
 def opened(options: argparse.Namespace) -> Vault:
-  secrets = Secrets(
-    contents(options.passphrase_file), contents(options.key_file), contents(options.device_key),
-    contents(options.recovery_code_file), contents(options.recipient_key))
   record = contents(options.seen)
   seen = None if record is None else SeenRecord.decoded(record)
-  return Vault(options.vault, secrets, seen=seen)
-
-
-def print_text(found: dict) -> None:
-  for item in found["items"]:
-    print("	".join(f"{name}={value!r}" for name, value in item.items() if value is not None))
+  return Vault(options.vault, presented(options), seen=seen)
 
 
 def main() -> int:
@@ -312,13 +344,13 @@ def main() -> int:
     vault = opened(options)
   except (VaultError, FormatError, OSError) as error:
     print(f"vault_reader: error: {error}", file=sys.stderr)
-    return EXIT_CODES.get(getattr(error, "code", None), 74 if isinstance(error, OSError) else 65)
+    return exit_code(error)
   found = report(vault, with_secrets=options.json)
   if options.json:
     json.dump(found, sys.stdout, indent=2)
     print()
   else:
-    print_text(found)
+    print_items(found["items"])
   for problem in vault.problems:
     print(f"vault_reader: problem: {problem.code}: {problem.subject}", file=sys.stderr)
   return 65 if vault.problems else 0

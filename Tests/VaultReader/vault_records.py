@@ -14,6 +14,13 @@ APPLICATION_ID = 0x504B5654
 FORMAT = 1
 TERM_COUNT = 32
 MAXIMUM_SECRET_COUNT = 16 << 20
+MAXIMUM_TEXT_COUNT = 1 << 20
+MAXIMUM_METADATA_COUNT = 4 << 20
+MAXIMUM_PORT = 65535
+MAXIMUM_COUNTER = (1 << 63) - 1
+MAXIMUM_SLOTS = 32
+MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
+PASSES_LIMITS = range(1, 11)
 
 SCHEMA = (
   "CREATE TABLE vault (one INTEGER PRIMARY KEY CHECK (one = 1), check0 BLOB NOT NULL,"
@@ -37,7 +44,8 @@ IDENTITY_NAMES = {
   0: ("service", "account"),
   1: ("server", "protocol", "port", "path", "account", "security-domain", "authentication-type"),
 }
-RESERVED_NAMES = frozenset({"access-group"}.union(*IDENTITY_NAMES.values()))
+RESERVED_NAMES = frozenset(
+  {"access-group", "username", "accessibility", "xdg:schema"}.union(*IDENTITY_NAMES.values()))
 
 
 class SlotKind(IntEnum):
@@ -79,6 +87,8 @@ class Identity:
     group = cursor.text()
     parts = tuple(
       cursor.u32() if name == "port" else cursor.text() for name in IDENTITY_NAMES[kind])
+    if any(isinstance(part, int) and part > MAXIMUM_PORT for part in parts):
+      raise FormatError("a port is none")
     return Identity(kind, group, parts)
 
 
@@ -108,8 +118,16 @@ class Metadata:
       + optional(None if self.expires is None else i64(self.expires))
       + u32(len(ordered)) + b"".join(text(name) + text(value) for name, value in ordered))
 
+  def texts(self) -> list[str]:
+    """All texts, those of the identity included."""
+    parts = [part for part in self.identity.parts if isinstance(part, str)]
+    given = [text for text in (self.label, self.comment, self.content_type) if text is not None]
+    return [self.identity.group, *parts, *given, *(text for pair in self.attributes for text in pair)]
+
   @staticmethod
   def decoded(data: bytes) -> Metadata:
+    if len(data) > MAXIMUM_METADATA_COUNT:
+      raise FormatError("the metadata are too long")
     cursor = Cursor(data)
     identity = Identity.take(cursor)
     label, comment, content_type = (cursor.optional(cursor.text) for _ in range(3))
@@ -118,8 +136,11 @@ class Metadata:
     attributes = tuple((cursor.text(), cursor.text()) for _ in range(cursor.u32()))
     cursor.end()
     check_attribute_names([name for name, _ in attributes])
-    return Metadata(
+    metadata = Metadata(
       identity, created, modified, label, comment, content_type, expires, attributes)
+    if sum(len(text.encode("utf-8")) for text in metadata.texts()) > MAXIMUM_TEXT_COUNT:
+      raise FormatError("the texts of an item are too long")
+    return metadata
 
   def tokens(self, open_key: bytes, item_id: bytes) -> list[bytes]:
     """The tokens of the item, ordered bytewise, each once."""
@@ -132,8 +153,8 @@ def check_attribute_names(names: list[str]) -> None:
   encoded = [name.encode("utf-8") for name in names]
   if any(left >= right for left, right in zip(encoded, encoded[1:])):
     raise FormatError("the attributes are not ordered, or a name occurs twice")
-  if RESERVED_NAMES.intersection(names):
-    raise FormatError("an attribute has a reserved name")
+  if "" in names or RESERVED_NAMES.intersection(names):
+    raise FormatError("an attribute has no name, or a reserved one")
 
 
 @dataclass(frozen=True)
@@ -170,6 +191,12 @@ class SlotRow:
     cost = cursor.u64(), cursor.u32()
     cursor.end()
     return cost
+
+
+def check_cost(memory: int, passes: int) -> None:
+  """Refuses what Argon2id is not to be asked for, before anything is allocated for it."""
+  if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
+    raise FormatError("the cost of a passphrase is outside the limits")
 
 
 def slot_header(kind: int, granted: int, parameters: bytes, salt: bytes) -> bytes:
@@ -249,6 +276,8 @@ class State:
     cursor = Cursor(data)
     state = State(cursor.u64(), cursor.u64(), cursor.u32(), cursor.take(TERM_COUNT))
     cursor.end()
+    if state.counter > MAXIMUM_COUNTER or state.slots > MAXIMUM_SLOTS:
+      raise FormatError("the state row counts more than there can be")
     return state
 
 

@@ -31,6 +31,16 @@ enum VaultWriterTool {
       report("begun")
       try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
       report("sealed")
+    case "export":
+      report("begun")
+      let exported = try vault.export(
+        to: arguments.popFirst() ?? "", passphrase: SecretBytes(copying: TestVault.passphrase))
+      report("\(exported.itemCount)")
+    case "import":
+      report("begun")
+      let imported = try vault.importItems(
+        from: arguments.popFirst() ?? "", passphrase: SecretBytes(copying: TestVault.passphrase))
+      report("\(imported.addedCount)")
     case "slots":
       let recipient = try VaultRecipient(text: arguments.popFirst() ?? "")
       while true {

@@ -1,32 +1,28 @@
 #!/usr/bin/env python3
-"""Writes format1.json: a known answer for each derivation and encoding of vault format 1.
+"""Writes the test vectors: a known answer for each derivation and encoding of the formats.
 
-The keys are fixed, and plainly no secrets. Run it again after a change of the format; the test of
-the reader fails while the file differs from what this makes.
+The keys are fixed, and plainly no secrets. Run it again after a change of a format; the test of
+the reader fails while a file differs from what this makes.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "VaultReader"))
 
 import vault_keys as keys
+from code_cases import code_cases
+from export_cases import export_cases
 from vault_notation import (
-  FormatError, derive, digest, i64, optional, pad, padded_count, seal, sized, text, u8, u32, u64,
+  derive, digest, i64, optional, pad, padded_count, seal, sized, text, u8, u32, u64,
   unpad)
 from vault_records import (
   Granted, GroupRow, Identity, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State, VaultRow,
   seen_name, slot_commitment, slot_header, slot_key, state_sum)
 from vault_writer import CHEAP, INTERACTIVE, finished_slot
-
-
-def pattern(first: int, count: int) -> bytes:
-  """Bytes that count up: a key that everyone sees is none."""
-  return bytes((first + index) % 256 for index in range(count))
+from vector_cases import Cases, pattern, refuses
 
 
 ROOT = pattern(0x00, 32)
@@ -56,21 +52,11 @@ METADATA = {
   "bare": Metadata(INTERNET, -1, 4_000_000_000_123_456)}
 
 
-class Cases:
-  """The list of cases; each input is bytes, a text or a number."""
-
-  def __init__(self) -> None:
-    self.list: list[dict] = []
-
-  def add(self, operation: str, variant: str, expect: bytes | None, **inputs) -> None:
-    name = f"{operation}: {variant}" if variant else operation
-    groups = {"hex": bytes, "text": str, "number": int}
-    self.list.append({
-      "name": name, "operation": operation,
-      "inputs": {
-        group: {key: value.hex() if kind is bytes else value for key, value in inputs.items()
-                if isinstance(value, kind)} for group, kind in groups.items()},
-      "expect": None if expect is None else expect.hex()})
+RESERVED = (
+  "", "access-group", "service", "account", "server", "protocol", "port", "path", "security-domain",
+  "authentication-type", "username", "accessibility", "xdg:schema")
+# Not all names with a meaning are reserved, and no reserved one in other letters is.
+FREE = ("label", "comment", "kind", "group", "user", "Service", "port ", " ", "\0", "\uff50ort")
 
 
 def notation_cases(cases: Cases) -> None:
@@ -160,6 +146,7 @@ def refused_metadata() -> dict[str, bytes]:
   pair = text("b") + text("")
   before = identity + bytes(3) + times
   rest = before[5:] + bytes(5)
+  port = EMPTY_INTERNET.encoded()[:13]
   return {
     "a byte follows": good + b"\0", "a byte is missing": good[:-1], "empty": b"",
     "unknown kind": b"\2" + good[1:],
@@ -167,14 +154,25 @@ def refused_metadata() -> dict[str, bytes]:
     "encoded surrogate": u8(0) + sized(b"\xed\xa0\x80") + rest,
     "length beyond the end": u8(0) + u32(0xFFFFFFFF) + good[5:],
     "optional that begins with 2": identity + b"\2" + text("") + bytes(2) + times + bytes(5),
+    "port above 65535": port + u32(65536) + bytes(16) + before[len(identity) :] + bytes(5),
     "count beyond the end": before + b"\0" + u32(0xFFFFFFFF),
     "attributes out of order": before + b"\0" + u32(2) + pair + text("a") + text(""),
-    "attribute name twice": before + b"\0" + u32(2) + pair + pair}
+    "attribute name twice": before + b"\0" + u32(2) + pair + pair} | {
+      f"attribute name {name!r}": named_attribute(name) for name in RESERVED}
+
+
+def named_attribute(name: str) -> bytes:
+  """Metadata of nothing but an attribute."""
+  return Metadata(EMPTY_GENERIC, 0, 0, attributes=((name, ""),)).encoded()
 
 
 def decoding_cases(cases: Cases) -> None:
   for name, metadata in METADATA.items():
     cases.add("decoded metadata", name, metadata.encoded(), metadata=metadata.encoded())
+  for name in FREE:
+    data = named_attribute(name)
+    assert Metadata.decoded(data).encoded() == data
+    cases.add("decoded metadata", f"attribute name {name!r}", data, metadata=data)
   for name, data in refused_metadata().items():
     assert refuses(Metadata.decoded, data), name
     cases.add("decoded metadata", name, None, metadata=data)
@@ -198,14 +196,6 @@ def padding_cases(cases: Cases) -> None:
   for variant, padded in wrong.items():
     assert refuses(unpad, padded), variant
     cases.add("unpadded", variant, None, padded=padded)
-
-
-def refuses(decode: Callable[[bytes], object], data: bytes) -> bool:
-  try:
-    decode(data)
-  except FormatError:
-    return True
-  return False
 
 
 def argon_cases(cases: Cases) -> None:
@@ -316,14 +306,22 @@ def summed(before: bytes) -> bytes:
   return before + digest(16, before)
 
 
-def generated() -> str:
-  """The text of format1.json; every letter beyond ASCII is escaped, so that no editor alters it."""
-  cases = Cases()
-  for add in (notation_cases, key_cases, row_cases, decoding_cases, padding_cases, argon_cases,
-              slot_cases, state_cases, file_cases):
-    add(cases)
-  return json.dumps(cases.list, indent=1) + "\n"
+def generated() -> dict[str, str]:
+  """The text of each file, by its name."""
+  families = {
+    "format1.json": (
+      notation_cases, key_cases, row_cases, decoding_cases, padding_cases, argon_cases, slot_cases,
+      state_cases, file_cases),
+    "codes1.json": (code_cases,), "export1.json": (export_cases,)}
+  texts = {}
+  for name, adders in families.items():
+    cases = Cases()
+    for add in adders:
+      add(cases)
+    texts[name] = cases.written()
+  return texts
 
 
 if __name__ == "__main__":
-  (Path(__file__).resolve().parent / "format1.json").write_text(generated(), "ascii")
+  for name, written in generated().items():
+    (Path(__file__).resolve().parent / name).write_text(written, "ascii")

@@ -9,7 +9,8 @@ struct CommonOptions: ParsableArguments {
     completion: .file())
   var vault: String?
 
-  @Option(help: .init("The kind of store: vault", valueName: "kind"))
+  @Option(
+    help: .init("The kind of store: vault", valueName: "kind"), completion: .list(["vault"]))
   var store: String?
 
   @Flag(help: "Never ask on the terminal; also KEYCHAIN_NO_PROMPT")

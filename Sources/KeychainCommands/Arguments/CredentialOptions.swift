@@ -7,6 +7,7 @@ struct CredentialOptions: ParsableArguments {
   @Option(
     help: .init(
       "When the secret is readable; a new one whenUnlocked unless given", valueName: "name"),
+    completion: .list(Accessibility.allCases.map(\.description)),
     transform: CredentialOptions.accessibility)
   var accessibility: Accessibility?
 

@@ -5,7 +5,9 @@ internal import KeychainCredentials
 struct ItemOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: .init("What the credential is for; 'default' where one must be named", valueName: "name"))
+    help: .init(
+      "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one must be named",
+      valueName: "name"))
   var service: String?
 
   @Option(
@@ -20,7 +22,8 @@ struct ItemOptions: ParsableArguments {
 
   @Option(
     name: .customLong("protocol"), parsing: .unconditional,
-    help: .init("Its protocol, such as https", valueName: "name"))
+    help: .init("Its protocol, such as https", valueName: "name"),
+    completion: .list(["ftp", "ftps", "http", "https", "imap", "imaps", "ldap", "smtp", "ssh"]))
   var protocolName: String?
 
   @Option(help: .init("Its port", valueName: "number"))

@@ -12,7 +12,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
       from what was seen here last is shown before.
 
       Example:
-        prefs keychain accept-restored
+        \(keychainPath) accept-restored
       """)
 
   @Flag(name: .shortAndLong, help: "Do not ask")

@@ -12,7 +12,7 @@ struct BackupCommand: KeychainSubcommand {
       verified on the way.
 
       Example:
-        prefs keychain backup /backup/vault.db
+        \(keychainPath) backup /backup/vault.db
       """)
 
   @Argument(help: "The file to make", completion: .file())

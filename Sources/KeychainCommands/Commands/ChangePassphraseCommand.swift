@@ -13,8 +13,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
       before still open with the old one; 'rekey' makes what they give worthless for this vault.
 
       Example:
-        prefs keychain change-passphrase
-        prefs keychain change-passphrase --key-file ~/backup/vault.key --slot 2
+        \(keychainPath) change-passphrase
+        \(keychainPath) change-passphrase --key-file ~/backup/vault.key --slot 2
       """)
 
   @Option(

@@ -8,7 +8,7 @@ struct DeleteCommand: KeychainSubcommand {
     abstract: "Delete a credential",
     discussion: """
       Example:
-        prefs keychain delete alice --service example.com --if-exists
+        \(keychainPath) delete alice --service example.com --if-exists
       """,
     aliases: ["rm"])
 

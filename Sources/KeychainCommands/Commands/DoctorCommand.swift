@@ -10,7 +10,7 @@ struct DoctorCommand: KeychainSubcommand {
       Nothing is asked and nothing is changed.
 
       Example:
-        prefs keychain doctor
+        \(keychainPath) doctor
       """)
 
   @Flag(help: "Print JSON")

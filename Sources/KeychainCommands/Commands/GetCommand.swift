@@ -12,7 +12,7 @@ struct GetCommand: KeychainSubcommand {
       one credential is found that has the attribute.
 
       Example:
-        curl -H "Authorization: Bearer $(prefs keychain get alice --service example.com)" …
+        curl -H "Authorization: Bearer $(\(keychainPath) get alice --service example.com)" …
       """)
 
   /// When a newline is added to the secret.

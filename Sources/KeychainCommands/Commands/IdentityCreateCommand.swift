@@ -13,7 +13,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
       vault that is here, if there is one; 'identity pin' adds others.
 
       Example:
-        prefs keychain identity create ~/.config/keychain/identity
+        \(keychainPath) identity create ~/.config/keychain/identity
       """)
 
   @Argument(

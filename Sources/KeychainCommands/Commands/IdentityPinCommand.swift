@@ -13,7 +13,7 @@ struct IdentityPinCommand: KeychainSubcommand {
       vault is believed. The check stands in 'status', and changes when the vault gets a new root key.
 
       Example:
-        prefs keychain identity pin ~/.config/keychain/identity
+        \(keychainPath) identity pin ~/.config/keychain/identity
       """)
 
   @Argument(help: "The identity file", completion: .file())

@@ -11,7 +11,7 @@ struct IdentityShowCommand: KeychainSubcommand {
       The secret in the file is never shown.
 
       Example:
-        prefs keychain identity show ~/.config/keychain/identity
+        \(keychainPath) identity show ~/.config/keychain/identity
       """)
 
   @Argument(help: "The identity file", completion: .file())

@@ -16,7 +16,7 @@ struct InitCommand: KeychainSubcommand {
       Elsewhere nothing is asked.
 
       Example:
-        prefs keychain init --passphrase
+        \(keychainPath) init --passphrase
       """)
 
   @Flag(

@@ -13,7 +13,7 @@ struct ListCommand: KeychainSubcommand {
       listed unless one is named; locked ones are counted on standard error.
 
       Example:
-        prefs keychain list --service example.com --json
+        \(keychainPath) list --service example.com --json
       """,
     aliases: ["ls"])
 

@@ -12,7 +12,7 @@ struct LockCommand: KeychainSubcommand {
       --all is given.
 
       Example:
-        prefs keychain lock --all
+        \(keychainPath) lock --all
       """)
 
   @Flag(help: "Also what one unlock opens until the next boot")

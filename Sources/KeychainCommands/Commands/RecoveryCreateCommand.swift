@@ -15,7 +15,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
       vault by --recovery-code-fd or --recovery-code-file, and is removed by 'slots remove'.
 
       Example:
-        prefs keychain recovery create
+        \(keychainPath) recovery create
       """)
 
   @Option(

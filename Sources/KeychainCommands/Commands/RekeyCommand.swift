@@ -19,8 +19,8 @@ struct RekeyCommand: KeychainSubcommand {
       for on a terminal; elsewhere --yes says it.
 
       Example:
-        prefs keychain rekey
-        prefs keychain rekey --passphrase-file f --keep-key-file ~/backup/vault.key --yes
+        \(keychainPath) rekey
+        \(keychainPath) rekey --passphrase-file f --keep-key-file ~/backup/vault.key --yes
       """)
 
   @OptionGroup(title: "What opens the vault from then on") var kept: KeptSlotOptions

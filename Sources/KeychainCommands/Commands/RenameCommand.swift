@@ -11,8 +11,8 @@ struct RenameCommand: KeychainSubcommand {
       not replaced. To keep the account, name it twice.
 
       Example:
-        prefs keychain rename alice bob --service example.com
-        prefs keychain rename alice alice --service example.com --to-service example.org
+        \(keychainPath) rename alice bob --service example.com
+        \(keychainPath) rename alice alice --service example.com --to-service example.org
       """,
     aliases: ["mv"])
 

@@ -16,7 +16,7 @@ struct SetCommand: KeychainSubcommand {
       are the secret's, are those given now.
 
       Example:
-        printf %s "$TOKEN" | prefs keychain set alice --service example.com --expires 90d
+        printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
       """)
 
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")

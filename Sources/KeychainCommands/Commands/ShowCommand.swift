@@ -10,7 +10,7 @@ struct ShowCommand: KeychainSubcommand {
       Attributes, accessibility, times and the version number, which --expected-version takes.
 
       Example:
-        prefs keychain show alice --service example.com --json
+        \(keychainPath) show alice --service example.com --json
       """)
 
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")

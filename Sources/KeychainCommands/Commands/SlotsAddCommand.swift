@@ -13,9 +13,9 @@ struct SlotsAddCommand: KeychainSubcommand {
       'recovery create'.
 
       Example:
-        prefs keychain slots add --passphrase
-        prefs keychain slots add --new-key-file ~/backup/vault.key
-        prefs keychain slots add --recipient "$(ssh colleague prefs keychain identity create)"
+        \(keychainPath) slots add --passphrase
+        \(keychainPath) slots add --new-key-file ~/backup/vault.key
+        \(keychainPath) slots add --recipient "$(ssh colleague \(keychainPath) identity create)"
       """)
 
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")

@@ -12,7 +12,7 @@ struct SlotsListCommand: KeychainSubcommand {
       hash. In a pipe the fields are separated by tabs.
 
       Example:
-        prefs keychain slots list
+        \(keychainPath) slots list
       """,
     aliases: ["ls"])
 

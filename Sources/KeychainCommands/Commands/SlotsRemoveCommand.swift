@@ -13,7 +13,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
       allows that, after listing them. On a terminal a yes is asked for; elsewhere --yes says it.
 
       Example:
-        prefs keychain slots remove 2 --yes
+        \(keychainPath) slots remove 2 --yes
       """,
     aliases: ["rm"])
 

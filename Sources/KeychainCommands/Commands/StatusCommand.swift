@@ -11,7 +11,7 @@ struct StatusCommand: KeychainSubcommand {
       Nothing is asked and nothing is changed; 'doctor' says more.
 
       Example:
-        prefs keychain status --json
+        \(keychainPath) status --json
       """)
 
   @Flag(help: "Print JSON")

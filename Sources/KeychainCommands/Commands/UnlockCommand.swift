@@ -12,7 +12,7 @@ struct UnlockCommand: KeychainSubcommand {
       most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file.
 
       Example:
-        prefs keychain unlock --timeout 1h
+        \(keychainPath) unlock --timeout 1h
       """)
 
   @Option(

@@ -10,7 +10,7 @@ struct UpdateCommand: KeychainSubcommand {
       What is not given stays. An empty label, comment or content type removes it.
 
       Example:
-        prefs keychain update alice --service example.com --expires 2027-01-31 --label "Work"
+        \(keychainPath) update alice --service example.com --expires 2027-01-31 --label "Work"
       """)
 
   @Argument(help: "Whose secret it is; after -- it may begin with a dash")

@@ -12,7 +12,7 @@ struct VerifyCommand: KeychainSubcommand {
       unlocking; what is unlocked is opened too. Nothing is changed.
 
       Example:
-        prefs keychain verify && prefs keychain backup /backup/vault.db
+        \(keychainPath) verify && \(keychainPath) backup /backup/vault.db
       """)
 
   @Flag(help: "Print JSON")

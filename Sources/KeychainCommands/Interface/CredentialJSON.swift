@@ -4,37 +4,48 @@ internal import KeychainSecrets
 
 /// A credential as JSON shows it; what is not set is left out.
 struct CredentialJSON: Encodable {
-  var kind: String
-  var accessGroup: String
-  var account: String
-  var service: String?
-  var server: String?
-  var `protocol`: String?
-  var port: UInt16?
-  var path: String?
-  var securityDomain: String?
-  var authenticationType: String?
-  var accessibility: String
-  var label: String?
-  var comment: String?
-  var contentType: String?
-  var attributes: AttributesJSON
-  var created: Date
-  var modified: Date
-  var expires: Date?
-  var expired: Bool
-  var version: UInt64
-
-  /// `utf-8` or `base64`: how ``secret`` is written.
-  var encoding: String?
-
-  /// The secret, only where it was asked for.
-  var secret: String?
+  private let identity: CredentialIdentityJSON
+  private let facts: CredentialFactsJSON
+  private var revealed: RevealedSecretJSON?
 
   init(_ credential: Credential) {
-    kind = "genericPassword"
-    accessGroup = credential.identity.accessGroup
-    account = credential.identity.account
+    identity = CredentialIdentityJSON(credential.identity)
+    facts = CredentialFactsJSON(credential)
+  }
+
+  /// Puts all into one object.
+  func encode(to encoder: any Encoder) throws {
+    try identity.encode(to: encoder)
+    try facts.encode(to: encoder)
+    try revealed?.encode(to: encoder)
+  }
+
+  /// Puts the secret in, as text if it is text.
+  mutating func reveal(_ bytes: RawSpan) {
+    revealed =
+      if let text = bytes.text {
+        RevealedSecretJSON(encoding: "utf-8", secret: text)
+      } else {
+        RevealedSecretJSON(
+          encoding: "base64", secret: Data(bytes.array).base64EncodedString())
+      }
+  }
+}
+
+/// What is known about a credential beside its names.
+private struct CredentialFactsJSON: Encodable {
+  let accessibility: String
+  let label: String?
+  let comment: String?
+  let contentType: String?
+  let attributes: AttributesJSON
+  let created: Date
+  let modified: Date
+  let expires: Date?
+  let expired: Bool
+  let version: UInt64
+
+  init(_ credential: Credential) {
     accessibility = credential.accessibility.description
     label = credential.label
     comment = credential.comment
@@ -45,29 +56,12 @@ struct CredentialJSON: Encodable {
     expires = credential.expires
     expired = credential.isExpired()
     version = credential.version
-    setNames(credential.identity.kind)
   }
+}
 
-  private mutating func setNames(_ names: CredentialIdentity.Kind) {
-    switch names {
-    case .genericPassword(let service, _): self.service = service
-    case .internetPassword(let password):
-      kind = "internetPassword"
-      server = password.server
-      `protocol` = password.protocol
-      port = password.port
-      path = password.path
-      securityDomain = password.securityDomain
-      authenticationType = password.authenticationType
-    }
-  }
-
-  /// Puts the secret in, as text if it is text.
-  mutating func reveal(_ bytes: RawSpan) {
-    if let text = bytes.text {
-      (encoding, secret) = ("utf-8", text)
-    } else {
-      (encoding, secret) = ("base64", Data(bytes.array).base64EncodedString())
-    }
-  }
+/// A secret, only where it was asked for.
+private struct RevealedSecretJSON: Encodable {
+  /// `utf-8` or `base64`: how ``secret`` is written.
+  let encoding: String
+  let secret: String
 }

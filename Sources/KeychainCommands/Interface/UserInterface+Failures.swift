@@ -36,6 +36,11 @@ extension KeychainError {
       Self(
         .invalidArgument, "there is no terminal to ask for a passphrase, or asking is turned off",
         recovery: "use --new-passphrase-fd or --new-passphrase-file")
+    case .newExportPassphrase, .exportPassphrase:
+      Self(
+        .invalidArgument,
+        "there is no terminal to ask for the passphrase of the export, or asking is turned off",
+        recovery: "use --export-passphrase-fd or --export-passphrase-file")
     }
   }
 
@@ -66,6 +71,9 @@ extension KeychainError {
     .cancelled, "the two answers differed three times; nothing was changed")
 
   static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
+
+  static let manualWithoutFolder = KeychainError(
+    .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
 
   static func argumentNotText(_ index: Int) -> Self {
     Self(.invalidArgument, "argument \(index) is not valid UTF-8")

@@ -1,18 +1,20 @@
 internal import KeychainVault
 
 extension UserInterface {
-  /// What a person is asked for twice.
+  /// What a person is asked for.
   enum Subject {
     case secret
     case newPassphrase
     case optionalPassphrase
+    case newExportPassphrase
+    case exportPassphrase
   }
 
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
     let what = "\(request.kind)"
     let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
-    return "\(again)\(what) of \(request.vaultPath.visible): "
+    return "\(again)\(hostName): \(what) of \(request.vaultPath.visible): "
   }
 
   static func question(for subject: Subject) -> String {
@@ -20,13 +22,16 @@ extension UserInterface {
     case .secret: "secret: "
     case .newPassphrase: "new passphrase: "
     case .optionalPassphrase: "new passphrase (empty for none): "
+    case .newExportPassphrase: "new passphrase of the export: "
+    case .exportPassphrase: "passphrase of the export: "
     }
   }
 
   static func questionAgain(for subject: Subject) -> String {
     switch subject {
     case .secret: "the same secret again: "
-    case .newPassphrase, .optionalPassphrase: "the same passphrase again: "
+    case .newPassphrase, .optionalPassphrase, .newExportPassphrase, .exportPassphrase:
+      "the same passphrase again: "
     }
   }
 

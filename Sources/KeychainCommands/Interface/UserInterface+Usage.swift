@@ -16,6 +16,11 @@ extension UserInterface {
       + "--recovery-code-file can unlock"
     static let oneNewPassphrase =
       "only one of --new-passphrase-fd and --new-passphrase-file can be given"
+    static let oneExportPassphrase =
+      "only one of --export-passphrase-fd and --export-passphrase-file can be given"
+    static let exportDescriptorTwice =
+      "the export, its passphrase and that of the vault need descriptors of their own"
+    static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
     static let toServiceOrServer =
@@ -43,9 +48,9 @@ extension UserInterface {
       + "--with-key-file or --identity"
     static let descriptorTwice =
       "what unlocks and --new-passphrase-fd need two descriptors"
-    static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let keptDescriptorTwice =
       "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
+    static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 

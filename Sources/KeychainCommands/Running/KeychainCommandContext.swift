@@ -1,34 +1,81 @@
+public import ArgumentParser
+
 /// How the keychain commands speak, and what they assume, inside the program that mounts them.
 public struct KeychainCommandContext: Hashable, Sendable {
   /// The name under which messages are printed, such as `mytool`.
   public var hostName: String
 
-  /// The words that run the commands, such as `mytool keychain`; hints use them.
+  /// The words that run the commands, such as `mytool keychain`; help and hints use them.
   public var commandPath: String
 
   /// The service of a credential when none is given.
   public var defaultService: String
 
-  /// Describes a host.
+  /// The path of the vault when neither `--vault` nor `KEYCHAIN_VAULT` names one; `nil` for the usual
+  /// one, which the user's programs share.
+  public var defaultVault: String?
+
+  /// Whether the process ends with the command.
+  var isWholeProgram = false
+
+  /// Describes a host by its root command, which has ``KeychainCommand`` among its subcommands or
+  /// theirs.
+  ///
+  /// - Parameters:
+  ///   - root: The root command.
+  ///   - defaultService: The service of a credential when none is given.
+  ///   - defaultVault: The path of the vault when none is given; `nil` for the usual one.
+  public init(
+    _ root: any ParsableCommand.Type, defaultService: String = "default",
+    defaultVault: String? = nil
+  ) {
+    let words = root.wordsLeadingToKeychain
+    self.init(
+      hostName: root._commandName, commandPath: words?.joined(separator: " "),
+      defaultService: defaultService, defaultVault: defaultVault)
+  }
+
+  /// Describes a host by names.
   ///
   /// - Parameters:
   ///   - hostName: The name under which messages are printed; `nil` for the name of the program.
   ///   - commandPath: The words that run the commands; `nil` for the host's name and `keychain`.
   ///   - defaultService: The service of a credential when none is given.
+  ///   - defaultVault: The path of the vault when none is given; `nil` for the usual one.
   public init(
-    hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default"
+    hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
+    defaultVault: String? = nil
   ) {
     let hostName = hostName ?? Self.programName
     self.hostName = hostName
     self.commandPath = commandPath ?? "\(hostName) keychain"
     self.defaultService = defaultService
+    self.defaultVault = defaultVault
   }
 
   /// The context of the commands that run in this task.
+  ///
+  /// ``KeychainCommandLine`` sets it. A program that runs its commands by `main()` of the argument
+  /// parser sets it itself, around that.
   @TaskLocal public static var current = KeychainCommandContext()
 
   private static var programName: String {
     let name = (CommandLine.arguments.first ?? "").split(separator: "/").last.map(String.init)
     return name ?? "keychain"
+  }
+}
+
+extension ParsableCommand {
+  /// The words that run the commands, for examples in help.
+  static var keychainPath: String { KeychainCommandContext.current.commandPath }
+
+  /// The names of the commands from this one to the keychain's, or `nil` if that is not below it.
+  fileprivate static var wordsLeadingToKeychain: [String]? {
+    // Its configuration has examples, which are made once, under the context that is being found out.
+    if self == KeychainCommand.self { return [KeychainCommand.name] }
+    for subcommand in configuration.subcommands {
+      if let words = subcommand.wordsLeadingToKeychain { return [_commandName] + words }
+    }
+    return nil
   }
 }

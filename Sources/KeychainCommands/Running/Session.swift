@@ -21,9 +21,10 @@ struct Session {
     let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     var configuration = Vault.Configuration(
-      path: options.vault, unlock: try options.unlockSource(),
+      path: options.vault ?? Self.vaultPath(context), unlock: try options.unlockSource(),
       notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
     if let deadline = options.deadline { configuration.deadline = deadline }
+    configuration.leavesConnectionToExit = context.isWholeProgram
     if let prompt {
       configuration.interaction = .allowed { request throws(KeychainError) in
         try prompt.secret(interface.question(for: request))
@@ -46,6 +47,11 @@ struct Session {
     return text
   }
 
+  /// The host's own vault, unless the environment names one.
+  private static func vaultPath(_ context: KeychainCommandContext) -> String? {
+    environment("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
+  }
+
   private static func checkStore(_ name: String?) throws(KeychainError) {
     switch name {
     case nil, "vault": break
@@ -56,6 +62,12 @@ struct Session {
 }
 
 extension Session {
+  /// Asks for a secret.
+  func ask(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
+    guard let prompt else { throw .nobodyToAsk(for: subject) }
+    return try prompt.secret(UserInterface.question(for: subject))
+  }
+
   /// Asks for a secret twice.
   func askTwice(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }

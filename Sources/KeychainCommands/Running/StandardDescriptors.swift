@@ -12,18 +12,18 @@ enum StandardDescriptors {
   }()
 
   /// The descriptors that were open when the process began, or `nil` if that cannot be told.
-  private static let inherited: Set<Int32>? = {
-    let standard = Set(0...2).subtracting(closed)
+  private static let inherited: [Int32]? = {
+    var found = (0...2).filter { !closed.contains($0) }
     guard let folder = opendir("/proc/self/fd") else { return nil }
     defer { closedir(folder) }
-    var found: Set<Int32> = []
     while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      // `.` and `..` give 0.
+      let number = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { atoi($0) }
       }
-      if let number = Int32(name), number > 2, number != dirfd(folder) { found.insert(number) }
+      if number > 2, number != dirfd(folder) { found.append(number) }
     }
-    return found.union(standard)
+    return found
   }()
 
   /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a

@@ -56,21 +56,27 @@ struct SeenRecordFile: Sendable {
 
   /// The name of the record of a vault.
   static func name(of vaultPath: String) throws(KeychainError) -> String {
-    try Derivation.hash(Data(vaultPath.utf8), count: 16)
-      .map { String(format: "%02x", $0) }.joined()
+    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
   }
 
   func read() -> Content {
-    guard let stat = unsafe try? Stat(path, followTargetSymlink: false) else { return .none }
-    guard stat.type == .regular, let descriptor = try? PrivateFile.open(path) else {
-      return .unreadable
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      // Without waiting, should there be a pipe in its place; from that nothing is read.
+      descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    } catch {
+      return isMissing ? .none : .unreadable
     }
     defer { try? descriptor.close() }
+    // The record carries its own checksum, so only one that is being written needs the lock.
+    if let record = contents(descriptor) { return .record(record) }
     // Writers hold the lock for microseconds; a lock that is not to be had tells nothing.
     _ = FileLock.lock(descriptor, LOCK_SH, Deadline(after: .milliseconds(200)))
     guard let record = contents(descriptor) else { return .unreadable }
     return .record(record)
   }
+
+  private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
 
   /// Raises the counter to at least `counter`; a record of another vault is left alone.
   func raise(check: Data, to counter: UInt64) throws(KeychainError) {

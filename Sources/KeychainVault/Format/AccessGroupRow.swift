@@ -39,7 +39,9 @@ extension ItemSealing {
 
   func groupName(_ row: AccessGroupRow) throws(KeychainError) -> String {
     let key = try groupNameKey(row.token, row.accessibility, name: "an access group")
-    guard let bytes = try Sealing.openPadded(row.box, with: key),
+    guard
+      let bytes = try Sealing.openPadded(
+        row.box, with: key, limit: Credential.maximumMetadataCount),
       let name = bytes.withBytes({ $0.text }), try groupToken(name) == row.token
     else {
       throw KeychainError(

@@ -9,6 +9,13 @@ struct FieldReader {
 
   private var offset = 0
 
+  /// How many bytes the texts that are still to come may have together.
+  private var textLimit: Int
+
+  init(textLimit: Int = .max) {
+    self.textLimit = textLimit
+  }
+
   mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: RawSpan, as type: Value.Type = Value.self
   ) throws(Malformed) -> Value {
@@ -25,7 +32,10 @@ struct FieldReader {
 
   mutating func text(_ bytes: RawSpan) throws(Malformed) -> String {
     let range = try next(bytes)
-    guard let text = bytes.extracting(range).text else { throw Malformed() }
+    guard range.count <= textLimit, let text = bytes.extracting(range).text else {
+      throw Malformed()
+    }
+    textLimit -= range.count
     return text
   }
 

@@ -13,14 +13,26 @@ struct ItemRow: Hashable, Sendable {
 
   /// How a damaged item is named whose metadata cannot be read.
   static func name(of id: Data) -> String {
-    "item " + id.prefix(6).map { String(format: "%02x", $0) }.joined()
+    "item " + id.prefix(6).hexadecimal
   }
+}
+
+/// An item that was opened.
+struct OpenedItem: ~Copyable {
+  let credential: Credential
+
+  /// The metadata as the format writes it, byte for byte.
+  let metadata: SecretBytes
+  let secret: SecretBytes
 }
 
 /// Seals items into rows, and opens them again.
 struct ItemSealing {
   let keys: TierKeys
   let device: DeviceSecret?
+
+  /// What makes sealing many items cheaper; `nil` where there are few.
+  var batch: SealingBatch?
 
   /// The id of an identity.
   func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
@@ -56,28 +68,67 @@ struct ItemSealing {
   func seal(
     _ credential: Credential, secret: borrowing SecretBytes, id: Data
   ) throws(KeychainError) -> ItemRow {
+    try seal(
+      credential, metadata: try MetadataCoding.encode(credential), secret: secret, id: id)
+  }
+
+  /// Seals an item whose metadata is encoded already.
+  func seal(
+    _ credential: Credential, metadata: borrowing SecretBytes, secret: borrowing SecretBytes,
+    id: Data
+  ) throws(KeychainError) -> ItemRow {
     let group = try groupKey(
       credential.accessibility, group: credential.identity.accessGroup,
       name: "\(credential.identity)")
-    let metadata = try MetadataCoding.encode(credential)
     let metadataKey = try group.itemKey(.metadata, id: id, version: credential.version)
     let secretKey = try group.itemKey(.secret, id: id, version: credential.version)
     return ItemRow(
       id: id, accessibility: credential.accessibility,
       device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
       version: credential.version,
-      metadata: try Sealing.sealPadded(metadata, with: metadataKey),
-      secret: try Sealing.sealPadded(secret, with: secretKey))
+      metadata: try sealPadded(metadata, with: metadataKey),
+      secret: try sealPadded(secret, with: secretKey))
+  }
+
+  /// Opens both parts of an item whose group is known.
+  func opened(
+    _ row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> OpenedItem {
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
+    let credential = try credential(metadata, of: row, group: group, name: name)
+    return OpenedItem(
+      credential: credential, metadata: metadata,
+      secret: try secret(in: row, key, name: "\(credential.identity)"))
   }
 
   /// Opens the metadata of an item whose group is known.
   func credential(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> Credential {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name)
+    let metadata = try metadata(in: row, key, name: name)
+    return try credential(metadata, of: row, group: group, name: name)
+  }
+
+  private func metadata(
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+  ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    guard let metadata = try Sealing.openPadded(row.metadata, with: key),
-      let credential = MetadataCoding.decode(metadata, of: row),
+    guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
+    return metadata
+  }
+
+  private static func openMetadata(
+    _ row: ItemRow, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes? {
+    try Sealing.openPadded(row.metadata, with: key, limit: MetadataCoding.maximumCount)
+  }
+
+  private func credential(
+    _ metadata: borrowing SecretBytes, of row: ItemRow, group: String, name: String
+  ) throws(KeychainError) -> Credential {
+    guard let credential = MetadataCoding.decode(metadata, of: row),
       try id(of: credential.identity) == row.id,
       credential.identity.accessGroup.hasSameBytes(as: group)
     else { throw .damagedItem(name) }
@@ -88,9 +139,15 @@ struct ItemSealing {
   func secret(
     in row: ItemRow, group: String, name: String
   ) throws(KeychainError) -> SecretBytes {
-    let groupKey = try self.groupKey(of: row, group: group, name: name)
+    try secret(in: row, groupKey(of: row, group: group, name: name), name: name)
+  }
+
+  private func secret(
+    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+  ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
-    guard let secret = try Sealing.openPadded(row.secret, with: key) else {
+    let limit = Credential.maximumSecretCount
+    guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {
       throw .damagedItem(name)
     }
     return secret
@@ -107,7 +164,7 @@ struct ItemSealing {
     guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
     let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    return try Sealing.openPadded(row.metadata, with: key) != nil
+    return try Self.openMetadata(row, with: key) != nil
   }
 
   private func groupKey(
@@ -122,7 +179,23 @@ struct ItemSealing {
     return try groupKey(row.accessibility, group: group, name: name)
   }
 
+  private func sealPadded(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    if let batch { return try batch.sealPadded(message, with: key) }
+    return try Sealing.sealPadded(message, with: key)
+  }
+
   private func groupKey(
+    _ accessibility: Accessibility, group: String, name: String
+  ) throws(KeychainError) -> GroupKey {
+    guard let batch else { return try newGroupKey(accessibility, group: group, name: name) }
+    return try batch.groupKey(accessibility, group) { () throws(KeychainError) in
+      try newGroupKey(accessibility, group: group, name: name)
+    }
+  }
+
+  private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
     guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }

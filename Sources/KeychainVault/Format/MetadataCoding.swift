@@ -4,6 +4,10 @@ internal import KeychainSecrets
 
 /// The plaintext of an item's metadata.
 enum MetadataCoding {
+  /// The greatest number of bytes: texts of a mebibyte in as many fields as they can fill, since
+  /// attributes have different names.
+  static let maximumCount = 4 << 20
+
   /// The identity in the order of the format; the item's id is derived from it.
   static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
     FieldWriter.fields { writer in
@@ -49,17 +53,19 @@ enum MetadataCoding {
     }
   }
 
-  /// Returns the credential, or `nil` if the plaintext is not what the format says.
+  /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.
   static func decode(_ plaintext: borrowing SecretBytes, of row: ItemRow) -> Credential? {
-    plaintext.withBytes { bytes in try? decode(bytes, of: row) }
+    var credential = plaintext.withBytes { bytes in try? decode(bytes, row.accessibility) }
+    credential?.version = row.version
+    return credential
   }
 
-  private static func decode(
-    _ bytes: RawSpan, of row: ItemRow
+  /// Returns a credential without a version.
+  static func decode(
+    _ bytes: RawSpan, _ accessibility: Accessibility
   ) throws(FieldReader.Malformed) -> Credential {
-    var reader = FieldReader()
-    var credential = Credential(
-      try identity(&reader, bytes), accessibility: row.accessibility)
+    var reader = FieldReader(textLimit: Credential.maximumMetadataCount)
+    var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
     let text = { (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
       try reader.text(bytes)
     }
@@ -73,7 +79,6 @@ enum MetadataCoding {
     }
     credential.attributes = try attributes(&reader, bytes)
     try reader.end(bytes)
-    credential.version = row.version
     return credential
   }
 
@@ -110,6 +115,9 @@ enum MetadataCoding {
     for _ in 0..<(try reader.integer(bytes, as: UInt32.self)) {
       let name = try reader.text(bytes)
       if let last, !last.hasLesserBytes(than: name) { throw FieldReader.Malformed() }
+      guard !name.isEmpty, !SearchablePair.reservedNames.contains(name) else {
+        throw FieldReader.Malformed()
+      }
       attributes[name] = try reader.text(bytes)
       last = name
     }

@@ -30,13 +30,15 @@ extension SlotSealing {
   }
 
   /// Opens the slot of a recipient.
+  ///
+  /// - Returns: The root key, or `nil` if the box does not open, or to another key than was committed to.
   static func open(
     _ slot: SlotRow, privateKey: borrowing SecretBytes
-  ) throws(KeychainError) -> SecretBytes {
-    guard let granted = try Self.granted(slot.box, privateKey), granted.count == 32,
+  ) throws(KeychainError) -> SecretBytes? {
+    guard let granted = try Self.granted(slot.box, privateKey),
       ConstantTime.equal(
         try Derivation.tag(granted, "pk1/slot.commit", slot.header).bytes, slot.commitment.bytes)
-    else { throw .damagedSlot(slot.number) }
+    else { return nil }
     return granted
   }
 
@@ -46,7 +48,6 @@ extension SlotSealing {
     do throws(SecretsError) {
       return Data(try SealedBox.seal(root, to: Array(recipient.publicKey)))
     } catch {
-      // A few points of the curve are no public key of anybody.
       guard error.code == .invalidLength else { throw KeychainError(error) }
       throw KeychainError(
         .invalidArgument, "nothing can be sealed to \(recipient)",
@@ -70,6 +71,6 @@ extension KeychainError {
   static func damagedSlot(_ number: UInt32) -> Self {
     Self(
       .damaged, "slot \(number) of the vault is damaged",
-      recovery: "unlock through another slot, or restore a backup")
+      recovery: "another slot may open the vault; to change slots, restore a backup")
   }
 }

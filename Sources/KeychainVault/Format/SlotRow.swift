@@ -83,16 +83,33 @@ struct SlotRow: Hashable, Sendable {
       number: number, kind: kind, grant: grant,
       passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
       isThisDevice: kind == .device ? isThisDevice : nil,
-      recipient: kind == .recipient ? VaultRecipient(publicKey: parameters) : nil)
+      recipient: recipient)
   }
 
-  /// Whether kind, grant and parameters go together, as the format says.
+  /// Whose identity opens the slot.
+  var recipient: VaultRecipient? {
+    kind == .recipient ? VaultRecipient(publicKey: parameters) : nil
+  }
+
+  /// Whether the columns are of their lengths, and kind, grant and parameters go together, as the format
+  /// says.
+  ///
+  /// It is no writer's slot otherwise, whatever its sum says: the sum has no key.
   var isWellFormed: Bool {
+    (grant == .root || kind == .device) && hasWellFormedParameters
+      && [salt, commitment, mac].allSatisfy { $0.count == 32 } && box.count == 32 + boxOverhead
+  }
+
+  private var hasWellFormedParameters: Bool {
     switch kind {
-    case .passphrase, .keyFile, .device: true
-    case .recoveryCode: grant == .root
-    case .recipient: grant == .root && parameters.count == SealedBox.keyCount
+    case .passphrase: PasswordHash.Parameters(encoded: parameters)?.isAcceptable ?? false
+    case .keyFile, .device, .recoveryCode: parameters.isEmpty
+    case .recipient: parameters.count == SealedBox.keyCount
     }
+  }
+
+  private var boxOverhead: Int {
+    kind == .recipient ? SealedBox.overhead : SecretBox.overhead
   }
 }
 

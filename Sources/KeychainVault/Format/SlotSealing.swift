@@ -143,13 +143,19 @@ enum Sealing {
     }
   }
 
-  /// Opens a box and takes the padding off; `nil` if either is not as the format says.
+  /// Opens a box and takes the padding off; `nil` if either is not as the format says, or there are more
+  /// bytes than `limit`.
   static func openPadded(
-    _ box: Data, with key: borrowing SecretBytes
+    _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
-    guard let padded = try open(box, with: key) else { return nil }
+    // A box that is too long is not given the memory to open it.
+    guard box.count <= SecretBox.overhead + Padding.paddedCount(for: limit),
+      let padded = try open(box, with: key)
+    else { return nil }
     do throws(SecretsError) {
-      return try Padding.unpad(padded)
+      let message = try Padding.unpad(padded)
+      guard message.count <= limit else { return nil }
+      return message
     } catch {
       guard error.code == .invalidLength else { throw KeychainError(error) }
       return nil

@@ -8,7 +8,7 @@ internal import KeychainSecrets
 public struct VaultRecipient: Hashable, Sendable {
   private static let prefix = "pkpub1-"
 
-  /// The X25519 public key, 32 bytes.
+  /// The X25519 public key, 32 bytes; in a slot that a faulty writer made, it may be no usable one.
   let publicKey: Data
 
   init(publicKey: Data) {
@@ -20,8 +20,8 @@ public struct VaultRecipient: Hashable, Sendable {
   /// Case, hyphens and white space after the prefix mean nothing.
   ///
   /// - Parameter text: The text, such as `prefs keychain identity create` prints it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is none, or
-  ///   something in it is mistyped.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is none,
+  ///   something in it is mistyped, or nobody can have the private half.
   public init(text: String) throws(KeychainError) {
     do throws(Text32.Fault) {
       let key = try unsafe Text32.key(
@@ -31,7 +31,11 @@ public struct VaultRecipient: Hashable, Sendable {
     } catch {
       throw Self.error(error)
     }
+    guard isUsable else { throw Self.refused("it is nobody's public key") }
   }
+
+  /// Whether something that is sealed to it can be opened by anybody.
+  var isUsable: Bool { SealedBox.isPublicKey(Array(publicKey)) }
 
   private static func error(_ fault: Text32.Fault) -> KeychainError {
     let reason: String
@@ -43,7 +47,11 @@ public struct VaultRecipient: Hashable, Sendable {
     case .mistyped: reason = "its check sum does not hold, so something in it is mistyped"
     case .memory(let error): return KeychainError(error)
     }
-    return KeychainError(
+    return refused(reason)
+  }
+
+  private static func refused(_ reason: String) -> KeychainError {
+    KeychainError(
       .invalidArgument, "that is no recipient: \(reason)",
       recovery: "show it again where the identity is, with `prefs keychain identity show FILE`")
   }

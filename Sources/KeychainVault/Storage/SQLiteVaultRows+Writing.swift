@@ -10,12 +10,14 @@ extension SQLiteVaultRows: WritableVaultRows {
   }
 
   func put(_ row: VaultRow) throws(KeychainError) {
+    record?.put(row)
     try execute(
       "INSERT OR REPLACE INTO vault (one, check0, check1, check2, sum) VALUES (1, ?, ?, ?, ?)",
       [row.checks.open, row.checks.first, row.checks.unlocked, row.sum])
   }
 
   func putState(_ box: Data) throws(KeychainError) {
+    record?.putState(box)
     try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [box])
   }
 
@@ -36,7 +38,8 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("DELETE FROM slot WHERE number = ?", [Int64(number)])
   }
 
-  func put(_ item: ItemRow, tokens: [Data]) throws(KeychainError) {
+  func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError) {
+    record?.put(item)
     try execute(
       """
       INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
@@ -46,16 +49,27 @@ extension SQLiteVaultRows: WritableVaultRows {
         item.id, Int64(item.accessibility.rawValue), item.device,
         Int64(bitPattern: item.version), item.metadata, item.secret,
       ])
-    let old = Set(try self.tokens(of: item.id))
-    for token in old.subtracting(tokens) {
+    let (old, new) = (Set(old), Set(tokens))
+    for token in old.subtracting(new) {
       try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item.id])
     }
-    for token in tokens where !old.contains(token) {
-      try execute("INSERT INTO token (token, item) VALUES (?, ?)", [token, item.id])
+    try insert(Array(new.subtracting(old)), of: item.id)
+  }
+
+  /// Inserts the tokens of an item by few statements: each costs as much as many of its rows.
+  private func insert(_ tokens: [Data], of item: Data) throws(KeychainError) {
+    var rest = tokens[...]
+    while !rest.isEmpty {
+      let some = rest.prefix(100)
+      rest = rest.dropFirst(100)
+      let marks = repeatElement("(?, ?)", count: some.count).joined(separator: ", ")
+      try execute(
+        "INSERT INTO token (token, item) VALUES \(marks)", some.flatMap { [$0, item] })
     }
   }
 
   func removeItem(_ id: Data) throws(KeychainError) {
+    record?.remove(id)
     try execute("DELETE FROM item WHERE id = ?", [id])
     for token in try tokens(of: id) {
       try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, id])

@@ -7,6 +7,9 @@ struct SQLiteVaultRows: VaultRows {
   let database: Database
   let path: String
 
+  /// Where what is written is noted for the handle's observers, if there are any.
+  var record: WriteRecord?
+
   func isInitialized() throws(KeychainError) -> Bool {
     try first("SELECT 1 FROM sqlite_schema LIMIT 1") { row throws(KeychainError) in true } ?? false
   }
@@ -186,13 +189,20 @@ struct SQLiteVaultRows: VaultRows {
 }
 
 extension SQLiteVaultRows {
+  /// The values that a statement is given.
+  ///
+  /// GRDB maps a sequence of one type by key paths, at several times the cost.
+  private static func bound(_ arguments: [Data]) -> StatementArguments {
+    StatementArguments(arguments.map { $0 as (any DatabaseValueConvertible)? })
+  }
+
   /// Runs a statement, and hands each row to `body`.
   func forEach(
     _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
       let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
       while let row = try rows.next() { try body(row) }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
@@ -204,7 +214,7 @@ extension SQLiteVaultRows {
   ) throws(KeychainError) -> Result? {
     do {
       let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
       return try rows.next().map(body)
     } catch {
       throw SQLiteErrors.translate(error, path: path)

@@ -8,14 +8,16 @@ final class SQLiteVaultStorage: VaultStorage {
   private let path: String
   private let queue: DatabaseQueue
   private let deadline: CurrentDeadline
+  private let ledger: ItemLedger
 
   /// Opens a file that exists.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
   ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is no vault of
   ///   this format.
-  init(path: String, _ deadline: Deadline) throws(KeychainError) {
+  init(path: String, ledger: ItemLedger, _ deadline: Deadline) throws(KeychainError) {
     let current = CurrentDeadline(deadline)
+    self.ledger = ledger
     self.path = path
     self.deadline = current
     do {
@@ -28,13 +30,20 @@ final class SQLiteVaultStorage: VaultStorage {
   func read<Result>(
     _ deadline: Deadline, _ body: (any VaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction(.deferred, deadline, body)
+    try transaction(.deferred, deadline) { rows throws(KeychainError) in (try body(rows), nil) }
   }
 
   func write<Result>(
-    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+    _ deadline: Deadline, keepingIf isKept: (Result) -> Bool,
+    _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction(.immediate, deadline, body)
+    try transaction(.immediate, deadline, keepingIf: isKept) { rows throws(KeychainError) in
+      guard ledger.isKept else { return (try body(rows), nil) }
+      let record = WriteRecord(stateBefore: try? rows.stateBox())
+      var rows = rows
+      rows.record = record
+      return (try body(rows), record)
+    }
   }
 
   func backup(to path: String, _ deadline: Deadline) throws(KeychainError) {
@@ -61,7 +70,8 @@ final class SQLiteVaultStorage: VaultStorage {
 
   private func transaction<Result>(
     _ kind: Database.TransactionKind, _ deadline: Deadline,
-    _ body: (SQLiteVaultRows) throws(KeychainError) -> Result
+    keepingIf isKept: (Result) -> Bool = { _ in true },
+    _ body: (SQLiteVaultRows) throws(KeychainError) -> (Result, WriteRecord?)
   ) throws(KeychainError) -> Result {
     do {
       return try queue.unsafeReentrantWrite { database in
@@ -73,15 +83,18 @@ final class SQLiteVaultStorage: VaultStorage {
         }
         // Set here, not before: calls of other threads on this connection wait their turn.
         self.deadline.set(deadline)
-        var result: Result?
+        var result: (Result, WriteRecord?)?
         try database.inTransaction(kind) {
-          result = try body(SQLiteVaultRows(database: database, path: self.path))
-          return .commit
+          let made = try body(SQLiteVaultRows(database: database, path: self.path))
+          result = made
+          return isKept(made.0) ? .commit : .rollback
         }
         guard let result else {
           throw KeychainError(.internalFailure, "a transaction ended without a result")
         }
-        return result
+        // Here, where no other transaction of this connection comes between.
+        if let record = result.1, isKept(result.0) { ledger.add(record) }
+        return result.0
       }
     } catch {
       throw SQLiteErrors.translate(error, path: path)

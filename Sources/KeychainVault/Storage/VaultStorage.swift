@@ -11,9 +11,10 @@ protocol VaultStorage: Sendable {
   ) throws(KeychainError) -> Result
 
   /// Runs `body` as one transaction: what it writes is durable when this returns, and nothing is
-  /// written if it throws. No other writer comes in between.
+  /// written if it throws, or if `isKept` says so of its result. No other writer comes in between.
   func write<Result>(
-    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+    _ deadline: Deadline, keepingIf isKept: (Result) -> Bool,
+    _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result
 
   /// Makes the file hold nothing but the rows: no remains of deleted ones.
@@ -21,6 +22,15 @@ protocol VaultStorage: Sendable {
 
   /// Copies everything into an empty file, as one consistent state.
   func backup(to path: String, _ deadline: Deadline) throws(KeychainError)
+}
+
+extension VaultStorage {
+  /// Runs `body` as one transaction, whatever it returns.
+  func write<Result>(
+    _ deadline: Deadline, _ body: (any WritableVaultRows) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try write(deadline, keepingIf: { _ in true }, body)
+  }
 }
 
 /// What can be read of a vault within a transaction.
@@ -79,7 +89,9 @@ protocol WritableVaultRows: VaultRows {
   func putState(_ box: Data) throws(KeychainError)
   func put(_ slot: SlotRow) throws(KeychainError)
   func removeSlot(_ number: UInt32) throws(KeychainError)
-  func put(_ item: ItemRow, tokens: [Data]) throws(KeychainError)
+
+  /// Puts an item in the place of the one that has these tokens; none are those of no item.
+  func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError)
   func removeItem(_ id: Data) throws(KeychainError)
   func put(_ group: AccessGroupRow) throws(KeychainError)
   func removeAccessGroups() throws(KeychainError)
@@ -95,4 +107,9 @@ struct SlotList: Sendable {
 
   /// The numbers of the slots that are damaged.
   var damaged: [UInt32] = []
+
+  /// Fails if a slot is damaged: it may be the one that was meant.
+  func requireUndamaged() throws(KeychainError) {
+    if let number = damaged.first { throw .damagedSlot(number) }
+  }
 }

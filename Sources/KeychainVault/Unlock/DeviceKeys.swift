@@ -53,6 +53,11 @@ final class DeviceKeys: Sendable {
     return keys
   }
 
+  /// Whether the keys that this device's slot gave last are all of a vault's.
+  func opensEverything(of checks: VaultChecks) -> Bool {
+    opened.withLock { $0.map { $0.checks == checks && $0.keys.readable == .unlockedNow } ?? false }
+  }
+
   /// The root key, if this device's slot grants it.
   func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
@@ -80,11 +85,7 @@ final class DeviceKeys: Sendable {
       stranger = slot
     }
     // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
-    if let stranger {
-      throw KeychainError(
-        .damaged, "slot \(stranger.number) of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
-    }
+    if let stranger { throw .strangeSlot(stranger.number) }
     return nil
   }
 

@@ -86,7 +86,7 @@ struct UnlockCache: Sendable {
   }
 
   fileprivate static func name(_ tier: Tier, _ checks: VaultChecks) -> String {
-    "prefs:" + checks[tier].map { String(format: "%02x", $0) }.joined()
+    "prefs:" + checks[tier].hexadecimal
   }
 
   private static func seconds(_ duration: Duration) -> UInt32 {

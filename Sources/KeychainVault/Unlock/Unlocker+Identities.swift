@@ -17,19 +17,26 @@ extension Unlocker {
       throw .notPinned(presented.source, check, path)
     }
     let publicKey = try publicKey(of: presented.secret)
-    var failure = KeychainError(
-      head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
+    let slots = head.slots(.recipient).filter { $0.parameters == publicKey }
+    var failure: KeychainError?
+    // Anybody can add a slot that opens to another key, or to none: that must not close the others.
+    for slot in slots {
+      guard let root = try SlotSealing.open(slot, privateKey: presented.secret) else {
+        failure = .damagedSlot(slot.number)
+        continue
+      }
+      // It is the key that has the pinned check, not only the row that shows it.
+      if try TierKeys(root: root).checks == head.row.checks {
+        return OpenedSlot(slot: slot, root: SharedSecret(root))
+      }
+      failure = .strangeSlot(slot.number)
+    }
+    if let failure { throw failure }
+    try head.slots.requireUndamaged()
+    throw KeychainError(
+      .incorrectSecret,
       "the vault \(path) has no slot for the identity from \(presented.source)",
       recovery: "see what opens it with `prefs keychain slots list`")
-    for slot in head.slots(.recipient) where slot.parameters == publicKey {
-      do throws(KeychainError) {
-        let root = try SlotSealing.open(slot, privateKey: presented.secret)
-        return OpenedSlot(slot: slot, root: SharedSecret(root))
-      } catch {
-        failure = error
-      }
-    }
-    throw failure
   }
 
   private func publicKey(of privateKey: borrowing SecretBytes) throws(KeychainError) -> Data {

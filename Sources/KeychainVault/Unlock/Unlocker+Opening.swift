@@ -36,12 +36,6 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
-    guard !slots.isEmpty else {
-      throw KeychainError(
-        head.slots.damaged.isEmpty ? .incorrectSecret : .damaged,
-        "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-        recovery: "see what opens it with `prefs keychain slots list`")
-    }
     for (index, slot) in slots.enumerated() {
       guard index == 0 || !deadline.hasPassed else {
         throw KeychainError(
@@ -53,9 +47,16 @@ extension Unlocker {
         return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
     }
+    try head.slots.requireUndamaged()
+    guard slots.isEmpty else {
+      throw KeychainError(
+        .incorrectSecret,
+        "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
+    }
     throw KeychainError(
       .incorrectSecret,
-      "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
+      "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
+      recovery: "see what opens it with `prefs keychain slots list`")
   }
 
   /// Opens one slot; `nil` if the secret is not its own.
@@ -75,12 +76,8 @@ extension Unlocker {
     case .keyFile: return try KeyFile.inputKey(presented.secret)
     default: return try SharedSecret(copying: presented.secret).copy()
     }
-    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters),
-      parameters.isAcceptable, slot.salt.count == SlotSealing.saltCount
-    else {
-      throw KeychainError(
-        .damaged, "slot \(slot.number) of the vault asks for an absurd password hash",
-        recovery: "unlock through another slot, or restore a backup")
+    guard let parameters = PasswordHash.Parameters(encoded: slot.parameters) else {
+      throw .damagedSlot(slot.number)
     }
     try PasswordHashPolicy.requireMemory(for: parameters)
     return try SlotSealing.passphraseKey(

@@ -68,6 +68,8 @@ final class Unlocker: Sendable {
 
   /// Prolongs the idle time after a use of tier T2.
   func touch(_ checks: VaultChecks) {
+    // What the device key opens is never locked, and was not taken from the cache.
+    guard !device.opensEverything(of: checks) else { return }
     held.touch()
     cache.touch(checks)
   }

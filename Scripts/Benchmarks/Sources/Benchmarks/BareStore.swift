@@ -1,0 +1,177 @@
+import CSodiumForBare
+import Foundation
+import GRDB
+
+/// What a vault does at least: the same rows through the same SQLite library, the same boxes, and
+/// nothing of what makes it a vault.
+final class BareStore {
+  struct Failure: Error {}
+
+  /// The rows that one item has, as they lie in a vault.
+  struct ItemRows {
+    let columns: [DatabaseValue]
+    let tokens: [Data]
+  }
+
+  let queue: DatabaseQueue
+
+  private static let key = [UInt8](repeating: 0, count: 32)
+  private let metadataBox: [UInt8]
+  private let secretBox: [UInt8]
+
+  /// Opens a copy of a vault's file, with the journal and the durability of vaults.
+  init(path: String) throws {
+    guard sodium_init() >= 0 else { throw Failure() }
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      try database.execute(
+        sql: """
+          PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA journal_mode = TRUNCATE
+          """)
+    }
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+    let lengths = try queue.read { database in
+      try Row.fetchOne(database, sql: "SELECT length(metadata), length(secret) FROM item LIMIT 1")
+    }
+    metadataBox = Self.seal(count: (lengths?[0] ?? 296) - 40)
+    secretBox = Self.seal(count: (lengths?[1] ?? 296) - 40)
+  }
+
+  /// The ids of some items, far from each other.
+  func ids(_ count: Int) throws -> [Data] {
+    try queue.read { database in
+      // Ids are hashes: their order has nothing to do with names.
+      try Data.fetchAll(database, sql: "SELECT id FROM item ORDER BY substr(id, 3) LIMIT \(count)")
+    }
+  }
+
+  /// Reads one row, makes one guarded allocation, and opens two boxes.
+  func get(_ id: Data) throws {
+    let row = try queue.read { database in
+      let sql = "SELECT id, class, device, version, metadata, secret FROM item WHERE id = ?"
+      return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [id])
+    }
+    guard let row, (row[5] as Data).count == secretBox.count,
+      let memory = sodium_malloc(secretBox.count)
+    else { throw Failure() }
+    defer { sodium_free(memory) }
+    try Self.open(metadataBox, into: memory)
+    try Self.open(secretBox, into: memory)
+  }
+
+  /// Replaces one item by another of the same length, durably.
+  func set(_ id: Data) throws {
+    try queue.write { database in
+      try Self.put(id, database)
+      try Self.putState(database)
+    }
+  }
+
+  /// Adds an item with as many tokens as the items of the benchmarks have, durably.
+  func add(_ id: Data) throws {
+    try queue.write { database in
+      try Self.put(id, database)
+      for _ in 0..<4 { try Self.insertToken(Self.random(16), id, database) }
+      try Self.putState(database)
+    }
+  }
+
+  /// Every item with its tokens, in no particular order.
+  func allItems() throws -> [ItemRows] {
+    try queue.read { database in
+      var tokens: [Data: [Data]] = [:]
+      for row in try Row.fetchAll(database, sql: "SELECT item, token FROM token") {
+        tokens[row[0], default: []].append(row[1])
+      }
+      let sql = """
+        SELECT id, class, device, version, metadata, secret FROM item ORDER BY substr(id, 3)
+        """
+      return try Row.fetchAll(database, sql: sql).map { row in
+        ItemRows(columns: Array(row.databaseValues), tokens: tokens[row[0]] ?? [])
+      }
+    }
+  }
+
+  /// Inserts items in one transaction into tables that are emptied before.
+  func empty() throws {
+    try queue.write { database in
+      try database.execute(sql: "DELETE FROM item; DELETE FROM token")
+    }
+  }
+
+  func insert(_ items: [ItemRows]) throws {
+    try queue.write { database in
+      for item in items {
+        try database.cachedStatement(sql: Self.insertion)
+          .execute(arguments: StatementArguments(item.columns))
+        guard case .blob(let id) = item.columns[0].storage else { throw Failure() }
+        for token in item.tokens { try Self.insertToken(token, id, database) }
+      }
+      try Self.putState(database)
+    }
+  }
+
+  static func random(_ count: Int) -> Data {
+    var bytes = [UInt8](repeating: 0, count: count)
+    randombytes_buf(&bytes, count)
+    return Data(bytes)
+  }
+
+  private static let insertion = """
+    INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
+    VALUES (?, ?, ?, ?, ?, ?)
+    """
+
+  private static func put(_ id: Data, _ database: Database) throws {
+    try database.cachedStatement(sql: insertion)
+      .execute(arguments: [id, 0, nil, 1, random(296), random(296)])
+  }
+
+  private static func putState(_ database: Database) throws {
+    try database.cachedStatement(sql: "INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)")
+      .execute(arguments: [random(92)])
+  }
+
+  private static func insertToken(_ token: Data, _ id: Data, _ database: Database) throws {
+    try database.cachedStatement(sql: "INSERT INTO token (token, item) VALUES (?, ?)")
+      .execute(arguments: [token, id])
+  }
+
+  private static func seal(count: Int) -> [UInt8] {
+    var box = [UInt8](random(count + 40))
+    let message = [UInt8](repeating: 7, count: count)
+    box.withUnsafeMutableBufferPointer { box in
+      guard let start = box.baseAddress else { return }
+      crypto_secretbox_easy(start + 24, message, UInt64(count), start, key)
+    }
+    return box
+  }
+
+  private static func open(_ box: [UInt8], into memory: UnsafeMutableRawPointer) throws {
+    let status = box.withUnsafeBufferPointer { box in
+      guard let start = box.baseAddress else { return CInt(-1) }
+      return crypto_secretbox_open_easy(
+        memory.assumingMemoryBound(to: UInt8.self), start + 24, UInt64(box.count - 24), start, key)
+    }
+    guard status == 0 else { throw Failure() }
+  }
+}
+
+extension BareStore {
+  /// Makes the vault of the program `BareGet`: one item that opens under a key of zeros.
+  static func makeVaultForBareGet(_ path: String, account: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, class INTEGER NOT NULL, device BLOB,
+          version INTEGER NOT NULL, metadata BLOB NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID
+          """)
+      try database.execute(
+        sql: "INSERT INTO item VALUES (?, 0, NULL, 1, ?, ?)",
+        arguments: [account, Data(seal(count: 256)), Data(seal(count: 256))])
+    }
+    try queue.close()
+  }
+}

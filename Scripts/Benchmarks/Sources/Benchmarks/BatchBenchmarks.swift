@@ -1,0 +1,76 @@
+import Foundation
+import Keychain
+
+/// Work on many items at once, and on slots, whose cost must not depend on the number of items.
+struct BatchBenchmarks {
+  let vaults: BenchmarkVaults
+  let effort: Effort
+
+  func run() throws -> [Figure] {
+    let export = vaults.folder + "/export"
+    _ = try BenchmarkVaults.handle(vaults.largePath)
+      .export(to: export, passphrase: BenchmarkVaults.passphrase())
+    return [try batchImport(export), try changePassphrase(export)]
+  }
+
+  /// An import hashes the passphrase of the export first; that is measured on its own and taken off.
+  private func batchImport(_ export: String) throws -> Figure {
+    let bare = try BareStore(path: vaults.copy(vaults.largePath, "bare-import.db"))
+    let items = try bare.allItems()
+    var comparison = Comparison()
+    for round in 0..<effort.slowRounds {
+      let vault = BenchmarkVaults.handle(vaults.folder + "/import-\(round).db")
+      let time = try Stopwatch.time {
+        let report = try vault.importItems(from: export, passphrase: BenchmarkVaults.passphrase())
+        guard report.addedCount == items.count else { throw BenchmarkVaults.Failure() }
+      }
+      comparison.subject.append(time - (try PasswordHashBenchmark.times(1).median))
+      try bare.empty()
+      comparison.reference.append(try Stopwatch.time { try bare.insert(items) })
+    }
+    return Figure(
+      "Library", "import of \(items.count.formatted()) items, its password hash taken off",
+      over: "bare inserts of the same rows in one transaction", comparison, atMost: 3)
+  }
+
+  private func changePassphrase(_ export: String) throws -> Figure {
+    let large = try passphraseVault("change-large.db")
+    _ = try large.importItems(from: export, passphrase: BenchmarkVaults.passphrase())
+    let small = try passphraseVault("change-small.db")
+    for number in 0..<10 {
+      try small.store(
+        Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
+    }
+    let comparison = try Comparison.measure(rounds: effort.slowRounds) { _ in
+      try large.changePassphrase(to: BenchmarkVaults.passphrase())
+    } _: { _ in
+      try small.changePassphrase(to: BenchmarkVaults.passphrase())
+    }
+    return Figure(
+      "Size", "change-passphrase at \(vaults.large.formatted()) items",
+      over: "the same at 10 items", comparison, atMost: 1.3)
+  }
+
+  private func passphraseVault(_ name: String) throws -> Vault {
+    let vault = BenchmarkVaults.handle(
+      vaults.folder + "/" + name, passphraseFile: vaults.passphraseFile)
+    try vault.create(passphrase: BenchmarkVaults.passphrase(), keyFile: nil, device: true)
+    return vault
+  }
+}
+
+/// One Argon2id evaluation at the cost of new passphrases.
+enum PasswordHashBenchmark {
+  static func times(_ count: Int) throws -> Samples {
+    let passphrase = try BenchmarkVaults.passphrase()
+    let salt = [UInt8](repeating: 1, count: PasswordHash.saltCount)
+    var samples = Samples()
+    for _ in 0..<count {
+      samples.append(
+        try Stopwatch.time {
+          _ = try PasswordHash.key(passphrase: passphrase, salt: salt, parameters: .moderate)
+        })
+    }
+    return samples
+  }
+}

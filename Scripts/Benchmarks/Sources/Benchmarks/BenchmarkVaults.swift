@@ -1,0 +1,75 @@
+import Foundation
+import Keychain
+
+/// The vaults of a run, in folders of their own.
+struct BenchmarkVaults {
+  struct Failure: Error {}
+
+  let folder: String
+  let small = 1_000
+
+  /// An empty folder in memory, where filling a vault costs no disk's time.
+  let memory: String
+
+  let large: Int
+
+  var smallPath: String { folder + "/small/vault.db" }
+  var largePath: String { folder + "/large/vault.db" }
+
+  static func identity(_ number: Int, service: String = "bench") -> CredentialIdentity {
+    .genericPassword(service: service, account: "account-\(number)")
+  }
+
+  static func secret(_ number: Int) throws -> SecretBytes {
+    try SecretBytes(copying: "secret number \(number), as long as a token")
+  }
+
+  /// A handle that asks nobody and waits as long as filling takes.
+  static func handle(_ path: String, passphraseFile: String? = nil) -> Vault {
+    Vault(
+      configuration: .init(
+        path: path, deadline: .seconds(600),
+        unlock: passphraseFile.map { .passphraseFile($0, named: "the benchmark") }))
+  }
+
+  /// Makes and fills both vaults; each opens by the device key.
+  func make() throws {
+    try fill(memory + "/small.db", smallPath, count: small)
+    try fill(memory + "/large.db", largePath, count: large)
+  }
+
+  func makeFolder(_ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  /// The file of the passphrase that the vaults with one, and exports, have.
+  var passphraseFile: String { folder + "/passphrase" }
+
+  static func passphrase() throws -> SecretBytes {
+    try SecretBytes(copying: "the passphrase of the benchmarks")
+  }
+
+  func writePassphraseFile() throws {
+    try Data("the passphrase of the benchmarks".utf8).write(to: URL(filePath: passphraseFile))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: passphraseFile)
+  }
+
+  /// A copy of a vault's file, for the bare store.
+  func copy(_ path: String, _ name: String) throws -> String {
+    let copy = folder + "/" + name
+    try? FileManager.default.removeItem(atPath: copy)
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    return copy
+  }
+
+  private func fill(_ path: String, _ target: String, count: Int) throws {
+    let vault = Self.handle(path)
+    for number in 0..<count {
+      try vault.store(Credential(Self.identity(number)), secret: Self.secret(number))
+    }
+    try makeFolder((target as NSString).deletingLastPathComponent)
+    try FileManager.default.copyItem(atPath: path, toPath: target)
+  }
+}

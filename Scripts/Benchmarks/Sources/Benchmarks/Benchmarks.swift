@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+
+/// Measures, and writes the results; `Scripts/bench` prepares what it needs.
+@main
+struct Benchmarks: ParsableCommand {
+  @Option(help: "The release `prefs`") var prefs: String
+  @Option(help: "The program BareGet") var bareGet: String
+  @Option(help: "The program PeakMemory") var peakMemory: String
+  @Option(help: "An empty folder for vaults, on a disk") var scratch: String
+  @Option(help: "An empty folder for filling vaults, in memory") var memory: String
+  @Option(help: "Where the results go") var output: String
+  @Flag(help: "Fewer items and rounds") var quick = false
+  @Flag(help: "Fail if a target is missed") var check = false
+  @Option(help: "Only one part") var only: Part?
+
+  enum Part: String, CaseIterable, ExpressibleByArgument {
+    case library, batches, keyring, processes
+  }
+
+  func run() throws {
+    let effort = Effort(isQuick: quick)
+    let vaults = BenchmarkVaults(folder: scratch, memory: memory, large: quick ? 10_000 : 100_000)
+    var report = Report(machine: Machine(folder: scratch), isQuick: quick, figures: [])
+    try vaults.writePassphraseFile()
+    try step("filling the vaults") { try vaults.make() }
+    for part in only.map({ [$0] }) ?? Part.allCases {
+      try step(part.rawValue) { report.figures += try figures(of: part, vaults, effort) }
+    }
+    report.machine.loadAfter = Machine.load
+    try write(report)
+    if check, !report.missed.isEmpty { throw ExitCode.failure }
+  }
+
+  private func figures(
+    of part: Part, _ vaults: BenchmarkVaults, _ effort: Effort
+  ) throws -> [Figure] {
+    switch part {
+    case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
+    case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
+    case .keyring: return try KeyringBenchmarks(vaults: vaults, effort: effort).run()
+    case .processes:
+      let programs = ProcessBenchmarks.Programs(
+        prefs: prefs, bareGet: bareGet, peakMemory: peakMemory)
+      return try ProcessBenchmarks(vaults: vaults, effort: effort, programs: programs).run()
+    }
+  }
+
+  private func step(_ name: String, _ body: () throws -> Void) throws {
+    let time = try Stopwatch.time(body)
+    say("\(name): \(Int(time.rounded())) s")
+  }
+
+  private func say(_ text: String) {
+    FileHandle.standardError.write(Data("==> \(text)\n".utf8))
+  }
+
+  private func write(_ report: Report) throws {
+    let folder = URL(filePath: output, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try encoder.encode(report).write(to: folder.appending(path: "results.json"))
+    let markdown = report.markdown
+    try Data(markdown.utf8).write(to: folder.appending(path: "results.md"))
+    try Data(Chart(report).svg.utf8).write(to: folder.appending(path: "results.svg"))
+    print(markdown, terminator: "")
+  }
+}

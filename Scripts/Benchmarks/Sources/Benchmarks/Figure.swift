@@ -1,0 +1,49 @@
+/// One result: a ratio of two things measured in the same run, and what was promised.
+struct Figure: Codable {
+  let group: String
+  let name: String
+  let reference: String
+
+  /// The subject over the reference; less is better.
+  let ratio: Double
+
+  /// The least and the greatest ratio of single rounds.
+  let lowest: Double
+  let highest: Double
+
+  /// What the ratio must not exceed; `nil` if nothing was promised.
+  let target: Double?
+
+  /// Medians, in seconds (or bytes, for memory).
+  let subjectMedian: Double
+  let referenceMedian: Double
+  let unit: Unit
+
+  enum Unit: String, Codable {
+    case seconds, bytes
+  }
+
+  var isMet: Bool? { target.map { ratio <= $0 } }
+}
+
+extension Figure {
+  init(
+    _ group: String, _ name: String, over reference: String, _ comparison: Comparison,
+    atMost target: Double?
+  ) {
+    self.init(
+      group: group, name: name, reference: reference, ratio: comparison.ratio,
+      lowest: comparison.range.lowerBound, highest: comparison.range.upperBound, target: target,
+      subjectMedian: comparison.subject.median, referenceMedian: comparison.reference.median,
+      unit: .seconds)
+  }
+}
+
+/// The whole run.
+struct Report: Codable {
+  var machine: Machine
+  let isQuick: Bool
+  var figures: [Figure]
+
+  var missed: [Figure] { figures.filter { $0.isMet == false } }
+}

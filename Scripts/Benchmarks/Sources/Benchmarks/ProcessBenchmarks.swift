@@ -1,0 +1,114 @@
+import CPeer
+import Foundation
+import Keychain
+
+/// Whole processes: `prefs keychain get`, beside the command of the desktop's keyring and a program that
+/// does no more than it must.
+struct ProcessBenchmarks {
+  let vaults: BenchmarkVaults
+  let effort: Effort
+  let programs: Programs
+
+  struct Programs {
+    let prefs: String
+    let bareGet: String
+    let peakMemory: String
+  }
+
+  private let group = "Process"
+  private var lockedPath: String { vaults.folder + "/locked/vault.db" }
+  private var barePath: String { vaults.folder + "/bare-get.db" }
+
+  func run() throws -> [Figure] {
+    try makeVaults()
+    guard peer_store("bench", "account-7", "secret number 7, as long as a token") else {
+      throw BenchmarkVaults.Failure()
+    }
+    let device = get(vaults.smallPath)
+    let locked = get(lockedPath)
+    let secretTool = ChildProcess(
+      "secret-tool", "lookup", "service", "bench", "account", "account-7")
+    let bare = ChildProcess(
+      programs.bareGet, "keychain", "get", "account-7", "--service", "bench", "--vault", barePath)
+    let overTool = try compare(device, secretTool)
+    let overBare = try compare(device, bare)
+    let uncached = try self.uncached()
+    try ChildProcess(
+      programs.prefs, "keychain", "unlock", "--vault", lockedPath, "--passphrase-file",
+      vaults.passphraseFile
+    ).run()
+    let cachedOverTool = try compare(locked, secretTool)
+    let cachedOverBare = try compare(locked, bare)
+    let memory = try memory()
+    try ChildProcess(programs.prefs, "keychain", "lock", "--all", "--vault", lockedPath).run()
+    let tool = "secret-tool lookup on gnome-keyring"
+    let least = "a bare program with the same libraries and arguments"
+    return [
+      Figure(group, "get, device key", over: tool, overTool, atMost: 0.5),
+      Figure(group, "get, device key", over: least, overBare, atMost: 1.3),
+      Figure(group, "get, passphrase cached", over: tool, cachedOverTool, atMost: 0.5),
+      Figure(group, "get, passphrase cached", over: least, cachedOverBare, atMost: 1.3),
+      uncached, memory,
+    ]
+  }
+
+  private func get(_ path: String) -> ChildProcess {
+    ChildProcess(
+      programs.prefs, "keychain", "get", "account-7", "--service", "bench", "--vault", path)
+  }
+
+  private func compare(_ one: ChildProcess, _ other: ChildProcess) throws -> Comparison {
+    try Comparison.measure(rounds: effort.processRounds) { _ in
+      try one.run()
+    } _: { _ in
+      try other.run()
+    }
+  }
+
+  private func makeVaults() throws {
+    try vaults.makeFolder((lockedPath as NSString).deletingLastPathComponent)
+    let vault = BenchmarkVaults.handle(lockedPath, passphraseFile: vaults.passphraseFile)
+    try vault.create(
+      passphrase: BenchmarkVaults.passphrase(), keyFile: nil,
+      device: true)
+    for number in 0..<20 {
+      try vault.store(
+        Credential(BenchmarkVaults.identity(number)), secret: BenchmarkVaults.secret(number))
+    }
+    try BareStore.makeVaultForBareGet(barePath, account: "account-7")
+  }
+
+  /// A locked vault is opened by the passphrase each time.
+  private func uncached() throws -> Figure {
+    let withFile = ChildProcess(
+      programs.prefs, "keychain", "get", "account-7", "--service", "bench", "--vault", lockedPath,
+      "--passphrase-file", vaults.passphraseFile)
+    let comparison = try Comparison.measure(rounds: effort.slowRounds) { _ in
+      try withFile.run()
+    } _: { _ in
+      _ = try PasswordHashBenchmark.times(1)
+      try get(vaults.smallPath).run()
+    }
+    return Figure(
+      group, "get, passphrase not cached", over: "one Argon2id evaluation and a get by device key",
+      comparison, atMost: 1.1)
+  }
+
+  private func memory() throws -> Figure {
+    var peaks = Samples()
+    for _ in 0..<5 {
+      let output = try ChildProcess(
+        [programs.peakMemory] + get(vaults.smallPath).command
+      ).output()
+      guard let kibibytes = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        throw BenchmarkVaults.Failure()
+      }
+      peaks.append(kibibytes * 1024)
+    }
+    let limit = 30e6
+    return Figure(
+      group: "Memory", name: "peak memory of get", reference: "30 MB",
+      ratio: peaks.median / limit, lowest: peaks.least / limit, highest: peaks.greatest / limit,
+      target: 1, subjectMedian: peaks.median, referenceMedian: limit, unit: .bytes)
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+
+/// Times of one thing that was measured several times, in seconds.
+struct Samples {
+  private(set) var times: [Double] = []
+
+  mutating func append(_ time: Double) { times.append(time) }
+
+  var median: Double { times.median }
+  var least: Double { times.min() ?? .nan }
+  var greatest: Double { times.max() ?? .nan }
+}
+
+/// Two things that were measured in turns, A B A B …, so that both meet the same machine.
+struct Comparison {
+  var subject = Samples()
+  var reference = Samples()
+
+  /// The median of the subject over that of the reference.
+  var ratio: Double { subject.median / reference.median }
+
+  /// The least and the greatest ratio of single rounds.
+  var range: ClosedRange<Double> {
+    let ratios = zip(subject.times, reference.times).map { $0 / $1 }.sorted()
+    guard let first = ratios.first, let last = ratios.last else { return 0...0 }
+    return first...last
+  }
+
+  /// Measures `rounds` times in turns, each time `batch` calls; the first round is thrown away.
+  static func measure(
+    rounds: Int, batch: Int = 1, _ subject: (Int) throws -> Void, _ reference: (Int) throws -> Void
+  ) rethrows -> Comparison {
+    var comparison = Comparison()
+    for round in 0...rounds {
+      let first = round * batch
+      let times = (
+        try seconds(first..<(first + batch), subject),
+        try seconds(first..<(first + batch), reference)
+      )
+      guard round > 0 else { continue }
+      comparison.subject.append(times.0)
+      comparison.reference.append(times.1)
+    }
+    return comparison
+  }
+
+  /// The time of one call, over several.
+  private static func seconds(_ calls: Range<Int>, _ body: (Int) throws -> Void) rethrows -> Double
+  {
+    let time = try Stopwatch.time { for call in calls { try body(call) } }
+    return time / Double(calls.count)
+  }
+}
+
+enum Stopwatch {
+  /// How long `body` takes, in seconds.
+  static func time(_ body: () throws -> Void) rethrows -> Double {
+    let start = ContinuousClock.now
+    try body()
+    return (ContinuousClock.now - start) / .seconds(1)
+  }
+}
+
+extension [Double] {
+  var median: Double {
+    guard !isEmpty else { return .nan }
+    let sorted = sorted()
+    let middle = count / 2
+    return count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+}

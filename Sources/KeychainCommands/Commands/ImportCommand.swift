@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// Takes the credentials of an export into the vault.
+struct ImportCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Take the credentials of an export into the vault",
+    discussion: """
+      Everything is taken in one step, or nothing. Credentials that are there already are left alone \
+      unless --overwrite is given, which replaces those that differ, with all that is known about them. \
+      The import trusts whoever knew the passphrase of the export. '-' reads standard input.
+
+      Example:
+        \(keychainPath) import /media/stick/keychain.export --dry-run
+        \(keychainPath) import /media/stick/keychain.export
+      """)
+
+  @Argument(help: "The export, or - for standard input", completion: .file())
+  var file: String
+
+  @OptionGroup(title: "The passphrase of the export") var passphrase: ExportPassphraseOptions
+
+  @Flag(help: "Replace credentials that are there and differ")
+  var overwrite = false
+
+  @Flag(help: "Only say what would be done, and name the credentials that differ")
+  var dryRun = false
+
+  @Flag(help: "Print what was done as JSON, with the names of credentials that differ")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  private var isFromInput: Bool { file == "-" }
+
+  func validate() throws {
+    try passphrase.requireOwnDescriptor([common.passphraseFd, isFromInput ? STDIN_FILENO : nil])
+    if isFromInput, common.passphraseFd == STDIN_FILENO {
+      throw ValidationError(UserInterface.Usage.exportDescriptorTwice)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    try checkSource()
+    let passphrase = try passphrase.passphrase(in: session)
+    let report = try session.withProgress { progress throws(KeychainError) in
+      isFromInput
+        ? try session.vault.importItems(
+          fromFileDescriptor: STDIN_FILENO, passphrase: passphrase, overwriting: overwrite,
+          isDryRun: dryRun, progress: progress)
+        : try session.vault.importItems(
+          from: file, passphrase: passphrase, overwriting: overwrite, isDryRun: dryRun,
+          progress: progress)
+    }
+    if json { try StandardOutput.write(try JSONText.text(ImportJSON(report, isDryRun: dryRun))) }
+    tell(report, session.interface)
+  }
+
+  /// Nobody should be asked for the passphrase of what cannot be read.
+  private func checkSource() throws(KeychainError) {
+    guard isFromInput else {
+      guard access(file, R_OK) == 0 else { throw .cannotOpen(file, errno: errno) }
+      return
+    }
+    guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
+  }
+
+  private func tell(_ report: ImportReport, _ interface: UserInterface) {
+    if dryRun {
+      for identity in report.differing {
+        interface.say(UserInterface.differs(identity, isOverwriting: overwrite))
+      }
+    }
+    interface.say(UserInterface.summary(of: report, isDryRun: dryRun))
+    if report.leftOutCount > 0 {
+      interface.say(UserInterface.stayedBehind(report.leftOutCount))
+    }
+    if !overwrite, !report.differing.isEmpty { interface.hint(UserInterface.overwriteToReplace) }
+  }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCredentials
+
+/// A command as its definition describes it, read from what the argument parser tells of it.
+struct CommandDescription: Decodable {
+  struct Argument: Decodable {
+    struct Name: Decodable {
+      let kind: String
+      let name: String
+
+      /// The name as it is typed.
+      var typed: String { (kind == "long" ? "--" : "-") + name }
+    }
+
+    let kind: String
+    let shouldDisplay: Bool
+    let isOptional: Bool
+    let isRepeating: Bool
+    let names: [Name]?
+    let valueName: String?
+    let sectionTitle: String?
+    let abstract: String?
+    let discussion: String?
+
+    var isPositional: Bool { kind == "positional" }
+  }
+
+  let commandName: String
+  let superCommands: [String]?
+  let aliases: [String]?
+  let shouldDisplay: Bool
+  let abstract: String?
+  let discussion: String?
+  let subcommands: [CommandDescription]?
+  let arguments: [Argument]?
+
+  /// The words that run the command.
+  var words: [String] { (superCommands ?? []) + [commandName] }
+
+  /// The commands below that are shown; the parser's own `help` is none of the program's.
+  var visibleSubcommands: [CommandDescription] {
+    (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
+  }
+
+  var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+
+  /// The command and all below it.
+  var all: [CommandDescription] { [self] + visibleSubcommands.flatMap(\.all) }
+
+  /// Describes a program by its root command.
+  static func program(_ root: any ParsableCommand.Type) throws(KeychainError) -> Self {
+    struct Program: Decodable { let command: CommandDescription }
+    do {
+      return try JSONDecoder().decode(Program.self, from: Data(root._dumpHelp().utf8)).command
+    } catch {
+      throw KeychainError(.internalFailure, "the commands cannot be described: \(error)")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+
+/// The manual pages of a program, one for each command.
+struct Manual {
+  /// The option of a program that makes them; like the parser's own for completions, it stands alone.
+  static let option = "--generate-man-pages"
+
+  let pages: [ManualPage]
+
+  /// Describes the program that runs now.
+  init(_ root: any ParsableCommand.Type) throws(KeychainError) {
+    let program = try CommandDescription.program(root)
+    pages = program.all.map {
+      ManualPage(
+        command: $0, program: program, version: root.configuration.version,
+        context: KeychainCommandContext.current)
+    }
+  }
+
+  /// Writes a file for each page, over one of the same name.
+  ///
+  /// - Parameter folder: Where to; it is made if its parent is there.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
+  func write(to folder: String) throws(KeychainError) {
+    if mkdir(folder, 0o755) != 0, errno != EEXIST {
+      throw .cannotWrite(folder, errno: errno)
+    }
+    for page in pages { try Self.write(page.text, to: folder + "/" + page.fileName) }
+  }
+
+  private static func write(_ text: String, to path: String) throws(KeychainError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw .cannotWrite(path, errno: errno) }
+    let isWritten = writeAll(text, to: descriptor)
+    let error = errno
+    guard close(descriptor) == 0, isWritten else {
+      throw .cannotWrite(path, errno: isWritten ? errno : error)
+    }
+  }
+}

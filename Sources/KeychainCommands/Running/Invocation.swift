@@ -1,0 +1,86 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// One run of a program's command line.
+struct Invocation {
+  let root: any ParsableCommand.Type
+  let arguments: [String]
+  let context: KeychainCommandContext
+
+  /// Parses and runs the command.
+  ///
+  /// - Returns: The exit code; what there is to say has been said.
+  func run() -> Int32 {
+    KeychainCommandContext.$current.withValue(context) {
+      let path = CommandPath(root, arguments)
+      do {
+        if try madeManual() { return ExitCodes.success }
+        var command = try parse(path)
+        try command.run()
+        return ExitCodes.success
+      } catch {
+        return exitCode(reporting: error, path)
+      }
+    }
+  }
+
+  /// As ``run()-swift.method``, for commands that may be asynchronous.
+  func runAsync() async -> Int32 {
+    await KeychainCommandContext.$current.withValue(context) {
+      let path = CommandPath(root, arguments)
+      do {
+        if try madeManual() { return ExitCodes.success }
+        var command = try parse(path)
+        if var asynchronous = command as? any AsyncParsableCommand {
+          try await asynchronous.run()
+        } else {
+          try command.run()
+        }
+        return ExitCodes.success
+      } catch {
+        return exitCode(reporting: error, path)
+      }
+    }
+  }
+
+  /// Makes the manual pages, if the command line asks for that.
+  private func madeManual() throws(KeychainError) -> Bool {
+    guard arguments.first == Manual.option else { return false }
+    guard arguments.count == 2 else { throw .manualWithoutFolder }
+    try Manual(root).write(to: arguments[1])
+    return true
+  }
+
+  private func parse(_ path: CommandPath) throws -> any ParsableCommand {
+    try StandardDescriptors.checkArguments()
+    return try root.parseAsRoot(path.argumentsAskingForHelp)
+  }
+
+  private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {
+    let interface = UserInterface(hostName: context.hostName)
+    if let error = error as? KeychainError {
+      interface.report(error)
+      return ExitCodes.code(for: error.code)
+    }
+    return exitCode(ofParser: error, path, interface)
+  }
+
+  /// Says what the argument parser has to say: help on standard output, faults on standard error.
+  private func exitCode(
+    ofParser error: any Error, _ path: CommandPath, _ interface: UserInterface
+  ) -> Int32 {
+    let code = root.exitCode(for: error).rawValue
+    if code == ExitCodes.success {
+      do throws(KeychainError) {
+        try StandardOutput.write(root.fullMessage(for: error) + "\n")
+      } catch {
+        interface.report(error)
+        return ExitCodes.code(for: error.code)
+      }
+    } else if !(error is ExitCode) {
+      interface.reportUsage(
+        root.message(for: error), details: root.fullMessage(for: error), path: path)
+    }
+    return code
+  }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// An item on its way between two vaults.
+struct ExportedItem: ~Copyable {
+  /// What the metadata says; the version is 0.
+  var credential: Credential
+
+  /// The metadata as the format writes it, byte for byte.
+  let metadata: SecretBytes
+  let secret: SecretBytes
+}
+
+extension ExportWriter {
+  /// Writes what stands before the items.
+  func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
+    let time = Date().microseconds ?? 0
+    try append {
+      $0.integer(time)
+      $0.integer(UInt64(itemCount))
+      $0.integer(UInt64(leftOutCount))
+    }
+  }
+
+  func append(_ item: borrowing OpenedItem) throws(KeychainError) {
+    let accessibility = item.credential.accessibility.rawValue
+    try append { $0.integer(accessibility) }
+    try append(byteString: item.metadata)
+    try append(byteString: item.secret)
+  }
+}
+
+/// The content of an export, item by item.
+struct ExportContent: ~Copyable {
+  let itemCount: UInt64
+  let leftOutCount: UInt64
+
+  private var reader: ExportReader
+  private var readCount: UInt64 = 0
+
+  init(_ reader: consuming ExportReader) throws(KeychainError) {
+    _ = try reader.integer(as: Int64.self)
+    let itemCount: UInt64 = try reader.integer()
+    let leftOutCount: UInt64 = try reader.integer()
+    self.itemCount = itemCount
+    self.leftOutCount = leftOutCount
+    self.reader = reader
+  }
+
+  /// The next item; `nil` after the last, once the end of the export has been seen.
+  mutating func next() throws(KeychainError) -> ExportedItem? {
+    guard let accessibility = try nextClass() else { return nil }
+    let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
+    let secret = try reader.byteString(limit: Credential.maximumSecretCount)
+    let credential = try metadata.withBytes { bytes throws(KeychainError) in
+      try Self.credential(bytes, accessibility)
+    }
+    return ExportedItem(credential: credential, metadata: metadata, secret: secret)
+  }
+
+  /// The next credential, its secret left aside; `nil` as ``next()``.
+  mutating func nextCredential() throws(KeychainError) -> Credential? {
+    guard let accessibility = try nextClass() else { return nil }
+    let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
+      bytes throws(KeychainError) in try Self.credential(bytes, accessibility)
+    }
+    _ = try reader.skipByteString(limit: Credential.maximumSecretCount)
+    return credential
+  }
+
+  private mutating func nextClass() throws(KeychainError) -> Accessibility? {
+    guard readCount < itemCount else {
+      try reader.end()
+      return nil
+    }
+    readCount += 1
+    guard let accessibility = Accessibility(rawValue: try reader.integer()),
+      !accessibility.isThisDeviceOnly
+    else { throw .damagedExport("an item has an impossible class") }
+    return accessibility
+  }
+
+  private static func credential(
+    _ metadata: RawSpan, _ accessibility: Accessibility
+  ) throws(KeychainError) -> Credential {
+    guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
+      throw .damagedExport("what it says of an item breaks the rules")
+    }
+    return credential
+  }
+}

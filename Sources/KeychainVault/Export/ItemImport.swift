@@ -1,0 +1,95 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// What an item of an export meets in a vault.
+enum ItemMeeting {
+  /// There is none of its identity.
+  case nothing
+
+  /// It is there, in every detail.
+  case itself
+
+  /// There is another one of its identity.
+  case other(ItemRow)
+
+  /// There is one of its identity, which cannot be read without more.
+  case locked(Accessibility.UnlockRequirement)
+}
+
+extension ItemSealing {
+  /// Looks for the identity of an exported item.
+  func meeting(
+    of item: borrowing ExportedItem, id: Data, in rows: any VaultRows
+  ) throws(KeychainError) -> ItemMeeting {
+    let identity = item.credential.identity
+    let name = "\(identity)"
+    guard let row = try rows.findItem(id, name: name) else { return .nothing }
+    // It is bound to its device, so no export can hold the same.
+    guard !isOfOtherDevice(row) else { return .other(row) }
+    guard keys.satisfies(row.accessibility.requires) else {
+      return .locked(row.accessibility.requires)
+    }
+    // Opened even where the class tells it from the other: what replaces a row that was changed
+    // outside the vault would leave the sum of the state row wrong for ever.
+    let old = try opened(row, group: identity.accessGroup, name: name)
+    let isSame =
+      row.accessibility == item.credential.accessibility
+      && old.metadata.isEqual(to: item.metadata) && old.secret.isEqual(to: item.secret)
+    return isSame ? .itself : .other(row)
+  }
+}
+
+extension VaultWriter {
+  /// Seals an exported item, with the times that it has, and puts it in the place of the old one.
+  mutating func put(
+    _ item: borrowing ExportedItem, id: Data, replacing row: ItemRow?
+  ) throws(KeychainError) {
+    var credential = item.credential
+    credential.version = counter
+    if let row, sealing.isOfOtherDevice(row) { throw .otherDevice("\(credential.identity)") }
+    let old = try row.map { row throws(KeychainError) in
+      (row, try ownedTokens(of: row.id, name: "\(credential.identity)"))
+    }
+    let new = try sealing.seal(
+      credential, metadata: item.metadata, secret: item.secret, id: id)
+    try noteGroup(credential.identity.accessGroup, credential.accessibility)
+    try put(new, tokens: try sealing.tokens(of: credential, id: id), replacing: old)
+  }
+}
+
+/// The course of an import: what became of the items so far.
+struct ImportCourse {
+  private(set) var report: ImportReport
+  private(set) var added: [CredentialIdentity] = []
+  private let total: Int
+  private let progress: ((VaultProgress) -> Void)?
+  private var completed = 0
+
+  init(
+    _ survey: ExportFile.Survey, overwriting: Bool, progress: ((VaultProgress) -> Void)?
+  ) {
+    report = ImportReport(isOverwriting: overwriting, leftOutCount: survey.leftOutCount)
+    total = survey.itemCount
+    self.progress = progress
+  }
+
+  /// Whether anything is written.
+  var changesSomething: Bool {
+    !added.isEmpty || (report.isOverwriting && !report.differing.isEmpty)
+  }
+
+  mutating func note(_ item: borrowing ExportedItem, _ meeting: ItemMeeting) {
+    switch meeting {
+    case .nothing:
+      report.addedCount += 1
+      added.append(item.credential.identity)
+    case .itself: report.unchangedCount += 1
+    case .other, .locked: report.differing.append(item.credential.identity)
+    }
+    completed += 1
+    if completed.isMultiple(of: 100) || completed == total {
+      progress?(VaultProgress(completed: completed, total: total))
+    }
+  }
+}

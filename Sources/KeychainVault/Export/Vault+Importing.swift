@@ -1,0 +1,155 @@
+internal import Foundation
+internal import Glibc
+public import KeychainCredentials
+public import KeychainSecrets
+internal import SystemPackage
+
+extension Vault {
+  /// Takes the credentials of an export into the vault, making it if there is none.
+  ///
+  /// All of them are taken in one step, or none: nothing is done before the whole export has been read.
+  /// Credentials that are there already are left alone, unless `overwriting` says otherwise. Times are
+  /// those of the export. Whoever knew the passphrase is believed. While it writes, other programs wait
+  /// with writing, and for a large export with reading, too.
+  ///
+  /// - Parameters:
+  ///   - path: The export.
+  ///   - passphrase: Its passphrase.
+  ///   - overwriting: Whether credentials that are there and differ are replaced.
+  ///   - isDryRun: Whether everything stays as it is, and only the report is made.
+  ///   - progress: Is told now and then how far the work has come.
+  /// - Returns: What became of the items.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign`` if the file is no export,
+  ///   ``KeychainError/Code/incorrectSecret`` if the passphrase is wrong,
+  ///   ``KeychainError/Code/damaged`` if the export was changed or cut off (or an item of the vault that
+  ///   it meets), ``KeychainError/Code/locked`` if the vault is, or ``KeychainError/Code/otherDevice`` if a
+  ///   credential to be overwritten is bound to another device.
+  public func importItems(
+    from path: String, passphrase: borrowing SecretBytes, overwriting: Bool = false,
+    isDryRun: Bool = false, progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> ImportReport {
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try FileDescriptor.open(
+        FilePath(path), .readOnly, options: .init(rawValue: O_CLOEXEC | O_NOCTTY))
+    } catch {
+      throw .system(error as? Errno ?? .ioError, "open", path)
+    }
+    defer { try? descriptor.close() }
+    return try importItems(
+      from: descriptor.rawValue, name: path, passphrase, overwriting: overwriting,
+      isDryRun: isDryRun,
+      progress)
+  }
+
+  /// Takes the credentials of an export that a descriptor gives, such as a pipe, as
+  /// ``importItems(from:passphrase:overwriting:isDryRun:progress:)`` does from a file.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open descriptor, read from where it stands. It stays open.
+  ///   - passphrase: The passphrase of the export.
+  ///   - overwriting: Whether credentials that are there and differ are replaced.
+  ///   - isDryRun: Whether everything stays as it is, and only the report is made.
+  ///   - progress: Is told now and then how far the work has come.
+  /// - Returns: What became of the items.
+  /// - Throws: As ``importItems(from:passphrase:overwriting:isDryRun:progress:)``.
+  public func importItems(
+    fromFileDescriptor descriptor: Int32, passphrase: borrowing SecretBytes,
+    overwriting: Bool = false, isDryRun: Bool = false,
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> ImportReport {
+    try importItems(
+      from: descriptor, name: "the export", passphrase,
+      overwriting: overwriting, isDryRun: isDryRun, progress)
+  }
+
+  private func importItems(
+    from descriptor: Int32, name: String, _ passphrase: borrowing SecretBytes,
+    overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) -> ImportReport {
+    let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
+      try stateFolder()
+    }
+    let export = try openExport(input, passphrase)
+    let survey = try export.survey()
+    let course = ImportCourse(survey, overwriting: overwriting, progress: progress)
+    return isDryRun
+      ? try rehearse(export, survey, course) : try take(export, survey, course)
+  }
+
+  /// Reads the beginning of an export, and hashes the passphrase.
+  func openExport(
+    _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
+  ) throws(KeychainError) -> ExportFile {
+    let head = try ExportHead(input.read(ExportHead.count))
+    let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
+    let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
+    defer { extendLifetime(lock) }
+    let key = try ExportKey(head, passphrase: passphrase)
+    try key.check(commitment)
+    return ExportFile(input, key)
+  }
+
+  /// Finds out what an import would do.
+  private func rehearse(
+    _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
+  ) throws(KeychainError) -> ImportReport {
+    guard let session = try session() else {
+      var course = course
+      try export.forEachItem { item throws(KeychainError) in course.note(item, .nothing) }
+      return course.report
+    }
+    return try session.read(survey.requirement) {
+      rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<ImportReport> in
+      var course = course
+      var missing = Accessibility.UnlockRequirement.nothing
+      try export.forEachItem { item throws(KeychainError) in
+        let id = try sealing.id(of: item.credential.identity)
+        let meeting = try sealing.meeting(of: item, id: id, in: rows)
+        if case .locked(let requirement) = meeting { missing = max(missing, requirement) }
+        course.note(item, meeting)
+      }
+      if missing > .nothing { return .again(missing, try VaultHead(rows)) }
+      return .done(course.report, counter: state.counter, checks: sealing.keys.checks)
+    }
+  }
+
+  /// Puts the items of an export into the vault.
+  private func take(
+    _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
+  ) throws(KeychainError) -> ImportReport {
+    let session = try sessionForFirstWrite()
+    let course = try session.write(survey.requirement, inBatch: true) {
+      writer throws(KeychainError) -> VaultSession.Attempt<ImportCourse> in
+      var course = course
+      var missing = Accessibility.UnlockRequirement.nothing
+      try export.forEachItem { item throws(KeychainError) in
+        let id = try writer.sealing.id(of: item.credential.identity)
+        let meeting = try writer.sealing.meeting(of: item, id: id, in: writer.rows)
+        switch meeting {
+        case .nothing: try writer.put(item, id: id, replacing: nil)
+        case .other(let row) where course.report.isOverwriting:
+          try writer.put(item, id: id, replacing: row)
+        case .locked(let requirement): missing = max(missing, requirement)
+        case .itself, .other: break
+        }
+        course.note(item, meeting)
+      }
+      if missing > .nothing { return .again(missing, try VaultHead(writer.rows)) }
+      return writer.done(course)
+    }
+    if survey.requirement == .unlockedNow, let head = knownHead.value {
+      unlocker.touch(head.row.checks)
+    }
+    tellObservers(course)
+    return course.report
+  }
+
+  private func tellObservers(_ course: ImportCourse) {
+    for identity in course.added { observers.notify(CredentialChange(identity, .added)) }
+    guard course.report.isOverwriting else { return }
+    for identity in course.report.differing {
+      observers.notify(CredentialChange(identity, .updated))
+    }
+  }
+}

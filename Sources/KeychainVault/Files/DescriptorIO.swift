@@ -1,0 +1,55 @@
+internal import Glibc
+internal import SystemPackage
+
+/// Reads and writes whole pieces through descriptors of any kind: files, pipes, sockets.
+enum DescriptorIO {
+  /// Reads until there are `count` bytes, or the input ends.
+  static func read(_ descriptor: FileDescriptor, _ count: Int) throws(Errno) -> [UInt8] {
+    var failure: Errno?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      while let start = buffer.baseAddress, initialized < count {
+        let result = unsafe Glibc.read(
+          descriptor.rawValue, start + initialized, count - initialized)
+        if result == 0 { return }
+        if result > 0 {
+          initialized += result
+        } else if let error = errorAfterWaiting(descriptor, POLLIN) {
+          failure = error
+          return
+        }
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Writes all bytes.
+  static func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Errno) {
+    var offset = 0
+    while offset < bytes.count {
+      let result = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe buffer.baseAddress.map {
+          unsafe Glibc.write(descriptor.rawValue, $0 + offset, buffer.count - offset)
+        } ?? 0
+      }
+      if result >= 0 {
+        offset += result
+      } else if let error = errorAfterWaiting(descriptor, POLLOUT) {
+        throw error
+      }
+    }
+  }
+
+  /// The error of the call that just failed; `nil` if it was interrupted, or if the descriptor is in
+  /// non-blocking mode and ready by now: then it is to be repeated.
+  private static func errorAfterWaiting(_ descriptor: FileDescriptor, _ event: CInt) -> Errno? {
+    switch errno {
+    case EINTR: return nil
+    case EAGAIN:
+      var waiting = pollfd(fd: descriptor.rawValue, events: Int16(event), revents: 0)
+      unsafe poll(&waiting, 1, -1)
+      return nil
+    default: return .current
+    }
+  }
+}

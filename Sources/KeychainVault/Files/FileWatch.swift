@@ -1,0 +1,234 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import Synchronization
+internal import SystemPackage
+
+/// Waits for changes of a file that SQLite writes, in a folder that may come, go and be replaced.
+///
+/// It looks through the kernel's notifications (inotify) at the folder, never at the file: opening the
+/// file and closing it again would drop SQLite's locks. Every transaction ends with the closing of
+/// the journal, after the database was written, be it committed, rolled back or killed.
+///
+/// One thread waits; every other may end that.
+final class FileWatch: Sendable {
+  /// Why waiting ended.
+  enum Event: Hashable {
+    case changed
+    case ended
+
+    /// Nothing can be watched any more.
+    case failed(Errno)
+  }
+
+  private let path: @Sendable () -> String?
+  private let descriptor: FileDescriptor
+  private let mounts: FileDescriptor?
+  private let process = getpid()
+
+  /// The watch whose removal ends the waiting, as that is a notification, too.
+  ///
+  /// It is of a file that is everywhere, and none of the folders on the way to a vault.
+  private let end: CInt
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The folder whose entries are watched, and the name in it that counts; with the watches on
+    /// the folders above, which count if they move.
+    var folder: CInt = -1
+    var names: Set<String> = []
+    var watches: Set<CInt> = []
+    var isClosed = false
+  }
+
+  /// Begins to watch.
+  ///
+  /// - Parameter path: The path of the file, as it is now; it is asked again when folders change.
+  /// - Throws: `Errno`, if the kernel watches nothing, or nothing more, for this user.
+  init(path: @escaping @Sendable () -> String?) throws(Errno) {
+    let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
+    guard number >= 0 else { throw .current }
+    descriptor = FileDescriptor(rawValue: number)
+    // A volume that is mounted over a folder is no event of the folder.
+    mounts = try? PrivateFile.open("/proc/self/mountinfo")
+    self.path = path
+    end = unsafe inotify_add_watch(number, "/dev/null", Mask.itself)
+    do throws(Errno) {
+      guard end >= 0 else { throw .current }
+      try arm()
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  /// Waits until the file may have changed.
+  ///
+  /// - Parameter milliseconds: How long to wait; negative for as long as it takes. When the time is
+  ///   over, the file is taken to have changed.
+  /// - Returns: Why waiting ended.
+  func wait(_ milliseconds: CInt = -1) -> Event {
+    while true {
+      var polled = [
+        pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: mounts?.rawValue ?? -1, events: 0, revents: 0),
+      ]
+      let count = unsafe poll(&polled, 2, milliseconds)
+      guard count >= 0 || errno == EINTR else { return .failed(.current) }
+      if count == 0 { return .changed }
+      var outcome = Outcome()
+      if polled[1].revents != 0 { outcome = Outcome(isChange: true, isMove: true) }
+      read { outcome.add(meaning(of: $0)) }
+      if outcome.isEnd { return .ended }
+      if outcome.isMove {
+        do throws(Errno) { try arm() } catch { return .failed(error) }
+      }
+      if outcome.isChange || outcome.isMove { return .changed }
+    }
+  }
+
+  /// Lets ``wait()`` return, now or when it is called.
+  func cancel() {
+    // A child that was forked shares the notifications with its parent.
+    guard getpid() == process else { return }
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      inotify_rm_watch(descriptor.rawValue, end)
+    }
+  }
+
+  /// Ends the watch; the last thing its thread does.
+  func close() {
+    state.withLock { state in
+      guard !state.isClosed else { return }
+      state.isClosed = true
+      try? descriptor.close()
+      try? mounts?.close()
+    }
+  }
+
+  // MARK: - Events
+
+  private struct Outcome {
+    var isEnd = false
+    var isChange = false
+
+    /// Whether other folders must be watched from now on.
+    var isMove = false
+
+    mutating func add(_ other: Outcome) {
+      isEnd = isEnd || other.isEnd
+      isChange = isChange || other.isChange
+      isMove = isMove || other.isMove
+    }
+  }
+
+  private func meaning(of event: Notification) -> Outcome {
+    if event.watch == end { return Outcome(isEnd: event.mask & Mask.ignored != 0) }
+    if event.mask & Mask.overflow != 0 { return Outcome(isChange: true, isMove: true) }
+    return state.withLock { state in
+      guard state.watches.contains(event.watch) else { return Outcome() }
+      guard event.watch == state.folder, event.mask & Mask.gone == 0 else {
+        return Outcome(isMove: true)
+      }
+      guard let name = event.name, state.names.contains(name) else { return Outcome() }
+      // A folder's name means that it is not the vault's own folder which is watched yet.
+      return Outcome(isChange: true, isMove: event.mask & Mask.folder != 0)
+    }
+  }
+
+  /// Reads all notifications that are there.
+  private func read(_ body: (Notification) -> Void) {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while let count = unsafe try? buffer.withUnsafeMutableBytes({
+      try unsafe descriptor.read(into: $0)
+    }), count > 0 {
+      Notification.forEach(in: buffer[..<count], body)
+    }
+  }
+
+  // MARK: - Watches
+
+  /// Watches the deepest folder that exists on the way to the file, and those above it.
+  private func arm() throws(Errno) {
+    for _ in 0..<16 {
+      guard let path = path() else { throw .noSuchFileOrDirectory }
+      let isComplete = try arm(path)
+      if isComplete { return }
+    }
+  }
+
+  /// - Returns: `false` if a folder came into being meanwhile.
+  private func arm(_ path: String) throws(Errno) -> Bool {
+    let old = state.withLock { state in
+      defer { state.watches = [] }
+      return state.watches
+    }
+    for watch in old { inotify_rm_watch(descriptor.rawValue, watch) }
+    var folder = FilePath(path)
+    var name = ""
+    var watch: CInt = -1
+    repeat {
+      name = folder.lastComponent?.string ?? ""
+      guard folder.removeLastComponent() else { throw .noSuchFileOrDirectory }
+      watch = unsafe inotify_add_watch(descriptor.rawValue, folder.string, Mask.entries)
+    } while watch < 0 && (errno == ENOENT || errno == ENOTDIR)
+    guard watch >= 0 else { throw .current }
+    let missing = folder.appending(name)
+    let isVaultFolder = missing == FilePath(path)
+    var watches: Set = [watch]
+    while folder.removeLastComponent() {
+      // One that cannot be watched is a folder of others, which they don't move.
+      let above = unsafe inotify_add_watch(descriptor.rawValue, folder.string, Mask.itself)
+      if above >= 0 { watches.insert(above) }
+    }
+    state.withLock { state in
+      state.folder = watch
+      state.names = isVaultFolder ? [name, name + "-journal"] : [name]
+      state.watches = watches
+    }
+    let isMissing = unsafe access(missing.string, F_OK) != 0
+    return isVaultFolder || isMissing
+  }
+
+  private enum Mask {
+    static let ignored = UInt32(IN_IGNORED)
+    static let overflow = UInt32(IN_Q_OVERFLOW)
+    static let folder = UInt32(IN_ISDIR)
+    static let gone = UInt32(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF)
+    static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
+    static let entries =
+      UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR)
+      | itself
+  }
+}
+
+/// One notification of the kernel.
+private struct Notification {
+  let watch: CInt
+  let mask: UInt32
+  let name: String?
+
+  /// The fields before the name: watch, mask, cookie and the length of the name, 4 bytes each.
+  private static let headCount = 16
+
+  static func forEach(in bytes: ArraySlice<UInt8>, _ body: (Notification) -> Void) {
+    var rest = bytes
+    while rest.count >= headCount {
+      let count = Int(field(3, of: rest))
+      guard rest.count >= headCount + count else { return }
+      let name = rest.dropFirst(headCount).prefix(count).prefix { $0 != 0 }
+      body(
+        Notification(
+          watch: CInt(bitPattern: field(0, of: rest)), mask: field(1, of: rest),
+          name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self)))
+      rest = rest.dropFirst(headCount + count)
+    }
+  }
+
+  private static func field(_ index: Int, of bytes: ArraySlice<UInt8>) -> UInt32 {
+    let field = bytes.dropFirst(index * 4).prefix(4)
+    return unsafe field.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt32.self) }
+  }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import Synchronization
+internal import SystemPackage
+
+/// The observers of a handle, who are told what it changes, and what other handles and processes do.
+///
+/// While there are observers, one thread waits for the kernel's word that the vault's file may have
+/// changed, looks, and tells what is different. What the handle itself changes it tells on its own.
+final class VaultObservers: Sendable {
+  private enum Watching {
+    case nobody
+    case running(FileWatch)
+
+    /// The kernel gives no notifications.
+    case impossible
+  }
+
+  private let look: VaultLook
+  private let file: VaultFile
+  private let notice: (@Sendable (Notice) -> Void)?
+  private let observers = CredentialObservers()
+  private let watching = Mutex<Watching>(.nobody)
+
+  init(
+    _ configuration: Vault.Configuration, file: VaultFile, unlocker: Unlocker, knownHead: KnownHead
+  ) {
+    look = VaultLook(
+      file: file, unlocker: unlocker, knownHead: knownHead, patience: configuration.deadline)
+    self.file = file
+    notice = configuration.notice
+  }
+
+  func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    let observation = observers.add(observer)
+    update()
+    // It goes on without the handle: others change the vault all the same.
+    return CredentialObservation { [self] in
+      observation.cancel()
+      update()
+    }
+  }
+
+  /// Tells what the handle itself has changed.
+  func notify(_ change: CredentialChange) { observers.notify(change) }
+
+  /// Tells that the handle itself has renamed a credential.
+  func notifyOfRenaming(_ old: CredentialIdentity, to new: CredentialIdentity) {
+    observers.notifyOfRenaming(old, to: new)
+  }
+
+  /// Begins or ends watching, as there are observers or not.
+  private func update() {
+    let failure = watching.withLock { watching -> Errno? in
+      switch (watching, observers.isEmpty) {
+      case (.nobody, false): return begin(&watching)
+      case (.running, true), (.impossible, true): stop(&watching)
+      default: break
+      }
+      return nil
+    }
+    if let failure { tellImpossible(failure) }
+  }
+
+  private func begin(_ watching: inout Watching) -> Errno? {
+    do throws(Errno) {
+      let watch = try FileWatch { [file] in try? file.path().path }
+      // Between the first notification and the first reliance on it: no change is missed.
+      look.begin()
+      let thread = Thread { [self] in wait(on: watch) }
+      thread.start()
+      watching = .running(watch)
+      return nil
+    } catch {
+      watching = .impossible
+      return error
+    }
+  }
+
+  private func stop(_ watching: inout Watching) {
+    if case .running(let watch) = watching { watch.cancel() }
+    watching = .nobody
+    look.end()
+  }
+
+  private func wait(on watch: FileWatch) {
+    Thread.current.name = "vault-observer"
+    defer { watch.close() }
+    var pause: CInt = -1
+    while true {
+      switch watch.wait(pause) {
+      case .changed:
+        let changes = look.changes()
+        for change in changes ?? [] { observers.notify(change) }
+        pause = changes == nil ? 200 : -1
+      case .ended: return
+      case .failed(let error): return fail(watch, error)
+      }
+    }
+  }
+
+  private func fail(_ watch: FileWatch, _ error: Errno) {
+    let isCurrent = watching.withLock { watching in
+      guard case .running(let current) = watching, current === watch else { return false }
+      watching = .impossible
+      look.end()
+      return true
+    }
+    if isCurrent { tellImpossible(error) }
+  }
+
+  private func tellImpossible(_ error: Errno) {
+    notice?(
+      Notice(
+        kind: .observationUnavailable,
+        message: "changes that other processes make to the vault are not noticed: "
+          + "the kernel's notifications say \(error.words)"))
+  }
+}

@@ -1,0 +1,176 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension Vault {
+  /// Adds a passphrase.
+  ///
+  /// The first passphrase or key file of a vault changes what the device secret is worth: everything
+  /// is sealed anew under a new root key, and the device secret then opens only indexes and the items that
+  /// need no unlock. Copies of the vault made before stay as open as they were.
+  ///
+  /// - Parameter passphrase: The passphrase, not empty.
+  /// - Returns: The new slot.
+  /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
+  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (neither cached
+  ///   keys nor a device secret of less than everything do), ``KeychainError/Code/refused`` if there are too
+  ///   many slots, or ``KeychainError/Code/damaged`` if a slot was changed outside the vault.
+  @discardableResult
+  public func addPassphraseSlot(
+    _ passphrase: borrowing SecretBytes
+  ) throws(KeychainError) -> VaultSlot {
+    let admin = try administration()
+    let input = try slotInput(passphrase: passphrase)
+    return try add(input, admin)
+  }
+
+  /// Adds a key file.
+  ///
+  /// As with a passphrase, the first one changes what the device secret is worth.
+  ///
+  /// - Parameter path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. It is read,
+  ///   not kept.
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if the file has a
+  ///   slot.
+  @discardableResult
+  public func addKeyFileSlot(path: String) throws(KeychainError) -> VaultSlot {
+    let contents = try KeyFile.read(
+      path, name: "the new key file", environment: configuration.environment)
+    let admin = try administration()
+    let inputKey = try KeyFile.inputKey(contents)
+    for slot in admin.head.slots(.keyFile)
+    where try SlotSealing.open(slot, inputKey: inputKey) != nil {
+      throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
+    }
+    return try add(try SlotInput.keyFile(contents), admin)
+  }
+
+  /// Adds this machine's device secret.
+  ///
+  /// It opens indexes and the items that need no unlock. In a vault that has neither passphrase, key file
+  /// nor recipient it opens everything, as that of the machine which made the vault: so a vault whose
+  /// device secret was lost works as before, once it was opened by a recovery code.
+  ///
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if this device has
+  ///   a slot.
+  @discardableResult
+  public func addDeviceSlot() throws(KeychainError) -> VaultSlot {
+    let admin = try administration()
+    if let slot = try unlocker.device.slot(admin.head) {
+      throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
+    }
+    let input = try SlotInput.device(try unlocker.device.findOrCreate())
+    let slot = try admin.change { change throws(KeychainError) in
+      let number = try change.freeNumber(for: .device)
+      let hasDailyKey = try change.slots().contains(where: \.isDailyKey)
+      let slot = try SlotSealing.sealDevice(
+        input, number: number, grant: hasDailyKey ? .openTier : .root, keys: change.keys,
+        root: change.root.bytes)
+      try change.writer.put(slot)
+      return slot
+    }
+    return slot.described(isThisDevice: true)
+  }
+
+  /// Removes a slot.
+  ///
+  /// Copies of the vault made before can still be opened by it. If neither passphrase, key file nor recipient
+  /// is left, this machine's device slot opens everything from then on.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the slot.
+  ///   - deletingItems: Whether items that need a passphrase are deleted together with the last one.
+  /// - Returns: The credentials that were deleted.
+  /// - Throws: As ``addPassphraseSlot(_:)``; ``KeychainError/Code/notFound`` if there is no such slot, or
+  ///   ``KeychainError/Code/refused`` if nothing else would open the vault, or if items need a passphrase and
+  ///   `deletingItems` is `false`.
+  @discardableResult
+  public func removeSlot(
+    _ number: UInt32, deletingItems: Bool = false
+  ) throws(KeychainError) -> [Credential] {
+    let admin = try administration()
+    let deviceInput: SlotInput? =
+      if let device = try unlocker.device.find() { try SlotInput.device(device) } else { nil }
+    let ownSlot = try unlocker.device.slot(admin.head)?.number
+    let (deleted, isPromoted) = try admin.change {
+      change throws(KeychainError) -> ([Credential], Bool) in
+      let removal = try SlotRemoval(number, change)
+      let deleted = try removal.deleteItems(deletingItems, &change)
+      let isPromoted = try removal.promoteDevice(deviceInput, ownSlot, &change)
+      try change.writer.remove(removal.slot)
+      return (deleted, isPromoted)
+    }
+    if isPromoted {
+      configuration.notice?(
+        Notice(
+          kind: .deviceGrantChanged,
+          message: "the device key alone now opens everything, as there is neither passphrase, "
+            + "key file nor recipient"))
+    }
+    for credential in deleted {
+      observers.notify(CredentialChange(credential.identity, .removed))
+    }
+    return deleted
+  }
+
+  /// Lists the credentials that removing a slot would delete.
+  ///
+  /// - Parameter number: The number of the slot.
+  /// - Returns: The credentials; none unless it is the last passphrase.
+  /// - Throws: As ``removeSlot(_:deletingItems:)``.
+  public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
+    let admin = try administration()
+    return try admin.inspect { change throws(KeychainError) -> [Credential] in
+      try SlotRemoval(number, change).doomedItems(change).credentials
+    }
+  }
+
+  private func add(
+    _ input: borrowing SlotInput, _ admin: VaultAdministration
+  ) throws(KeychainError) -> VaultSlot {
+    // A device secret that opens everything knows the root key, so there must be a new one.
+    let isCut = !admin.head.slots.intact.contains(where: \.isFullDevice)
+    let slot =
+      if isCut {
+        try admin.change { change throws(KeychainError) in
+          // One that opens everything by now would have to be cut.
+          guard try !change.slots().contains(where: \.isFullDevice) else {
+            throw .slotsChanged
+          }
+          let number = try change.freeNumber(for: input.kind)
+          let slot = try SlotSealing.seal(
+            input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes
+          )
+          try change.writer.put(slot)
+          return slot
+        }
+      } else {
+        try VaultRekey(admin: admin).addFirstSecret(input)
+      }
+    if !isCut { tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty) }
+    return slot.described(isThisDevice: nil)
+  }
+
+  private func tellGrantChange(hasRecipients: Bool) {
+    let pins =
+      hasRecipients
+      ? "; identities that are pinned to the vault need its new check "
+        + "(`prefs keychain identity pin`)" : ""
+    configuration.notice?(
+      Notice(
+        kind: .deviceGrantChanged,
+        message: "the device key alone now opens only what needs no unlock; "
+          + "copies of the vault made before stay as open as they were\(pins)"))
+  }
+
+  /// Opens the root key for a change of slots.
+  func administration() throws(KeychainError) -> VaultAdministration {
+    let session = try existingSession()
+    let head = try session.readHead()
+    try head.slots.requireUndamaged()
+    let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
+    return try VaultAdministration(session: session, head: head, opened: opened)
+  }
+}

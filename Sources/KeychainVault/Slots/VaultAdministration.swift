@@ -1,0 +1,108 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// A vault with its root key, for changes of slots.
+struct VaultAdministration: Sendable {
+  let session: VaultSession
+  let head: VaultHead
+  let root: SharedSecret
+  let keys: TierKeys
+  let opener: OpenedRoot
+
+  init(
+    session: VaultSession, head: VaultHead, opened: OpenedRoot
+  ) throws(KeychainError) {
+    self.session = session
+    self.head = head
+    opener = opened
+    root = opened.root
+    keys = try TierKeys(root: self.root.bytes)
+    guard keys.checks == head.row.checks else {
+      throw KeychainError(
+        .damaged, "a slot of the vault opens, but to another vault's key",
+        recovery: "restore a backup")
+    }
+  }
+
+  /// Changes slots in one transaction.
+  func change<Result>(
+    _ body: (inout SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let (result, counter) = try transaction { change throws(KeychainError) in
+      let result = try body(&change)
+      try change.writer.finish()
+      return (result, change.writer.finalCounter)
+    }
+    remember(counter)
+    return result
+  }
+
+  /// Runs `body` as ``change(_:)`` would, and writes nothing.
+  func inspect<Result>(
+    checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try transaction(checkingSlots: checkingSlots) { change throws(KeychainError) in try body(change)
+    }
+  }
+
+  /// Runs a transaction; unless `checkingSlots`, the macs of the slots are for `body` to check.
+  func transaction<Result>(
+    checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let (keys, root, session) = (keys, root, session)
+    let sealing = ItemSealing(keys: keys, device: try session.unlocker.device.find())
+    return try session.opened.storage.write(session.deadline) {
+      (rows: any WritableVaultRows) throws(KeychainError) -> Result in
+      guard try rows.vaultRow().checks == keys.checks else {
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+      }
+      var change = try SlotChange(
+        writer: VaultWriter(
+          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
+        keys: keys, root: root)
+      if checkingSlots { try change.requireTrustedSlots() }
+      return try body(&change)
+    }
+  }
+
+  func remember(_ counter: UInt64) {
+    try? session.opened.seenFile.raise(check: keys.checks.open, to: counter)
+  }
+}
+
+/// A change of slots within a transaction.
+struct SlotChange: ~Copyable {
+  var writer: VaultWriter
+  let keys: TierKeys
+  let root: SharedSecret
+
+  func slots() throws(KeychainError) -> [SlotRow] { try writer.rows.slots().intact }
+
+  /// Believes only slots that a holder of the root key made.
+  func requireTrustedSlots() throws(KeychainError) {
+    let slots = try writer.rows.slots()
+    try slots.requireUndamaged()
+    for slot in slots.intact {
+      guard try slot.isMade(byHolderOf: root.bytes) else {
+        throw KeychainError(
+          .damaged, "slot \(slot.number) was not made by a holder of the vault's root key",
+          recovery: "restore a backup from before it appeared")
+      }
+    }
+  }
+
+  /// The number for a new slot.
+  func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
+    let slots = try slots()
+    let newest = slots.map(\.number).max() ?? 0
+    guard slots.count < 32, newest < .max,
+      kind != .passphrase || slots.count(where: { $0.kind == .passphrase }) < 8
+    else {
+      throw KeychainError(
+        .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
+        recovery: "remove one with `prefs keychain slots remove NUMBER`")
+    }
+    return newest + 1
+  }
+}

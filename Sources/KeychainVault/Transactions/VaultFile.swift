@@ -1,0 +1,169 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import Synchronization
+internal import SystemPackage
+
+/// The file of a vault: where it is, whether it can be trusted, and the connection to it.
+final class VaultFile: Sendable {
+  private struct Connection {
+    let storage: SQLiteVaultStorage
+    let identity: FileIdentity
+    var isInitialized = false
+  }
+
+  /// What the observers of the handle know.
+  let ledger = ItemLedger()
+
+  private let configuration: Vault.Configuration
+  private let locations: Locations
+  private let resolved = Mutex<TrustedPath?>(nil)
+  private let seen = Mutex<SeenRecordFile?>(nil)
+  private let connection = Mutex<Connection?>(nil)
+  private let process = getpid()
+
+  /// The connections that are never closed; see `Vault.Configuration.leavesConnectionToExit`.
+  private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
+
+  init(_ configuration: Vault.Configuration) {
+    self.configuration = configuration
+    locations = Locations(environment: configuration.environment)
+  }
+
+  /// The vault with what was seen of it before, at the beginning of an operation.
+  struct Opened: Sendable {
+    let storage: any VaultStorage
+    let path: String
+    let identity: FileIdentity
+    let seenFile: SeenRecordFile
+    let seen: SeenRecordFile.Content
+  }
+
+  /// The real path, every folder above which was checked.
+  func path() throws(KeychainError) -> TrustedPath {
+    if let path = resolved.withLock({ $0 }) { return path }
+    let named: String
+    if let path = configuration.path {
+      named = path
+    } else {
+      named = try locations.defaultVaultPath()
+    }
+    let path = try TrustedPath(resolving: named)
+    guard !path.isBesideOthers else {
+      // SQLite believes a journal beside the vault, whoever made it.
+      throw KeychainError(
+        .insecurePermissions, "other users can make files in \(path.folder), beside the vault",
+        recovery: "use a folder of your own")
+    }
+    // A path that is not there yet may lead elsewhere once a volume is mounted.
+    if try PrivateFile.inspect(path.path) != nil { resolved.withLock { $0 = path } }
+    return path
+  }
+
+  /// The file of what was seen, whose folders are checked once as those of the vault are.
+  func seenFile() throws(KeychainError) -> SeenRecordFile {
+    if let file = seen.withLock({ $0 }) { return file }
+    let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
+    if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = file } }
+    return file
+  }
+
+  /// Opens the vault.
+  ///
+  /// The seen record is read here, before any snapshot begins: a state that is older than what was
+  /// seen before then cannot be explained by a change in between.
+  ///
+  /// - Returns: The vault, or `nil` if there is none and none was seen here before.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none and one was seen.
+  func open(_ deadline: Deadline) throws(KeychainError) -> Opened? {
+    guard getpid() == process else {
+      throw KeychainError(
+        .refused, "a vault that was opened before a fork cannot be used in the child",
+        recovery: "open it again in the child")
+    }
+    let path = try path()
+    let seenFile = try seenFile()
+    let seen = seenFile.read()
+    guard let stat = try PrivateFile.inspect(path.path), stat.size > 0 else {
+      guard seen == .none else { throw Self.missing(path.path) }
+      return nil
+    }
+    let storage = try storage(path.path, stat.identity, deadline)
+    guard try isInitialized(storage, deadline) else {
+      try Self.checkNotCutOff(path.path)
+      guard seen == .none else { throw Self.missing(path.path) }
+      return nil
+    }
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
+  }
+
+  /// Makes an empty file, closed to others, if there is none, and opens it.
+  func create(_ deadline: Deadline) throws(KeychainError) -> Opened {
+    let path = try path()
+    let seenFile = try seenFile()
+    try PrivateFile.makeFolder(path.folder)
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path.path, .writeOnly, flags: O_CREAT | O_EXCL)
+      try? descriptor.close()
+    } catch {
+      guard error == .fileExists else { throw .system(error, "make the vault", path.path) }
+    }
+    try PrivateFile.syncFolder(path.folder)
+    guard let stat = try PrivateFile.inspect(path.path) else {
+      throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
+    }
+    let storage = try storage(path.path, stat.identity, deadline)
+    return Opened(
+      storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile,
+      seen: seenFile.read())
+  }
+
+  /// The connection; a new one if another file lies at the path now.
+  private func storage(
+    _ path: String, _ identity: FileIdentity, _ deadline: Deadline
+  ) throws(KeychainError) -> SQLiteVaultStorage {
+    try connection.withLock { connection throws(KeychainError) in
+      if let connection, connection.identity == identity { return connection.storage }
+      let storage = try SQLiteVaultStorage(path: path, ledger: ledger, deadline)
+      connection = Connection(storage: storage, identity: identity)
+      if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
+      return storage
+    }
+  }
+
+  /// Whether the file has its tables, which it then keeps: looked at until they are there.
+  private func isInitialized(
+    _ storage: SQLiteVaultStorage, _ deadline: Deadline
+  ) throws(KeychainError) -> Bool {
+    if connection.withLock({ $0?.storage === storage && $0?.isInitialized == true }) { return true }
+    let found = try storage.read(deadline) { rows throws(KeychainError) in
+      try rows.isInitialized()
+    }
+    if found {
+      connection.withLock { if $0?.storage === storage { $0?.isInitialized = true } }
+    }
+    return found
+  }
+
+  /// SQLite takes a file of less than its header for an empty database, and would fill it.
+  private static func checkNotCutOff(_ path: String) throws(KeychainError) {
+    guard let stat = try PrivateFile.inspect(path),
+      (1..<smallestPage).contains(stat.size)
+    else { return }
+    throw KeychainError(
+      .damaged, "the vault \(path) is damaged: only \(stat.size) bytes are left of it",
+      recovery: "restore a backup")
+  }
+
+  /// The smallest page of an SQLite database; every database is at least one page.
+  private static let smallestPage: Int64 = 512
+
+  private static func missing(_ path: String) -> KeychainError {
+    KeychainError(
+      .noStore, "the vault \(path) is gone or empty, and was neither before",
+      recovery:
+        "mount its volume or restore a backup; begin with an empty one by `prefs keychain init --start-anew`"
+    )
+  }
+}

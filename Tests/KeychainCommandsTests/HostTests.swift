@@ -1,0 +1,66 @@
+import ArgumentParser
+import KeychainCredentials
+import KeychainVault
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("Programs that mount the commands")
+struct HostTests {
+  private struct Host: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "mytool", subcommands: [Other.self, KeychainCommand.self])
+  }
+
+  private struct DeepHost: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "deep", subcommands: [Other.self, Auth.self])
+  }
+
+  private struct Auth: ParsableCommand {
+    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
+  }
+
+  private struct Other: ParsableCommand {}
+
+  @Test func anyProgramCanMountTheCommands() throws {
+    #expect(try Host.parseAsRoot(["keychain", "get", "a"]) is GetCommand)
+    let context = KeychainCommandContext(Host.self, defaultService: "com.example")
+    #expect(context.hostName == "mytool")
+    #expect(context.commandPath == "mytool keychain")
+    #expect(context.defaultService == "com.example")
+    KeychainCommandContext.$current.withValue(context) {
+      #expect(KeychainError.lockedItems(1).recovery == "run 'mytool keychain unlock'")
+    }
+  }
+
+  @Test func theCommandsAreFoundBelowOthers() {
+    #expect(KeychainCommandContext(DeepHost.self).commandPath == "deep auth keychain")
+  }
+
+  @Test func namesComeFromTheProgramWithoutAHost() {
+    let context = KeychainCommandContext()
+    #expect(context.commandPath == "\(context.hostName) keychain")
+    #expect(!context.hostName.contains("/"))
+  }
+
+  @Test(arguments: [([], "/host/vault.db"), (["--vault", "/given/vault.db"], "/given/vault.db")])
+  func aHostsVaultIsUsedUnlessOneIsNamed(arguments: [String], path: String) throws {
+    let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault.db")
+    let session = try Session(CommonOptions.parse(arguments), context: context)
+    #expect(session.vault.configuration.path == path)
+  }
+
+  /// A new command whose examples name `prefs` would show it in every host.
+  @Test func helpNamesTheHost() {
+    for command in KeychainCommand.allCommands {
+      #expect(!command.helpMessage(includeHidden: true).contains("prefs keychain"), "\(command)")
+    }
+  }
+}
+
+extension ParsableCommand {
+  fileprivate static var allCommands: [any ParsableCommand.Type] {
+    [self] + configuration.subcommands.flatMap { $0.allCommands }
+  }
+}

@@ -1,0 +1,56 @@
+import KeychainCredentials
+import KeychainVault
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+/// Writes down what a vault tells its observers.
+final class ChangeRecorder: Sendable {
+  private let seen = Mutex<[CredentialChange]>([])
+  private let observation = Mutex<CredentialObservation?>(nil)
+
+  init(_ vault: Vault) {
+    let new = vault.observe { [seen = self] change in seen.add(change) }
+    observation.withLock { $0 = new }
+  }
+
+  private func add(_ change: CredentialChange) { seen.withLock { $0.append(change) } }
+
+  /// What was told so far.
+  var changes: [CredentialChange] { seen.withLock { $0 } }
+
+  func stop() { observation.withLock { $0 = nil } }
+
+  /// Waits until as much was told, and long enough to be told more that should not be.
+  func waited(for count: Int, thenStillFor rest: Duration = .milliseconds(60)) async throws
+    -> [CredentialChange]
+  {
+    let end = ContinuousClock.now + .seconds(20)
+    while changes.count < count, .now < end { try await Task.sleep(for: .milliseconds(2)) }
+    try await Task.sleep(for: rest)
+    return changes
+  }
+}
+
+extension CredentialChange {
+  static func added(_ account: String, group: String = "") -> Self {
+    Self(.test(account, group: group), .added)
+  }
+
+  static func updated(_ account: String, group: String = "") -> Self {
+    Self(.test(account, group: group), .updated)
+  }
+
+  static func removed(_ account: String, group: String = "") -> Self {
+    Self(.test(account, group: group), .removed)
+  }
+}
+
+/// Writes down the notices of a vault.
+final class Told: Sendable {
+  private let notices = Mutex<[Notice]>([])
+
+  func add(_ notice: Notice) { notices.withLock { $0.append(notice) } }
+
+  var kinds: [Notice.Kind] { notices.withLock { $0.map(\.kind) } }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Glibc
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Testing
+
+@testable import KeychainVault
+
+/// The file of an observed vault comes, goes and is replaced.
+@Suite("Observing a vault that is not always there", .timeLimit(.minutes(2)))
+struct ObservationPlaceTests {
+  private let files = FileManager.default
+
+  @Test func theVaultMayBeMadeLater() async throws {
+    let vault = try TestVault()
+    let recorder = ChangeRecorder(vault.handle())
+    #expect(!files.fileExists(atPath: vault.folder.path + "/data"))
+    try vault.handle().put("a")
+    #expect(try await recorder.waited(for: 1) == [.added("a")])
+    try vault.handle().put("b")
+    #expect(try await recorder.waited(for: 2).last == .added("b"))
+  }
+
+  @Test func aVaultThatIsGoneHasNotLostItsItems() async throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    let recorder = ChangeRecorder(vault.handle())
+    let (folder, away) = (vault.folder.path + "/data/keychain", vault.folder.path + "/away")
+    try files.moveItem(atPath: folder, toPath: away)
+    #expect(try await recorder.waited(for: 0) == [])
+    try files.moveItem(atPath: away, toPath: folder)
+    try vault.handle().put("b")
+    #expect(try await recorder.waited(for: 1) == [.added("b")])
+    // Not the vault's own folder, but one above it.
+    try files.moveItem(atPath: vault.folder.path + "/data", toPath: away)
+    #expect(try await recorder.waited(for: 1) == [.added("b")])
+    try files.moveItem(atPath: away, toPath: vault.folder.path + "/data")
+    try vault.handle().remove(.test("a"))
+    #expect(try await recorder.waited(for: 2).last == .removed("a"))
+  }
+
+  @Test func aVaultThatIsMadeAnewHasOtherItems() async throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    try vault.handle().put("b")
+    let recorder = ChangeRecorder(vault.handle())
+    try files.removeItem(atPath: vault.path)
+    try vault.handle().create(startingAnew: true)
+    try vault.handle().put("c")
+    let changes = try await recorder.waited(for: 3)
+    // The device key is the same, and the root key is not: what is gone cannot be named any more.
+    #expect(
+      Set(changes) == [
+        CredentialChange(nil, .removed), CredentialChange(nil, .removed), .added("c"),
+      ])
+    #expect(changes.count == 3)
+  }
+
+  @Test func anOlderCopyTellsNothingUntilItIsAccepted() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    try other.put("a")
+    let copy = vault.folder.path + "/copy.db"
+    try files.copyItem(atPath: vault.path, toPath: copy)
+    try other.put("a", "newer")
+    try other.put("b")
+    let recorder = ChangeRecorder(vault.handle())
+    #expect(rename(copy, vault.path) == 0)
+    #expect(try await recorder.waited(for: 0, thenStillFor: .milliseconds(200)) == [])
+    #expect(try vault.handle().acceptRestored { _ in true })
+    #expect(Set(try await recorder.waited(for: 2)) == [.removed("b"), .updated("a")])
+  }
+
+  @Test func nothingIsLeftOfAnObservation() async throws {
+    await #expect(processExitsWith: .success) {
+      let vault = try TestVault()
+      let handle = vault.handle()
+      try handle.put("a")
+      let before = try (Self.descriptors(), Self.observerThreads())
+      for _ in 0..<20 {
+        let recorders = [ChangeRecorder(handle), ChangeRecorder(handle)]
+        for recorder in recorders { recorder.stop() }
+      }
+      let last = ChangeRecorder(vault.handle())
+      try handle.put("b")
+      #expect(try await last.waited(for: 1) == [.added("b")])
+      #expect(Self.observerThreads() == 1)
+      last.stop()
+      for _ in 0..<500 {
+        if Self.observerThreads() == 0, try Self.descriptors() == before.0 { return }
+        usleep(10_000)
+      }
+      let left = try Self.descriptors().subtracting(before.0).compactMap(Self.target)
+      Issue.record("left: \(left), \(Self.observerThreads()) threads")
+    }
+  }
+
+  /// inotify_init1 fails where no descriptor is free; elsewhere a user's limits are reached first.
+  @Test func ownChangesAreToldWhereTheKernelTellsNothing() async throws {
+    await #expect(processExitsWith: .success) {
+      let vault = try TestVault()
+      let told = Told()
+      let handle = vault.handle { $0.notice = { told.add($0) } }
+      try handle.put("a")
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+      var none = limit
+      none.rlim_cur = 0
+      setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &none)
+      let recorder = ChangeRecorder(handle)
+      setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+      #expect(told.kinds.last == .observationUnavailable)
+      try handle.put("b")
+      #expect(recorder.changes == [.added("b")])
+      recorder.stop()
+      // The next observation tries again.
+      let again = ChangeRecorder(handle)
+      try vault.handle().put("c")
+      #expect(try await again.waited(for: 1) == [.added("c")])
+    }
+  }
+
+  @Test func descriptorsAreNotInherited() async throws {
+    await #expect(processExitsWith: .success) {
+      let vault = try TestVault()
+      let handle = vault.handle()
+      let recorder = ChangeRecorder(handle)
+      for name in try Self.descriptors() where (Self.target(name) ?? "").contains("inotify") {
+        #expect(fcntl(Int32(name) ?? -1, F_GETFD) & FD_CLOEXEC != 0)
+      }
+      extendLifetime(recorder)
+    }
+  }
+
+  private static func descriptors() throws -> Set<String> {
+    Set(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))
+      .filter { descriptor in
+        // The runtime keeps some of its own, which come when they are first needed.
+        let target = target(descriptor) ?? ""
+        return ["inotify", "vault.db", "mountinfo"].contains { target.contains($0) }
+      }
+  }
+
+  private static func target(_ descriptor: String) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + descriptor)
+  }
+
+  private static func observerThreads() -> Int {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    return tasks.count { task in
+      let name = try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
+      return name == "vault-observer\n"
+    }
+  }
+}

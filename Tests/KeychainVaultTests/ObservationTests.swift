@@ -1,0 +1,157 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Testing
+
+@testable import KeychainVault
+
+/// What another handle of the same process does is to an observer as what another process does.
+@Suite("Observing what others change", .timeLimit(.minutes(2)))
+struct ObservationTests {
+  @Test func changesOfAnotherHandleAreTold() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    try other.put("old", group: "team")
+    let recorder = ChangeRecorder(vault.handle())
+    try other.put("new")
+    #expect(try await recorder.waited(for: 1) == [.added("new")])
+    try other.put("new", "another")
+    try other.update(.test("old", group: "team"), with: CredentialUpdate(label: .set("L")))
+    try other.remove(.test("new"))
+    // The change of what is removed at once may be seen or not.
+    let seen = Set(try await recorder.waited(for: 3))
+    #expect(seen.isSuperset(of: [.removed("new"), .updated("old", group: "team")]))
+    try other.remove(.test("old", group: "team"))
+    #expect(
+      try await recorder.waited(for: recorder.changes.count + 1).last
+        == .removed("old", group: "team"))
+  }
+
+  @Test func ownChangesAreToldOnceAndAtOnce() async throws {
+    let vault = try TestVault()
+    let handle = vault.handle()
+    let recorder = ChangeRecorder(handle)
+    try handle.put("a")
+    #expect(recorder.changes == [.added("a")])
+    try handle.put("a")
+    #expect(recorder.changes == [.added("a"), .updated("a")])
+    try handle.remove(.test("a"))
+    try handle.put("b")
+    let all: [CredentialChange] = [.added("a"), .updated("a"), .removed("a"), .added("b")]
+    #expect(try await recorder.waited(for: 4) == all)
+    try vault.handle().put("c")
+    #expect(try await recorder.waited(for: 5) == all + [.added("c")])
+  }
+
+  @Test func ownAndOthersChangesAtOnceAreEachToldOnce() async throws {
+    let vault = try TestVault()
+    let handle = vault.handle()
+    try handle.put("first")
+    let recorder = ChangeRecorder(handle)
+    let other = Thread { [other = vault.handle()] in
+      for number in 0..<100 { _ = try? other.put("other-\(number)") }
+    }
+    other.start()
+    for number in 0..<100 { try handle.put("own-\(number)") }
+    let expected = (0..<100).flatMap {
+      [CredentialChange.added("own-\($0)"), .added("other-\($0)")]
+    }
+    let changes = try await recorder.waited(for: 200)
+    #expect(changes.count == 200)
+    let areAsExpected = Set(changes) == Set(expected)
+    #expect(areAsExpected)
+  }
+
+  @Test func thousandChangesAreAllTold() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    let recorder = ChangeRecorder(vault.handle())
+    for number in 0..<1000 { try other.put("\(number)") }
+    let changes = try await recorder.waited(for: 1000)
+    #expect(changes.count == 1000)
+    let areAsExpected = Set(changes) == Set((0..<1000).map { .added("\($0)") })
+    #expect(areAsExpected)
+  }
+
+  @Test func nothingIsMissedWhileAnObservationBegins() async throws {
+    let vault = try TestVault()
+    try vault.handle().put("first")
+    for round in 0..<10 {
+      let recorder = ChangeRecorder(vault.handle())
+      try vault.handle().put("\(round)")
+      #expect(try await recorder.waited(for: 1, thenStillFor: .zero) == [.added("\(round)")])
+    }
+  }
+
+  @Test func changesAreASequence() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    // Nobody else keeps the observing handle.
+    var changes = vault.handle().changes().makeAsyncIterator()
+    try other.put("a")
+    #expect(await changes.next() == .added("a"))
+    try other.remove(.test("a"))
+    #expect(await changes.next() == .removed("a"))
+  }
+
+  @Test func whatIsLockedIsToldWithoutAName() async throws {
+    let vault = try TestVault()
+    let writer = vault.handle(passphrase: "open")
+    try writer.put("a")
+    let observer = vault.handle {
+      $0.interaction = .allowed { _ in
+        Issue.record("asked because of an observation")
+        return nil
+      }
+    }
+    let recorder = ChangeRecorder(observer)
+    try writer.put("b")
+    #expect(try await recorder.waited(for: 1) == [CredentialChange(nil, .added)])
+    try writer.put("open", "s", .always)
+    #expect(try await recorder.waited(for: 2).last == .added("open"))
+    // What was locked when the observation began can be named once it is unlocked.
+    try writer.unlock()
+    try writer.remove(.test("a"))
+    #expect(try await recorder.waited(for: 3).last == .removed("a"))
+    try vault.handle().lock()
+    try writer.remove(.test("b"))
+    #expect(try await recorder.waited(for: 4).last == CredentialChange(nil, .removed))
+  }
+
+  @Test func observingDoesNotKeepTheVaultUnlocked() async throws {
+    let vault = try TestVault()
+    let writer = vault.handle(passphrase: "open")
+    try writer.put("a")
+    try writer.unlock()
+    let observer = vault.handle { $0.idleTime = .seconds(1000) }
+    let before = try vault.handle().status().cachedFor
+    let recorder = ChangeRecorder(observer)
+    try writer.put("b", "s", .always)
+    #expect(try await recorder.waited(for: 1) == [.added("b")])
+    let after = try #require(try vault.handle().status().cachedFor)
+    #expect(try after <= #require(before))
+  }
+
+  @Test func newRootKeyChangesNothing() async throws {
+    let vault = try TestVault()
+    let other = vault.handle()
+    for number in 0..<5 { try other.put("\(number)", group: number > 2 ? "team" : "") }
+    let observer = vault.handle()
+    let recorder = ChangeRecorder(observer)
+    try other.addPassphraseSlot(SecretBytes(copying: "open"))
+    try vault.handle(passphrase: "open").put("later", "s", .always)
+    #expect(try await recorder.waited(for: 1) == [.added("later")])
+  }
+
+  @Test func ownNewRootKeyChangesNothing() async throws {
+    let vault = try TestVault()
+    let handle = vault.handle()
+    for number in 0..<5 { try handle.put("\(number)") }
+    let recorder = ChangeRecorder(handle)
+    try handle.addPassphraseSlot(SecretBytes(copying: "open"))
+    #expect(try await recorder.waited(for: 0) == [])
+    try vault.handle(passphrase: "open").put("0", "s", .always)
+    #expect(try await recorder.waited(for: 1) == [.updated("0")])
+  }
+}

@@ -1,0 +1,296 @@
+"""Exports and imports as people and scripts make them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import sample_export
+from export_content import Content, ExportedItem
+from export_reader import read_export, report
+from prefs_testing import FIXTURES, LIMIT, PASSPHRASE, ended, hinted
+from sample_vault import generic
+from test_disks import mounted
+
+EXPORT_PASSPHRASE = b"a passphrase for the way"
+MEBIBYTE = 1 << 20
+
+
+def given(home, value: bytes = EXPORT_PASSPHRASE) -> tuple[str, str]:
+  return "--export-passphrase-file", home.file(f"pass-{value.hex()[:32]}", value + b"\n")
+
+
+def export(home, name: str = "moved.export", *options: str) -> str:
+  home.run("export", name, *given(home), *options)
+  return str(home.folder / name)
+
+
+def names(home) -> set[str]:
+  return {item["account"] for item in home.run("list", "--all-groups", "--json").json}
+
+
+def test_credentials_move_to_another_machine(make_home):
+  one, other = make_home(), make_home()
+  one.set("alice", b"\0secret\n", "--label", "L", "--expires", "2099-01-01", "--attribute", "a=b")
+  one.set("bob", b"", "--access-group", "team", "--accessibility", "always")
+  one.set("stays", b"x", "--accessibility", "whenUnlockedThisDeviceOnly")
+  made = one.run("export", "moved.export", *given(one))
+  assert "exported 2 items" in made.error and "1 item stays behind" in made.error
+  assert made.out == b""
+  path = one.folder / "moved.export"
+  assert path.stat().st_mode & 0o777 == 0o600
+  taken = other.run("import", str(path), *given(other))
+  assert "made the vault" in taken.error and "imported 2 items" in taken.error
+  assert other.get("alice") == b"\0secret\n"
+  assert other.get("bob", "--access-group", "team") == b""
+  before = one.run("show", "alice", "--json").json
+  after = other.run("show", "alice", "--json").json
+  assert before | {"version": 0} == after | {"version": 0}
+  other.run("verify")
+  again = other.run("import", str(path), *given(other), "--json")
+  assert again.json == {
+    "added": 0, "differing": [], "dryRun": False, "leftAlone": 0, "leftOut": 1, "overwritten": 0,
+    "unchanged": 2}
+
+
+def test_what_is_there_is_left_alone_unless_asked(home):
+  home.set("alice", b"old", "--service=s")
+  home.set("bob", b"same", "--service=s")
+  path = export(home)
+  home.set("alice", b"newer", "--service=s")
+  home.run("delete", "bob", "--service=s")
+  tried = home.run("import", path, *given(home), "--dry-run", "--json")
+  assert tried.json["dryRun"] and tried.json["added"] == 1 and tried.json["leftAlone"] == 1
+  assert tried.json["differing"] == [
+    {"kind": "genericPassword", "accessGroup": "", "account": "alice", "service": "s"}]
+  assert "would be left alone: 'alice' of service 's'" in tried.error
+  assert names(home) == {"alice"} and home.get("alice", "--service=s") == b"newer"
+  taken = home.run("import", path, *given(home))
+  assert "imported 1 item; 1 left alone" in taken.error and "--overwrite" in hinted(taken)
+  assert home.get("alice", "--service=s") == b"newer"
+  taken = home.run("import", path, *given(home), "--overwrite", "--json")
+  assert taken.json["overwritten"] == 1 and taken.json["unchanged"] == 1
+  assert home.get("alice", "--service=s") == b"old"
+  assert home.run("export", "second.export", *given(home), "--json").json == {
+    "file": "second.export", "items": 2, "leftOut": 0}
+
+
+@pytest.mark.parametrize("name", ["export1-swift", "export1-python"])
+def test_an_export_that_was_made_once_is_taken_for_ever(home, name):
+  expected = json.loads((FIXTURES / f"{name}.expected.json").read_text("utf-8"))
+  options = ("--export-passphrase-file",
+             home.file("pass", (FIXTURES / "test-export-passphrase").read_bytes()))
+  home.run("import", str(FIXTURES / f"{name}.pkexport"), *options)
+  home.run("export", "again", *options)
+  again = report(
+    read_export((home.folder / "again").read_bytes(), sample_export.PASSPHRASE), True)
+  assert again["items"] == expected["items"] and len(again["items"]) > 10
+  assert again["left-out"] == 0
+
+
+def test_through_a_pipe(make_home):
+  one, other = make_home(), make_home()
+  secret = os.urandom(300_000)
+  one.set("alice", secret)
+  sender = one.start("export", "-", *given(one))
+  taken = other.run("import", "-", *given(other), stdin=sender.stdout)
+  sender.communicate(timeout=LIMIT)
+  assert sender.returncode == 0 and "imported 1 item" in taken.error
+  assert other.get("alice") == secret
+  # The same from a file as standard input, and by descriptors.
+  path = export(one)
+  read, write = os.pipe()
+  os.write(write, EXPORT_PASSPHRASE)
+  os.close(write)
+  with open(path, "rb") as file:
+    other.run("import", "-", "--export-passphrase-fd", str(read), stdin=file, pass_fds=[read])
+  os.close(read)
+
+
+def test_a_pipe_that_ends_early_changes_nothing(home):
+  home.set("alice", os.urandom(200_000))
+  whole = home.run("export", "-", *given(home)).out
+  home.run("delete", "alice")
+  before = home.vault.read_bytes()
+  for part in (whole[:-1], whole[:100_000], whole[:130], whole + b"\n"):
+    home.run("import", "-", *given(home), input=part, code=65)
+  assert home.vault.read_bytes() == before
+  home.run("import", "-", *given(home), input=whole)
+  assert sorted(os.listdir(home.state)) == ["device.key", "kdf.lock", "seen"]
+
+
+def test_what_is_refused(home):
+  home.set("alice", b"x")
+  path = export(home)
+  again = home.run("export", path, *given(home), code=75)
+  assert "exists already" in again.error
+  refused = home.run("import", path, *given(home, b"wrong"), code=78)
+  assert "passphrase" in refused.error and "wrong" not in refused.error
+  for name, contents in (("empty", b""), ("stranger", b"x" * 500)):
+    refused = home.run("import", home.file(name, contents), *given(home), code=65)
+    assert "not an export" in refused.error and "prefs keychain export" in hinted(refused)
+  home.run("import", "missing", *given(home), code=74)
+  home.run("export", "missing/x", *given(home), code=74)
+  home.run("export", "other", *given(home, b""), code=79)
+  home.run("export", "other", code=64)
+  home.run("import", path, code=64)
+  home.run("export", "-", "--json", *given(home), code=64)
+  home.run("import", "-", "--export-passphrase-fd", "0", input=b"", code=64)
+  home.run("export", "x", *given(home), "--export-passphrase-fd", "5", code=64)
+  home.run(
+    "export", "x", "--passphrase-fd", "5", "--export-passphrase-fd", "5", code=64)
+  made = {name for name in os.listdir(home.folder) if "export" in name or name in ("x", "other")}
+  assert made == {"moved.export"}
+
+
+def test_without_a_vault(home):
+  refused = home.run("export", "x", *given(home), code=69)
+  assert "no vault" in refused.error
+  assert not (home.folder / "x").exists() and not home.vault.exists()
+  path = home.file("x", sample_export.make_export(sample_export.make_content().encoded()))
+  options = given(home, sample_export.PASSPHRASE)
+  home.run("import", path, *options, "--dry-run")
+  home.run("import", path, *given(home, b"wrong"), code=78)
+  assert not home.vault.exists()
+  home.run("import", path, *options)
+  home.run("verify")
+
+
+def test_a_locked_vault(locked):
+  refused = locked.run("export", "x", *given(locked), code=77)
+  assert "unlock" in hinted(refused) and not (locked.folder / "x").exists()
+  locked.run("export", "x", *given(locked), *locked.passphrase(b"wrong"), code=78)
+  path = export(locked, "x", *locked.passphrase())
+  locked.run("import", path, *given(locked), code=77)
+  taken = locked.run("import", path, *given(locked), *locked.passphrase())
+  assert "3 there already" in taken.error
+
+
+def test_a_damaged_vault_is_not_exported(home):
+  home.set("alice", b"x")
+  home.set("bob", b"x")
+  home.rows("UPDATE item SET secret = zeroblob(296) WHERE id = (SELECT max(id) FROM item)")
+  refused = home.run("export", "x", *given(home), code=65)
+  assert "not intact" in refused.error and "verify" in hinted(refused)
+  assert home.run("export", "-", *given(home), code=65).out == b""
+  assert not [name for name in os.listdir(home.folder) if name.startswith("x")]
+
+
+def test_questions_on_a_terminal(home):
+  home.init()
+  home.set("alice", b"secret", *home.passphrase())
+  home.run("lock", "--all")
+  terminal = home.terminal("export", "moved.export")
+  # First what unlocks the vault, then what will open the export.
+  terminal.expect("passphrase of .*vault.db: ")
+  terminal.sendline(PASSPHRASE.decode())
+  for question in ("new passphrase of the export: ", "again: "):
+    terminal.expect_exact(question)
+    terminal.sendline(EXPORT_PASSPHRASE.decode())
+  code, shown = ended(terminal)
+  assert code == 0 and "exported 1 item" in shown and EXPORT_PASSPHRASE.decode() not in shown
+  # Nobody chooses a passphrase for what cannot be made.
+  assert ended(home.terminal("export", "moved.export"))[0] == 75
+  home.run("delete", "alice")
+  terminal = home.terminal("import", "moved.export")
+  terminal.expect_exact("passphrase of the export: ")
+  terminal.sendline(EXPORT_PASSPHRASE.decode())
+  assert ended(terminal)[0] == 0
+  assert home.get("alice") == b"secret"
+
+
+def test_no_export_on_a_terminal(home):
+  home.set("alice", b"secret")
+  code, shown = ended(home.terminal("export", "-", *given(home)))
+  assert code == 79 and "not written to a terminal" in shown
+  code, shown = ended(home.terminal("import", "-", *given(home)))
+  assert code == 79 and "not read from a terminal" in shown
+
+
+def test_a_full_disk_leaves_nothing(home, superuser):
+  home.set("alice", os.urandom(3 * MEBIBYTE))
+  with mounted(home.folder / "small", "1m") as small:
+    refused = home.run("export", str(small / "x.export"), *given(home), code=74)
+    assert "no space" in refused.error and "free some space" in hinted(refused)
+    assert list(small.iterdir()) == []
+
+
+def test_an_import_that_does_not_fit_changes_nothing(make_home, superuser):
+  one, other = make_home(), make_home()
+  one.set("alice", os.urandom(3 * MEBIBYTE))
+  path = export(one)
+  with mounted(other.folder / "data", "1m"):
+    other.set("bob", b"x")
+    before = other.vault.read_bytes()
+    refused = other.run("import", path, *given(other), code=74)
+    assert "full" in refused.error
+    # Whoever opens the vault next takes back what had been written of the import.
+    other.run("verify")
+    assert other.vault.read_bytes() == before and names(other) == {"bob"}
+
+
+def peak(home, *arguments: str, before: str = "pass") -> int:
+  """The most memory that a command took, in bytes.
+
+  A small process starts it: what a large one forks begins with the peak of its parent.
+  """
+  report = home.folder / "peak"
+  home.run(*arguments, through=[
+    sys.executable, "-c",
+    f"import resource, subprocess, sys\n{before}\n"
+    "code = subprocess.run(sys.argv[2:]).returncode\n"
+    "peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
+    "open(sys.argv[1], 'w').write(str(peak))\nsys.exit(code)", str(report)])
+  return int(report.read_text()) * 1024
+
+
+def items(count: int) -> bytes:
+  secret = os.urandom(MEBIBYTE)
+  content = Content(0, 0, tuple(
+    ExportedItem(0, generic("s", str(number)), secret) for number in range(count)))
+  return sample_export.make_export(content.encoded())
+
+
+def test_memory_does_not_grow_with_the_vault(make_home):
+  small, large = make_home(), make_home()
+  peaks = {}
+  for home, count in ((small, 2), (large, 60)):
+    given_export = home.file("given.export", items(count))
+    options = given(home, sample_export.PASSPHRASE)
+    # The hash of this export takes 64 KiB, so that nothing hides what the import takes.
+    peaks["import", count] = peak(home, "import", given_export, *options)
+    peaks["rehearsal", count] = peak(home, "import", given_export, *options, "--dry-run")
+    # The hash of a new export would hide it, were the address space not so small that a cheaper one
+    # is taken.
+    peaks["export", count] = peak(
+      home, "export", "made.export", *options,
+      before=f"resource.setrlimit(resource.RLIMIT_AS, ({300 * MEBIBYTE},) * 2)")
+  for work in ("import", "rehearsal"):
+    assert peaks[work, 60] < peaks[work, 2] + 16 * MEBIBYTE, peaks
+    assert peaks[work, 60] < 64 * MEBIBYTE, peaks
+  assert peaks["export", 60] < peaks["export", 2] + 16 * MEBIBYTE, peaks
+  assert peaks["export", 60] < 120 * MEBIBYTE, peaks
+
+
+def test_killed_in_the_middle(home):
+  """What is left is a whole vault, and no export under the name."""
+  for number in range(30):
+    home.set(f"k{number}", os.urandom(50_000))
+  whole = export(home)
+  for number in range(6):
+    target = home.folder / f"killed-{number}.export"
+    process = home.start("export", str(target), *given(home))
+    try:
+      process.wait(0.15 * (number + 1))
+    except subprocess.TimeoutExpired:
+      process.kill()
+    process.communicate()
+    if target.exists():
+      tried = home.run("import", str(target), *given(home), "--dry-run", "--json").json
+      assert tried["unchanged"] == 30
+  home.run("verify")
+  assert home.run("import", whole, *given(home), "--json").json["unchanged"] == 30

@@ -1,0 +1,148 @@
+"""The commands in programs that mount them: everything is said under the host's name."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, hinted
+
+SERVICE = "com.example.mytool"
+
+
+@pytest.fixture
+def mytool(sample_tool, home) -> Home:
+  """The home of the other fixtures, with `mytool keychain` in the place of `prefs keychain`."""
+  host = Home.__new__(Home)
+  host.__dict__ |= home.__dict__ | {"program": sample_tool}
+  return host
+
+
+def run(home: Home, *arguments: str, program: str | Path | None = None, **options) -> Outcome:
+  """Runs the program itself, and not its `keychain`."""
+  done = subprocess.run(
+    [program or home.program, *arguments], env=home.environment, cwd=home.folder, timeout=LIMIT,
+    stdin=subprocess.DEVNULL, capture_output=True, **options)
+  return Outcome(done.returncode, done.stdout, done.stderr.decode())
+
+
+def test_its_own_commands_work_beside(mytool):
+  assert run(mytool, "whoami").out == b"nobody\n"
+  mytool.set("api", b"12345")
+  assert run(mytool, "whoami").out == b"5 characters\n"
+  assert run(mytool, "fail").code == 3
+  assert run(mytool, "fail").error == ""
+  for arguments in (["--version"], ["keychain", "--version"]):
+    assert run(mytool, *arguments).out == b"1.2.3\n"
+
+
+def test_its_service_is_the_default(mytool, home):
+  mytool.set("api", b"token")
+  assert mytool.get("api") == b"token"
+  assert home.get("api", "--service", SERVICE) == b"token"
+  home.run("get", "api", code=44)
+  home.set("api", b"other", "--service", "other")
+  assert mytool.get("api") == b"token"
+  assert mytool.run("list", "--json").json[0]["service"] == SERVICE
+
+
+def helps(program: str, environment: dict[str, str], path: list[str] = []):
+  """The help of every command of a program."""
+  out = subprocess.run(
+    [program, *path, "--help"], env=environment, capture_output=True, text=True, timeout=LIMIT)
+  assert out.returncode == 0, path
+  yield path, out.stdout
+  listed = False
+  for line in out.stdout.splitlines():
+    if line.endswith("SUBCOMMANDS:"):
+      listed = True
+    elif listed and line.startswith("  ") and line[2] not in " -" and "See '" not in line:
+      yield from helps(program, environment, [*path, line.split()[0].rstrip(",")])
+    elif line and not line.startswith(" "):
+      listed = False
+
+
+def test_every_help_speaks_of_the_host(mytool):
+  texts = dict((" ".join(path), text) for path, text in helps(mytool.program, mytool.environment))
+  assert {"keychain get", "keychain slots add", "keychain doctor"} <= texts.keys()
+  for path, text in texts.items():
+    assert "prefs" not in text and "SampleTool" not in text, path
+    assert f"USAGE: {' '.join(['mytool', *path.split()])}" in text, path
+  assert f"'{SERVICE}' where one must be named" in " ".join(texts["keychain get"].split())
+  assert "mytool keychain get alice" in texts["keychain get"]
+
+
+@pytest.mark.parametrize("arguments", [["help", "keychain", "get"], ["keychain", "help", "get"]])
+def test_help_is_found_both_ways(mytool, arguments):
+  assert run(mytool, *arguments).out == run(mytool, "keychain", "get", "--help").out
+
+
+@pytest.mark.parametrize(
+  ("arguments", "error", "hint"),
+  [
+    (["get"], "name an account", "see 'mytool keychain get --help'"),
+    (["gett", "x"], "there is no command 'gett'; did you mean 'get'?",
+     "see 'mytool keychain --help'"),
+    (["slots", "ad"], "there is no command 'ad'; did you mean 'add'?",
+     "see 'mytool keychain slots --help'"),
+    (["set", "a", "b"], "never taken from an argument", "see 'mytool keychain set --help'"),
+  ])
+def test_wrong_use_is_told_under_its_name(mytool, arguments, error, hint):
+  outcome = mytool.run(*arguments, code=64)
+  assert all(line.startswith("mytool: ") for line in outcome.error.splitlines())
+  assert error in outcome.error
+  assert hinted(outcome) == hint
+
+
+def test_failures_and_hints_are_told_under_its_name(mytool):
+  absent = mytool.run("get", "nope", code=44)
+  assert absent.error == f"mytool: error: there is no credential 'nope' of service '{SERVICE}'\n"
+  made = mytool.init()
+  assert made.error.startswith("mytool: ")
+  mytool.run("lock", "--all")
+  locked = mytool.run("set", "api", input=b"x", code=77)
+  assert "mytool keychain unlock" in hinted(locked)
+  assert "prefs " not in locked.error
+  mytool.run("get", "api", *mytool.passphrase(b"wrong"), code=78)
+  assert b"mytool keychain unlock" in mytool.run("doctor").out
+
+
+def test_questions_are_asked_under_its_name(mytool):
+  mytool.init()
+  mytool.set("api", b"token", *mytool.passphrase())
+  terminal = mytool.terminal("get", "api")
+  terminal.expect("mytool: passphrase of [^:]*: ")
+  terminal.sendline("wrong")
+  terminal.expect("try again\r\nmytool: passphrase of [^:]*: ")
+  terminal.sendline(PASSPHRASE.decode())
+  assert ended(terminal) == (0, "\r\ntoken\r\n")
+
+
+@pytest.fixture
+def plaintool(plain_sample_tool, home) -> Path:
+  """A program that mounts the commands, and runs by the argument parser's own entry."""
+  path = home.folder / "plaintool"
+  path.symlink_to(plain_sample_tool)
+  return path
+
+
+def test_the_argument_parsers_entry_will_do(plaintool, home):
+  assert run(home, "wait", program=plaintool).out == b"waited\n"
+  home.set("api", b"token")
+  assert run(home, "keychain", "get", "api", program=plaintool).out == b"token"
+  absent = run(home, "keychain", "get", "nope", program=plaintool)
+  assert absent.code == 44
+  assert absent.error == "plaintool: error: there is no credential 'nope' of service 'default'\n"
+  wrong = run(home, "keychain", "get", program=plaintool)
+  assert wrong.code == 64 and "plaintool keychain get --help" in wrong.error
+  for path, text in helps(str(plaintool), home.environment):
+    assert "prefs" not in text, path
+
+
+def test_the_argument_parsers_entry_notices_closed_streams(plaintool, home):
+  home.set("api", b"token")
+  command = f"exec {plaintool} keychain get api >&-"
+  outcome = run(home, "-c", command, program="/bin/sh")
+  assert outcome.code == 74, outcome

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Keychain
+import KeychainCommands
+
+/// A command-line program that keeps its token in the keychain, and offers the keychain's commands.
+@main
+struct SampleTool: ParsableCommand {
+  static let service = "com.example.mytool"
+
+  static let configuration = CommandConfiguration(
+    commandName: "mytool", abstract: "Deploy things", version: "1.2.3",
+    subcommands: [WhoAmI.self, Fail.self, KeychainCommand.self])
+
+  static func main() {
+    KeychainCommandLine.main(
+      Self.self, context: KeychainCommandContext(Self.self, defaultService: service))
+  }
+}
+
+/// Uses what the commands stored.
+struct WhoAmI: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whoami", abstract: "Say how long the token is")
+
+  func run() throws {
+    let keychain = KeychainPreferences(service: SampleTool.service)
+    print(try keychain.string(for: "api").map { "\($0.count) characters" } ?? "nobody")
+  }
+}
+
+/// Fails as a program of its own may.
+struct Fail: ParsableCommand {
+  func run() throws { throw ExitCode(3) }
+}

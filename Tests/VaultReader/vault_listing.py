@@ -1,0 +1,39 @@
+"""How vaults and exports are shown, and how the commands end."""
+
+from __future__ import annotations
+
+import base64
+
+from vault_database import VaultError
+from vault_notation import FormatError
+from vault_records import IDENTITY_NAMES, Metadata
+
+EXIT_CODES = {
+  "damaged": 65, "foreign": 65, "rolled-back": 65, "another-vault": 65, "wrong-key": 78,
+  "refused": 79, "newer-format": 79}
+
+
+def exit_code(error: VaultError | FormatError | OSError) -> int:
+  if isinstance(error, OSError):
+    return 74
+  return EXIT_CODES[error.code] if isinstance(error, VaultError) else 65
+
+
+def described_metadata(metadata: Metadata) -> dict:
+  """The metadata of an item as JSON shows it."""
+  identity = metadata.identity
+  return {
+    "kind": identity.kind, "access-group": identity.group,
+    **dict(zip(IDENTITY_NAMES[identity.kind], identity.parts, strict=True)),
+    "label": metadata.label, "comment": metadata.comment, "content-type": metadata.content_type,
+    "created": metadata.created, "modified": metadata.modified, "expires": metadata.expires,
+    "attributes": [list(pair) for pair in metadata.ordered_attributes()]}
+
+
+def described_secret(secret: bytes) -> dict:
+  return {"secret": base64.b64encode(secret).decode("ascii")}
+
+
+def print_items(items: list[dict]) -> None:
+  for item in items:
+    print("	".join(f"{name}={value!r}" for name, value in item.items() if value is not None))

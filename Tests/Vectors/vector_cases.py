@@ -1,0 +1,42 @@
+"""What a file of test vectors is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from vault_notation import FormatError
+
+
+def pattern(first: int, count: int) -> bytes:
+  """Bytes that count up: a key that everyone sees is none."""
+  return bytes((first + index) % 256 for index in range(count))
+
+
+class Cases:
+  """The list of cases; each input is bytes, a text or a number."""
+
+  def __init__(self) -> None:
+    self.list: list[dict] = []
+
+  def add(self, operation: str, variant: str, expect: bytes | None, **inputs) -> None:
+    name = f"{operation}: {variant}" if variant else operation
+    groups = {"hex": bytes, "text": str, "number": int}
+    self.list.append({
+      "name": name, "operation": operation,
+      "inputs": {
+        group: {key: value.hex() if kind is bytes else value for key, value in inputs.items()
+                if isinstance(value, kind)} for group, kind in groups.items()},
+      "expect": None if expect is None else expect.hex()})
+
+  def written(self) -> str:
+    """The text of a file; letters beyond ASCII are escaped, so that no editor alters them."""
+    return json.dumps(self.list, indent=1) + "\n"
+
+
+def refuses(decode: Callable[..., object], *data) -> bool:
+  try:
+    decode(*data)
+  except FormatError:
+    return True
+  return False
