@@ -107,7 +107,7 @@ struct InteroperabilityTests {
         == "one")
   }
 
-  // gnome-keyring replaces an item whose attributes are a part of the new ones.
+  // Asked to replace, gnome-keyring replaces any item that has all of the new attributes.
   @Test func itemsOfOthersAreNeverReplaced() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()

@@ -16,7 +16,9 @@ struct ObservationTests {
     let changes = Mutex<[CredentialChange]>([])
 
     var text: String {
-      changes.withLock { $0.map { "\($0.kind) \($0.identity?.account ?? "")" }.joined(separator: ", ") }
+      changes.withLock {
+        $0.map { "\($0.kind) \($0.identity?.account ?? "")" }.joined(separator: ", ")
+      }
     }
 
     func wait(for count: Int) async throws -> [CredentialChange] {
