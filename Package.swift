@@ -23,6 +23,7 @@ let package = Package(
       name: "CLibsodium",
       pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
+    .systemLibrary(name: "CLibsecret"),
     .target(name: "CKernelKeys"),
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
@@ -33,6 +34,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
+    .target(
+      name: "KeychainSecretService",
+      dependencies: ["CLibsecret", "KeychainCredentials", "KeychainSecrets"]),
     .target(name: "Prephirences"),
     .target(
       name: "Keychain",
@@ -62,6 +66,12 @@ let package = Package(
         "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
         "KeychainVaultTesting", "VaultWriterTool",
         .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .testTarget(
+      name: "KeychainSecretServiceTests",
+      dependencies: [
+        "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets",
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
@@ -118,7 +128,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainVault"]
+let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
 let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
 
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {

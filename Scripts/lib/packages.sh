@@ -9,6 +9,13 @@ pkg-config  pkg-config                                   pkg-config     pkgconf-
 libsodium   pkg-config:libsodium                         libsodium-dev  libsodium-devel    libsodium-devel libsodium
 sqlite      pkg-config:sqlite3                           libsqlite3-dev sqlite-devel       sqlite3-devel   sqlite
 keyctl      keyctl                                       keyutils       keyutils           keyutils        keyutils
+libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret
+secret-tool secret-tool                                  libsecret-tools libsecret         secret-tool     libsecret
+dbus        dbus-daemon                                  dbus-daemon    dbus-daemon        dbus-1-daemon   dbus
+dbus-send   dbus-send                                    dbus-bin       dbus-tools         dbus-1-tools    dbus
+gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
+keepassxc   keepassxc                                    keepassxc      keepassxc          keepassxc       keepassxc
+xvfb        Xvfb                                         xvfb           xorg-x11-server-Xvfb xorg-x11-server-Xvfb xorg-server-xvfb
 strace      strace                                       strace         strace             strace          strace
 python      python:venv,ensurepip                        python3-venv   python3            python3         python
 mandoc      mandoc                                       mandoc         mandoc             mandoc          mandoc

@@ -70,6 +70,13 @@ extension Credential {
     expires = expires?.toMicrosecond
   }
 
+  /// Sets what a store has kept: version and times.
+  package mutating func restore(version: UInt64, created: Date, modified: Date) {
+    self.version = version
+    self.created = created
+    self.modified = modified
+  }
+
   /// The credential under another name, which stores must allow.
   package func renamed(_ identity: CredentialIdentity) throws(KeychainError) -> Credential {
     var renamed = self

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// Where the session bus listens: a socket of this machine.
+///
+/// Addresses of other kinds are left out: a bus that is reached over TCP has no user whom the kernel
+/// vouches for, and one that would have to be started first is not the session's.
+enum BusAddress: Hashable, Sendable {
+  /// A socket in the file system.
+  case path(String)
+
+  /// A socket in the abstract namespace.
+  case abstract(String)
+
+  /// Finds the bus of an environment, without starting any.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
+  init(environment: [String: String]) throws(KeychainError) {
+    if let text = environment["DBUS_SESSION_BUS_ADDRESS"], !text.isEmpty {
+      guard let found = Self.parse(text) else {
+        throw KeychainError(
+          .noStore, "the session bus of DBUS_SESSION_BUS_ADDRESS is not a socket of this machine",
+          recovery: Self.recovery)
+      }
+      self = found
+      return
+    }
+    // The variable is often missing where the bus is not, such as under `sudo -u` or in cron.
+    guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
+      FileManager.default.fileExists(atPath: runtime + "/bus")
+    else {
+      throw KeychainError(.noStore, "there is no session bus here", recovery: Self.recovery)
+    }
+    self = .path(runtime + "/bus")
+  }
+
+  static let recovery = "use the vault, or log in to a desktop"
+
+  /// The first usable address of a list, as the D-Bus specification writes them.
+  static func parse(_ text: String) -> Self? {
+    for address in text.split(separator: ";") {
+      guard let colon = address.firstIndex(of: ":"), address[..<colon] == "unix" else { continue }
+      for pair in address[address.index(after: colon)...].split(separator: ",") {
+        let parts = pair.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let value = String(parts[1]).removingPercentEncoding else {
+          continue
+        }
+        if parts[0] == "path" { return .path(value) }
+        if parts[0] == "abstract" { return .abstract(value) }
+      }
+    }
+    return nil
+  }
+}
+
+extension BusAddress: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .path(let path): "unix:path=\(path)"
+    case .abstract(let name): "unix:abstract=\(name)"
+    }
+  }
+}

@@ -1,0 +1,71 @@
+internal import CLibsecret
+
+/// A call of a method.
+struct BusCall: Sendable {
+  let destination: String
+  let path: String
+  let interface: String
+  let method: String
+  var arguments: [BusValue] = []
+}
+
+/// The answer to a call that waits for it.
+private final class PendingCall {
+  let library: Libsecret
+  var result: Result<BusValue, BusError>?
+
+  init(_ library: Libsecret) { self.library = library }
+}
+
+extension BusConnection {
+  /// Sends calls without waiting for each other's answers, and returns the answers in their order.
+  ///
+  /// - Parameters:
+  ///   - calls: The calls.
+  ///   - deadline: When an answer must be there.
+  /// - Returns: An answer or an error for each call.
+  func results(
+    of calls: [BusCall], _ deadline: Deadline
+  ) -> [Result<BusValue, BusError>] {
+    guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
+    guard !isClosed else { return calls.map { _ in .failure(.closed) } }
+    guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }
+    defer { context.end() }
+    let pending = calls.map { send($0, deadline) }
+    for call in pending {
+      while call.result == nil { context.waitForEvent() }
+    }
+    return pending.map { $0.result ?? .failure(.failed) }
+  }
+
+  /// Makes one call.
+  func result(
+    of call: BusCall, _ deadline: Deadline
+  ) throws(BusError) -> BusValue {
+    guard let result = results(of: [call], deadline).first else { throw .failed }
+    return try result.get()
+  }
+
+  /// Sends a call; GLib ends it by the deadline, if only with an error.
+  private func send(_ call: BusCall, _ deadline: Deadline) -> PendingCall {
+    let pending = PendingCall(library)
+    let arguments = unsafe BusValue.tuple(call.arguments).makeVariant(library)
+    unsafe library.functions.g_dbus_connection_call(
+      pointer, call.destination, call.path, call.interface, call.method, arguments, nil,
+      UInt32(CLIBSECRET_CALL_NO_AUTO_START), deadline.milliseconds, nil,
+      { source, result, data in
+        guard let data = unsafe data else { return }
+        let pending = unsafe Unmanaged<PendingCall>.fromOpaque(data).takeRetainedValue()
+        var error: OpaquePointer?
+        let answer = unsafe pending.library.functions.g_dbus_connection_call_finish(
+          source, result, &error)
+        pending.result =
+          if let answer = unsafe answer {
+            unsafe .success(BusValue(taking: answer, pending.library))
+          } else {
+            unsafe .failure(BusError(taking: error, pending.library))
+          }
+      }, Unmanaged.passRetained(pending).toOpaque())
+    return pending
+  }
+}

@@ -1,0 +1,54 @@
+internal import CLibsecret
+internal import Synchronization
+
+/// A signal that arrived.
+struct BusSignal: Sendable {
+  let name: String
+  let arguments: BusValue
+}
+
+/// What signals to listen to; `nil` for any.
+struct BusSignalMatch: Sendable {
+  var sender: String?
+  var interface: String?
+  var name: String?
+  var path: String?
+  var firstArgument: String?
+}
+
+private final class SignalHandler {
+  let library: Libsecret
+  let handle: (BusSignal) -> Void
+
+  init(_ library: Libsecret, _ handle: @escaping (BusSignal) -> Void) {
+    self.library = library
+    self.handle = handle
+  }
+}
+
+extension BusConnection {
+  /// Listens to signals, which the calling thread's ``MainContext`` gets.
+  ///
+  /// - Returns: A number for ``endListening(_:)``.
+  func listen(to match: BusSignalMatch, _ handle: @escaping (BusSignal) -> Void) -> UInt32 {
+    unsafe library.functions.g_dbus_connection_signal_subscribe(
+      pointer, match.sender, match.interface, match.name, match.path, match.firstArgument, 0,
+      { _, _, _, _, name, arguments, data in
+        guard let data = unsafe data, let name = unsafe name, let arguments = unsafe arguments
+        else { return }
+        let handler = unsafe Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
+        guard let kept = unsafe handler.library.functions.g_variant_ref(arguments) else { return }
+        handler.handle(
+          unsafe BusSignal(
+            name: String(cString: name), arguments: BusValue(taking: kept, handler.library)))
+      }, Unmanaged.passRetained(SignalHandler(library, handle)).toOpaque(),
+      { data in
+        if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }
+      })
+  }
+
+  /// Ends listening.
+  func endListening(_ number: UInt32) {
+    unsafe library.functions.g_dbus_connection_signal_unsubscribe(pointer, number)
+  }
+}

@@ -1,0 +1,113 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// What is known about a credential, as one attribute of its item holds it.
+///
+/// The other attributes are for other programs and for finding the item; this one decides. It changes in
+/// one step, holds names that no attribute can (a NUL), keeps *absent* and *empty* apart, and does not mind
+/// a provider that adds attributes of its own or drops none (KeePassXC).
+struct CredentialRecord: Codable {
+  private var format = 1
+  private let group: String
+  private let generic: [String]?
+  private let internet: [String]?
+  private let accessibility: String
+  private let label: String?
+  private let comment: String?
+  private let contentType: String?
+  private let attributes: [[String]]
+  private let expires: Int64?
+  private let created: Int64
+  private let modified: Int64
+  private let version: UInt64
+
+  init(_ credential: Credential) {
+    group = credential.identity.accessGroup
+    switch credential.identity.kind {
+    case .genericPassword(let service, let account):
+      generic = [service, account]
+      internet = nil
+    case .internetPassword(let password):
+      generic = nil
+      internet = [
+        password.server, password.protocol, String(password.port), password.path,
+        password.account, password.securityDomain, password.authenticationType,
+      ]
+    }
+    accessibility = credential.accessibility.description
+    label = credential.label
+    comment = credential.comment
+    contentType = credential.contentType
+    attributes = credential.attributes.map { [$0.name, $0.value] }
+    expires = credential.expires?.microseconds
+    created = credential.created.microseconds ?? 0
+    modified = credential.modified.microseconds ?? 0
+    version = credential.version
+  }
+
+  /// The credential; `nil` if the record makes no sense.
+  var credential: Credential? {
+    guard let identity, let accessibility = Accessibility(accessibility) else { return nil }
+    var pairs = CredentialAttributes()
+    for pair in attributes {
+      guard pair.count == 2 else { return nil }
+      pairs[pair[0]] = pair[1]
+    }
+    var credential = Credential(
+      identity, accessibility: accessibility, label: label, comment: comment,
+      contentType: contentType, expires: expires.map { Date(microseconds: $0) },
+      attributes: pairs)
+    credential.restore(
+      version: version, created: Date(microseconds: created),
+      modified: Date(microseconds: modified))
+    return credential
+  }
+
+  private var identity: CredentialIdentity? {
+    if let generic, generic.count == 2 {
+      return .genericPassword(service: generic[0], account: generic[1], accessGroup: group)
+    }
+    guard let internet, internet.count == 7, let port = UInt16(internet[2]) else { return nil }
+    return CredentialIdentity(
+      .internetPassword(
+        InternetPassword(
+          server: internet[0], protocol: internet[1], port: port, path: internet[3],
+          account: internet[4], securityDomain: internet[5], authenticationType: internet[6])),
+      accessGroup: group)
+  }
+}
+
+extension CredentialRecord {
+  /// The record as JSON in ASCII, which every provider keeps.
+  var text: String? {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else { return nil }
+    return String(decoding: data, as: UTF8.self).utf16.reduce(into: "") { text, unit in
+      if let scalar = Unicode.Scalar(unit), unit < 0x7F {
+        text.unicodeScalars.append(scalar)
+      } else {
+        let digits = String(unit, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }
+    }
+  }
+
+  enum Reading {
+    case credential(Credential)
+    case damaged
+    case newerFormat
+  }
+
+  private struct Format: Decodable { let format: Int }
+
+  static func read(_ text: String) -> Reading {
+    let data = Data(text.utf8)
+    guard let format = try? JSONDecoder().decode(Format.self, from: data).format else {
+      return .damaged
+    }
+    guard format == 1 else { return format > 1 ? .newerFormat : .damaged }
+    let record = try? JSONDecoder().decode(Self.self, from: data)
+    return record?.credential.map { .credential($0) } ?? .damaged
+  }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// An item of another program: what we call it, and what it may be called by.
+struct ForeignItem {
+  let attributes: CredentialAttributes
+  let label: String
+  let created: UInt64?
+  let modified: UInt64?
+
+  /// What programs call the account: ours, Python's, Go's and Rust's; keytar's; git's; KeePassXC's.
+  static let accountNames = ["username", "account", "user", "UserName", "login"]
+
+  /// What programs call that for which a password is.
+  static let serviceNames = [
+    "service", "server", "host", "domain", "Title", "URL", "url", "profile",
+  ]
+
+  /// The credential under the one name that lists show; `nil` if the item has no name that we know.
+  var credential: Credential? {
+    guard let identity else { return nil }
+    let attributes = others
+    var credential = Credential(
+      identity, label: label.isEmpty ? nil : label, attributes: attributes)
+    let modified = modified ?? 0
+    // Providers count whole seconds: two changes within one have one version.
+    credential.restore(
+      version: modified * 1_000_000, created: Self.date(created ?? 0),
+      modified: Self.date(modified))
+    return credential
+  }
+
+  /// Whether the item may be meant by a name that some program could have given it.
+  static func isAlias(_ attributes: CredentialAttributes, of identity: CredentialIdentity) -> Bool {
+    let service: String
+    switch identity.kind {
+    case .genericPassword(let name, _): service = name
+    case .internetPassword(let password):
+      service = password.server
+      let named = [("protocol", password.protocol), ("object", password.path)]
+      for (name, value) in named where !value.isEmpty {
+        if let other = attributes[name], !other.hasSameBytes(as: value) { return false }
+      }
+      if password.port != 0, let port = attributes["port"], port != String(password.port) {
+        return false
+      }
+    }
+    return has(serviceNames, service, in: attributes)
+      && (has(accountNames, identity.account, in: attributes)
+        || identity.account.isEmpty
+          && accountNames.allSatisfy { attributes[$0, default: ""] == "" })
+  }
+
+  private static func has(
+    _ names: [String], _ value: String, in attributes: CredentialAttributes
+  ) -> Bool {
+    names.contains { attributes[$0]?.hasSameBytes(as: value) ?? false }
+  }
+
+  private var identity: CredentialIdentity? {
+    let account = first(Self.accountNames) ?? ""
+    if let service = attributes["service"] {
+      return .genericPassword(service: service, account: account)
+    }
+    if let server = attributes["server"] ?? attributes["host"] {
+      return CredentialIdentity(
+        .internetPassword(
+          InternetPassword(
+            server: server, protocol: attributes["protocol"] ?? "",
+            port: attributes["port"].flatMap { UInt16($0) } ?? 0,
+            path: attributes["object"] ?? "", account: account,
+            securityDomain: attributes["domain"] ?? "")))
+    }
+    // KeePassXC gives these to every item, with empty values if need be.
+    guard let service = first(["Title", "URL", "url", "profile", "domain"]) else { return nil }
+    return .genericPassword(service: service, account: account)
+  }
+
+  /// The first of some attributes that is not empty.
+  private func first(_ names: [String]) -> String? {
+    names.lazy.compactMap { attributes[$0] }.first { !$0.isEmpty }
+  }
+
+  /// The attributes that name nothing, and that a user's may be called.
+  private var others: CredentialAttributes {
+    var result = CredentialAttributes()
+    let naming = Set(Self.accountNames + Self.serviceNames + ["object"])
+    for (name, value) in attributes
+    where !name.isEmpty && !naming.contains(name) && !CredentialQuery.isReserved(name)
+      && !ItemAttributes.provided.contains(name)
+    {
+      result[name] = value
+    }
+    return result
+  }
+
+  private static func date(_ seconds: UInt64) -> Date {
+    Date(timeIntervalSince1970: Double(seconds))
+  }
+}
+
+extension CredentialAttributes {
+  fileprivate subscript(name: String, default value: String) -> String { self[name] ?? value }
+}

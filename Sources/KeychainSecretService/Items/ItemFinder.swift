@@ -1,0 +1,93 @@
+internal import KeychainCredentials
+
+/// Finds items in the store's collection.
+struct ItemFinder {
+  let operation: ServiceOperation
+  let collection: String
+
+  /// Finds the collection, which is unlocked when one must look inside.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if it is not there.
+  init(_ operation: ServiceOperation) throws(KeychainError) {
+    self.operation = operation
+    guard let path = try operation.collectionPath() else { throw operation.noCollection }
+    collection = path
+  }
+
+  /// Finds the collection, or makes it.
+  static func creating(_ operation: ServiceOperation) throws(KeychainError) -> ItemFinder {
+    if let path = try operation.collectionPath() {
+      let finder = ItemFinder(operation: operation, collection: path)
+      do throws(KeychainError) {
+        try finder.unlockIfNeeded()
+        return finder
+      } catch {
+        guard error == operation.noCollection else { throw error }
+      }
+    }
+    try operation.createCollection()
+    return try ItemFinder(operation)
+  }
+
+  private init(operation: ServiceOperation, collection: String) {
+    self.operation = operation
+    self.collection = collection
+  }
+
+  var lockedQuestion: BusCall {
+    operation.getProperty(collection, ServiceOperation.collectionInterface, "Locked")
+  }
+
+  func search(_ attributes: CredentialAttributes) -> BusCall {
+    operation.call(
+      collection, ServiceOperation.collectionInterface, "SearchItems", [.stringPairs(attributes)])
+  }
+
+  /// Unlocks the collection if it is locked: before that, providers show no items (KeePassXC), or hide
+  /// their attributes (gnome-keyring), and nothing can be called absent.
+  func unlockIfNeeded() throws(KeychainError) {
+    if try isLocked(operation.results(of: [lockedQuestion])) { try operation.unlock(collection) }
+  }
+
+  /// Returns the paths of the items that have all of each set of attributes.
+  func paths(_ searches: [CredentialAttributes]) throws(KeychainError) -> [[String]] {
+    let calls = [lockedQuestion] + searches.map { search($0) }
+    var answers = operation.results(of: calls)
+    if try isLocked(answers) {
+      try operation.unlock(collection)
+      answers = operation.results(of: calls)
+      guard try !isLocked(answers) else { throw .lockedKeyring }
+    }
+    return try answers.dropFirst().map { answer throws(KeychainError) in
+      try value(answer).elements.first?.texts ?? []
+    }
+  }
+
+  /// Reads items; those that went away meanwhile are left out.
+  func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
+    let answers = operation.results(
+      of: paths.map { operation.getProperties($0, ServiceOperation.itemInterface) })
+    var items: [ServiceItem] = []
+    for (path, answer) in zip(paths, answers) {
+      if case .failure(let error) = answer, error.isMissingObject { continue }
+      let properties = try value(answer).elements.first ?? .other
+      items.append(ServiceItem(path: path, properties: properties))
+    }
+    return items
+  }
+
+  /// Whether the collection is locked, by the first of some answers.
+  func isLocked(_ answers: [Result<BusValue, BusError>]) throws(KeychainError) -> Bool {
+    guard let first = answers.first else { return true }
+    if case .failure(let error) = first, error.isMissingObject { throw operation.noCollection }
+    return try value(first).elements.first?.bool ?? true
+  }
+
+  func value(_ answer: Result<BusValue, BusError>) throws(KeychainError) -> BusValue {
+    do throws(BusError) {
+      return try answer.get()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// Changes items while the lock of all writers is held.
+struct ItemWriter: ~Copyable {
+  let finder: ItemFinder
+  private let lock: WriterLock
+  private let watch: ChangeWatch
+
+  init(_ finder: ItemFinder, _ lock: consuming WriterLock, _ watch: ChangeWatch) {
+    self.finder = finder
+    self.lock = lock
+    self.watch = watch
+  }
+
+  private var operation: ServiceOperation { finder.operation }
+
+  /// A version for the next change.
+  borrowing func nextVersion() -> UInt64 {
+    let version = lock.nextVersion()
+    watch.willWrite(version: version)
+    return version
+  }
+
+  /// Our item of an identity, which must be there in the version expected.
+  borrowing func existing(
+    _ identity: CredentialIdentity, _ expectedVersion: UInt64?
+  ) throws(KeychainError) -> FoundItem {
+    guard let found = try finder.item(identity) else { throw .notFound(identity) }
+    guard found.isOurs else {
+      throw KeychainError(
+        .refused, "\(identity) is another program's item of the desktop keyring",
+        recovery: "change it with that program, or store a credential of this name here")
+    }
+    try found.credential.checkVersion(expectedVersion)
+    return found
+  }
+
+  /// Adds an item.
+  ///
+  /// Providers replace by a part of the attributes, which destroys items of others: that
+  /// is never asked for.
+  borrowing func create(_ credential: Credential, secret: SharedSecret) throws(KeychainError) {
+    let attributes = try attributes(of: credential)
+    let session = try operation.session()
+    let properties = BusValue.properties([
+      (ServiceOperation.itemInterface + ".Label", .string(Self.label(of: credential))),
+      (ServiceOperation.itemInterface + ".Attributes", .stringPairs(attributes)),
+    ])
+    let encrypted = try encrypt(secret, session)
+    operation.hasWritten = true
+    let answer = try operation.answer(
+      to: operation.call(
+        finder.collection, ServiceOperation.collectionInterface, "CreateItem",
+        [properties, encrypted, .bool(false)])
+    ).elements
+    guard answer.count == 2, let prompt = answer[1].text else {
+      throw KeychainError(BusError.failed)
+    }
+    guard prompt != "/" else { return }
+    _ = try operation.run(
+      prompt: prompt, .silent,
+      ifDenied: KeychainError(
+        .refused, "the desktop keyring asks before it stores anything",
+        recovery: "allow questions at the desktop"))
+  }
+
+  /// Changes an item in place: what is known about it, and its secret if one is given.
+  ///
+  /// The messages are sent together, what is known first: if the provider ends between the two, the
+  /// version has changed, and nobody overwrites a secret that was not read.
+  borrowing func replace(
+    _ item: ServiceItem, by credential: Credential, secret: SharedSecret?
+  ) throws(KeychainError) {
+    let attributes = try attributes(of: credential)
+    var messages = [
+      operation.setProperty(
+        item.path, "Attributes", .stringPairs(blankingLeftovers(of: item, attributes)))
+    ]
+    if let secret {
+      let encrypted = try encrypt(secret, operation.session())
+      messages.append(
+        operation.call(item.path, ServiceOperation.itemInterface, "SetSecret", [encrypted]))
+    }
+    let label = Self.label(of: credential)
+    if !label.hasSameBytes(as: item.label) {
+      messages.append(operation.setProperty(item.path, "Label", .string(label)))
+    }
+    operation.hasWritten = true
+    let answers = operation.results(of: messages)
+    guard let failure = answers.compactMap({ $0.error }).first else { return }
+    if !failure.endsConnection { restore(item) }
+    throw KeychainError(failure)
+  }
+
+  /// Removes an item.
+  borrowing func remove(_ item: ServiceItem) throws(KeychainError) {
+    operation.hasWritten = true
+    watch.willRemove(item.path)
+    let answer = try operation.answer(
+      to: operation.call(item.path, ServiceOperation.itemInterface, "Delete"))
+    guard let prompt = answer.elements.first?.text, prompt != "/" else { return }
+    _ = try operation.run(
+      prompt: prompt, .dialog,
+      ifDenied: KeychainError(
+        .refused, "the desktop keyring asks before it removes anything, and nobody may be asked",
+        recovery: "allow questions at the desktop, or remove it there"))
+  }
+
+  /// Puts back what was known about an item whose change failed half-way.
+  private borrowing func restore(_ item: ServiceItem) {
+    let old = item.attributes.filter { !ItemAttributes.provided.contains($0.name) }
+    _ = operation.results(of: [
+      operation.setProperty(item.path, "Attributes", .stringPairs(old)),
+      operation.setProperty(item.path, "Label", .string(item.label)),
+    ])
+  }
+
+  /// KeePassXC drops no attribute: names that an item no longer has are set to nothing there.
+  private borrowing func blankingLeftovers(
+    of item: ServiceItem, _ attributes: CredentialAttributes
+  ) -> CredentialAttributes {
+    guard item.attributes["Uuid"] != nil else { return attributes }
+    var result = attributes
+    for old in item.attributes
+    where !ItemAttributes.provided.contains(old.name) && result[old.name] == nil {
+      result[old.name] = ""
+    }
+    return result
+  }
+
+  private borrowing func attributes(
+    of credential: Credential
+  ) throws(KeychainError) -> CredentialAttributes {
+    guard let record = CredentialRecord(credential).text else {
+      throw KeychainError(.internalFailure, "\(credential.identity) could not be written as JSON")
+    }
+    return ItemAttributes.all(of: credential, record: record)
+  }
+
+  private borrowing func encrypt(
+    _ secret: SharedSecret, _ session: SecretSession
+  ) throws(KeychainError) -> BusValue {
+    .secret(try session.encrypt(secret.bytes))
+  }
+
+  /// What the provider shows: one line.
+  private static func label(of credential: Credential) -> String {
+    let text = credential.label ?? credential.identity.description
+    return String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+}
+
+extension Result {
+  fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
+}

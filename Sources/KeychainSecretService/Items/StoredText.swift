@@ -1,0 +1,77 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// How bytes are written where every provider keeps them.
+///
+/// No provider keeps all bytes: gnome-keyring's keyrings without a password lose everything at the next
+/// start if one value holds a line break, and turn `\n` or `\s` in a secret into a line break or a space;
+/// KeePassXC holds text without control characters, and puts other fields in the place of `{USERNAME}`
+/// and the like; KWallet holds UTF-8. What could be changed is written as a data URL (RFC 2397), and so is
+/// what looks like one; everything else, as it is, so that other programs read it.
+enum StoredText {
+  static let prefix = "data:application/octet-stream;base64,"
+
+  /// The secret as it is to be stored.
+  static func encode(_ secret: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    let isSafe = secret.withBytes { isKeptByEveryone($0) }
+    do throws(SecretsError) {
+      return try isSafe ? secret.copy() : secret.base64Encoded(after: prefix)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// The secret as it was given; `nil` if what is stored is damaged.
+  static func decode(_ stored: consuming SecretBytes) throws(KeychainError) -> SecretBytes? {
+    guard stored.withBytes({ starts($0, with: prefix) }) else { return stored }
+    do throws(SecretsError) {
+      return try stored.base64Decoded(after: prefix.utf8.count)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// A name as it is to be stored, by the same rule.
+  static func encode(_ name: String) -> String {
+    let bytes = Array(name.utf8)
+    return unsafe isKeptByEveryone(bytes.span.bytes) ? name : prefix + Base64.encode(bytes)
+  }
+
+  static func isKeptByEveryone(_ name: String) -> Bool {
+    unsafe isKeptByEveryone(Array(name.utf8).span.bytes)
+  }
+
+  private static func isKeptByEveryone(_ bytes: RawSpan) -> Bool {
+    guard bytes.isUTF8, !starts(bytes, with: prefix), !starts(bytes, with: " "),
+      !starts(bytes, with: "\u{FEFF}")
+    else { return false }
+    var previous: (UInt8, UInt8) = (0, 0)
+    for index in 0..<bytes.byteCount {
+      let byte = bytes.byte(at: index)
+      switch (previous.0, previous.1, byte) {
+      case (_, _, 0..<0x20), (_, _, 0x7F), (_, _, UInt8(ascii: "\\")): return false
+      // U+0080 to U+009F are control characters, too, and U+FFFE and U+FFFF no characters at all.
+      case (_, 0xC2, 0x80..<0xA0), (0xEF, 0xBF, 0xBE...0xBF): return false
+      case (_, UInt8(ascii: "{"), UInt8(ascii: "A")...UInt8(ascii: "Z")): return false
+      case (_, UInt8(ascii: "{"), UInt8(ascii: "a")...UInt8(ascii: "z")): return false
+      default: previous = (previous.1, byte)
+      }
+    }
+    return true
+  }
+
+  private static func starts(_ bytes: RawSpan, with prefix: String) -> Bool {
+    let count = prefix.utf8.count
+    guard bytes.byteCount >= count else { return false }
+    return prefix.utf8.enumerated().allSatisfy { bytes.byte(at: $0.offset) == $0.element }
+  }
+}
+
+extension RawSpan {
+  fileprivate var isUTF8: Bool {
+    unsafe withUnsafeBytes { buffer in
+      let bytes = unsafe buffer.bindMemory(to: UInt8.self)
+      return (try? unsafe UTF8Span(validating: bytes.span)) != nil
+    }
+  }
+}

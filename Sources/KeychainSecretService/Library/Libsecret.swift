@@ -1,0 +1,40 @@
+internal import CLibsecret
+internal import KeychainCredentials
+
+/// libsecret and GLib, loaded on first use.
+@safe
+final class Libsecret: @unchecked Sendable {
+  // @unchecked Sendable because the table is filled once and never changed.
+  let functions: clibsecret
+
+  /// The same table for C, for as long as the process runs: libraries are never unloaded.
+  let table: UnsafePointer<clibsecret>
+
+  /// The name of the library, which it has had since its first release.
+  static let name = "libsecret-1.so.0"
+
+  private static let loaded = Result { () throws(KeychainError) in try Libsecret(name) }
+
+  /// Returns the library of the machine.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
+  static func shared() throws(KeychainError) -> Libsecret { try loaded.get() }
+
+  /// Loads a library.
+  init(_ name: String) throws(KeychainError) {
+    var functions = clibsecret()
+    if let missing = unsafe clibsecret_load(&functions, name) {
+      let missing = unsafe String(cString: missing)
+      throw KeychainError(
+        .noStore,
+        missing == name
+          ? "the desktop keyring needs libsecret, which is not installed (\(name))"
+          : "the desktop keyring needs a newer libsecret: \(name) has no \(missing)",
+        recovery: "install it (the package libsecret-1-0, or libsecret), or use the vault")
+    }
+    self.functions = functions
+    let table = UnsafeMutablePointer<clibsecret>.allocate(capacity: 1)
+    unsafe table.initialize(to: functions)
+    unsafe self.table = unsafe UnsafePointer(table)
+  }
+}

@@ -1,0 +1,145 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import Synchronization
+
+/// The thread that listens to the signals of a collection, until it is stopped.
+final class ChangeListener: Sendable {
+  /// What was read after a signal.
+  enum Report {
+    case item(ServiceItem)
+    case removal(path: String)
+    case all([ServiceItem])
+  }
+
+  private let watch: WeakWatch
+  private let configuration: SecretServiceStore.Configuration
+  private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
+  private let ready = DispatchSemaphore(value: 0)
+
+  /// A watch must not live for its listener's sake.
+  private final class WeakWatch: @unchecked Sendable {
+    // @unchecked Sendable because a weak reference is read atomically, and set once.
+    weak var value: ChangeWatch?
+    init(_ value: ChangeWatch) { self.value = value }
+  }
+
+  init(_ watch: ChangeWatch, _ configuration: SecretServiceStore.Configuration) {
+    self.watch = WeakWatch(watch)
+    self.configuration = configuration
+  }
+
+  /// Begins to listen, and waits until that works, or cannot for now.
+  func start(_ limit: Duration) {
+    let thread = Thread { [self] in
+      while !isStopped {
+        listen()
+        ready.signal()
+        // The provider or the bus ended: it may come back.
+        pause()
+      }
+    }
+    thread.name = "keyring signals"
+    thread.start()
+    _ = ready.wait(timeout: .now() + limit / .seconds(1))
+  }
+
+  func stop() {
+    let context = state.withLock { state in
+      state.isStopped = true
+      return state.context
+    }
+    context?.wakeUp()
+  }
+
+  private var isStopped: Bool { state.withLock(\.isStopped) || watch.value == nil }
+
+  private func pause() {
+    for _ in 0..<20 where !isStopped { usleep(100_000) }
+  }
+
+  /// Listens until the connection or the provider ends.
+  private func listen() {
+    guard let address = try? BusAddress(environment: configuration.environment),
+      let connection = try? ConnectionPool.slot(for: address)
+        .connect(Deadline(after: configuration.deadline)),
+      let path = try? operation(connection).signalPath(),
+      let context = MainContext(connection.bus.library)
+    else { return }
+    defer { context.end() }
+    var hasEnded = false
+    var hasMissed = false
+    let bus = connection.bus
+    let changes = bus.listen(
+      to: BusSignalMatch(
+        sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path)
+    ) { [self] in hasMissed = !take($0, connection) || hasMissed }
+    let gone = bus.listen(
+      to: BusSignalMatch(
+        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
+        name: "NameOwnerChanged", firstArgument: connection.owner)
+    ) { _ in hasEnded = true }
+    defer {
+      bus.endListening(changes)
+      bus.endListening(gone)
+    }
+    // After listening began: what changes meanwhile is seen here, or told by a signal.
+    hasMissed = !takeAll(connection)
+    guard setContext(context) else { return }
+    ready.signal()
+    context.ticking(1000) {
+      while !hasEnded, !isStopped, !bus.isClosed {
+        context.waitForEvent()
+        if hasMissed { hasMissed = !takeAll(connection) }
+      }
+    }
+    _ = setContext(nil)
+  }
+
+  private func setContext(_ context: MainContext?) -> Bool {
+    state.withLock { state in
+      state.context = context
+      return !state.isStopped
+    }
+  }
+
+  private func operation(_ connection: SecretServiceConnection) -> ServiceOperation {
+    ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
+  }
+
+  /// Reads all items; `false` if the provider did not answer.
+  private func takeAll(_ connection: SecretServiceConnection) -> Bool {
+    guard let finder = try? ItemFinder(operation(connection)),
+      let items = try? finder.items(finder.allPaths())
+    else { return false }
+    watch.value?.take(self, .all(items))
+    return true
+  }
+
+  /// Reads what a signal is about; `false` if the provider did not answer.
+  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Bool {
+    guard let path = signal.arguments.elements.first?.text else { return true }
+    switch signal.name {
+    case "ItemDeleted": watch.value?.take(self, .removal(path: path))
+    case "ItemCreated", "ItemChanged":
+      guard let finder = try? ItemFinder(operation(connection)),
+        let items = try? finder.items([path])
+      else { return false }
+      for item in items { watch.value?.take(self, .item(item)) }
+    default: break
+    }
+    return true
+  }
+}
+
+extension ServiceOperation {
+  /// The path that signals of the collection come from, which is never an alias.
+  func signalPath() throws(KeychainError) -> String {
+    guard configuration.collection == .default else {
+      guard let path = try collectionPath() else { throw noCollection }
+      return path
+    }
+    let answer = try answer(to: service("ReadAlias", [.string("default")]))
+    guard let path = answer.elements.first?.text, path != "/" else { throw noCollection }
+    return path
+  }
+}

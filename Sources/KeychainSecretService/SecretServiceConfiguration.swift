@@ -1,0 +1,68 @@
+internal import Foundation
+
+extension SecretServiceStore {
+  /// Where items are kept, and how the provider may behave.
+  public struct Configuration: Sendable {
+    /// The collection whose items the store has.
+    public var collection: Collection
+
+    /// Whether the provider may ask the person at the desktop.
+    public var interaction: Interaction
+
+    /// How long a call may take, people's answers excluded.
+    public var deadline: Duration
+
+    /// How long a person may take for an answer.
+    public var promptDeadline: Duration
+
+    package var environment: [String: String]
+
+    /// Describes a store.
+    ///
+    /// - Parameters:
+    ///   - collection: The collection whose items the store has.
+    ///   - interaction: Whether the provider may ask the person at the desktop.
+    ///   - deadline: How long a call may take, people's answers excluded.
+    ///   - promptDeadline: How long a person may take for an answer.
+    public init(
+      collection: Collection = .default, interaction: Interaction = .denied,
+      deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(120)
+    ) {
+      self.collection = collection
+      self.interaction = interaction
+      self.deadline = deadline
+      self.promptDeadline = promptDeadline
+      environment = ProcessInfo.processInfo.environment
+    }
+
+    /// Whether somebody can be asked: a dialog on a desktop helps nobody who came over the network.
+    var canPrompt: Bool {
+      interaction == .allowed && isEmpty("SSH_TTY")
+        && !(isEmpty("DISPLAY") && isEmpty("WAYLAND_DISPLAY"))
+    }
+
+    private func isEmpty(_ name: String) -> Bool { environment[name]?.isEmpty ?? true }
+  }
+
+  /// A collection of the Secret Service: a keyring, database or wallet.
+  public enum Collection: Hashable, Sendable {
+    /// The one that the provider calls its default.
+    case `default`
+
+    /// The one that is forgotten at the end of the desktop session, where the provider has it.
+    case session
+
+    /// The one with this label.
+    case named(String)
+  }
+
+  /// Whether the provider may ask.
+  public enum Interaction: Hashable, Sendable {
+    /// Never: what would take a question throws ``KeychainError/Code/locked`` or
+    /// ``KeychainError/Code/refused``.
+    case denied
+
+    /// It may show a dialog, if there is a desktop and nobody came over SSH.
+    case allowed
+  }
+}

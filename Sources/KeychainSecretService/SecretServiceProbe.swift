@@ -1,0 +1,121 @@
+internal import Foundation
+public import KeychainCredentials
+
+/// What there is of a desktop keyring, found out without starting or unlocking anything.
+public struct SecretServiceProbe: Sendable {
+  /// The address of the session bus; `nil` if there is none that can be used.
+  public private(set) var busAddress: String?
+
+  /// The process that listens there.
+  public private(set) var busProcess: Int32?
+
+  /// The program that provides the Secret Service now.
+  public private(set) var provider: Provider?
+
+  /// Whether the bus knows how to start a provider.
+  public private(set) var isActivatable = false
+
+  /// The object of the default collection; `nil` if there is none, or no provider runs.
+  public private(set) var defaultCollection: String?
+
+  /// Whether the default collection is locked.
+  public private(set) var isLocked: Bool?
+
+  /// Why the desktop keyring cannot be used as it is, or `nil` if it can, without any question.
+  public private(set) var failure: KeychainError?
+
+  /// A program that provides the Secret Service.
+  public struct Provider: Hashable, Sendable {
+    /// Its user.
+    public let user: UInt32
+
+    /// Its process.
+    public let process: Int32
+
+    /// Its name, as the system has it.
+    public let name: String?
+
+    /// Whether it runs as the user of this process.
+    public let isOurs: Bool
+  }
+
+  /// Looks at the session bus.
+  ///
+  /// Nothing is activated, started, unlocked or asked. Without a bus this takes well under 50
+  /// milliseconds.
+  ///
+  /// - Parameter deadline: How long to wait for answers.
+  /// - Returns: What was found.
+  public static func run(deadline: Duration = .seconds(5)) -> SecretServiceProbe {
+    run(environment: ProcessInfo.processInfo.environment, deadline: deadline)
+  }
+
+  package static func run(
+    environment: [String: String], deadline: Duration = .seconds(5)
+  ) -> SecretServiceProbe {
+    var probe = SecretServiceProbe()
+    do throws(KeychainError) {
+      try probe.look(environment, Deadline(after: deadline))
+    } catch {
+      probe.failure = error
+    }
+    return probe
+  }
+
+  private mutating func look(
+    _ environment: [String: String], _ deadline: Deadline
+  ) throws(KeychainError) {
+    let address = try BusAddress(environment: environment)
+    busAddress = address.description
+    // Before the library is loaded, which takes longer than to see that nobody listens.
+    busProcess = try BusSocket(address, deadline).peer.process
+    let bus = try BusConnection(address, Libsecret.shared(), deadline)
+    defer { bus.close() }
+    do throws(BusError) {
+      try lookAtProvider(bus, deadline)
+    } catch {
+      throw KeychainError(error)
+    }
+    guard let provider else { throw .noProvider }
+    guard provider.isOurs else { throw .providerOfAnotherUser(provider.user) }
+    guard defaultCollection != nil else {
+      throw KeychainError(.noStore, "the desktop keyring has no default collection")
+    }
+    if isLocked != false { throw .lockedKeyring }
+  }
+
+  private mutating func lookAtProvider(
+    _ bus: BusConnection, _ deadline: Deadline
+  ) throws(BusError) {
+    let name = SecretServiceConnection.name
+    let activatable = try bus.result(of: bus.busCall("ListActivatableNames", []), deadline)
+    isActivatable = activatable.elements.first?.texts.contains(name) ?? false
+    guard let owner = try bus.owner(of: name, deadline) else { return }
+    let identity = try bus.identity(of: owner, deadline)
+    provider = Provider(
+      user: identity.user, process: identity.process, name: identity.name,
+      isOurs: identity.isOurs)
+    guard identity.isOurs else { return }
+    let alias = try bus.result(
+      of: BusCall(
+        destination: owner, path: ServiceOperation.servicePath,
+        interface: ServiceOperation.serviceInterface, method: "ReadAlias",
+        arguments: [.string("default")]), deadline)
+    guard let path = alias.elements.first?.text, path != "/" else { return }
+    defaultCollection = path
+    let locked = try bus.result(
+      of: BusCall(
+        destination: owner, path: path, interface: "org.freedesktop.DBus.Properties",
+        method: "Get",
+        arguments: [.string(ServiceOperation.collectionInterface), .string("Locked")]), deadline)
+    isLocked = locked.elements.first?.bool
+  }
+}
+
+extension ProcessIdentity {
+  /// The program's name, as the system has it.
+  fileprivate var name: String? {
+    let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+    return text?.trimmingCharacters(in: .newlines)
+  }
+}

@@ -1,0 +1,17 @@
+public import KeychainCredentials
+
+extension SecretServiceStore {
+  /// Observes changes; see the protocol.
+  ///
+  /// Changes by other programs are told as well, as long as the provider signals them (KeePassXC doesn't
+  /// while it saves). Two changes of one item in a row may be told as one. The first observer waits until the provider answers, or the
+  /// deadline has passed; after the provider or the bus ended, listening is tried again every two seconds.
+  ///
+  /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
+  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  public func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    watch.observe(observer)
+  }
+}

@@ -1,0 +1,137 @@
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension SecretServiceStore {
+  /// Stores a credential; see the protocol.
+  ///
+  /// Another program's item of this name stays as it is, and ours is preferred from then on.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - mode: Whether there must or must not be one of this identity already; another program's
+  ///     counts.
+  /// - Returns: The credential as it was stored.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
+  ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring knows.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try credential.checkRules(secretCount: secret.count)
+    try credential.checkAccessibility()
+    let encoded = try SharedSecret(StoredText.encode(secret))
+    let identity = credential.identity
+    return try change { writer throws(KeychainError) in
+      let existing =
+        try mode == .addOrReplace
+        ? writer.finder.ownItem(identity) : writer.finder.item(identity)
+      try mode.check(existing?.credential, identity: identity)
+      var stored = credential
+      if let existing, existing.isOurs {
+        stored.stamp(version: writer.nextVersion(), created: existing.credential.created)
+        try writer.replace(existing.item, by: stored, secret: encoded)
+        return (stored, [CredentialChange(identity, .updated)])
+      }
+      stored.stamp(version: writer.nextVersion(), created: nil)
+      try writer.create(stored, secret: encoded)
+      return (stored, [CredentialChange(identity, .added)])
+    }
+  }
+
+  /// Changes what is known about a credential; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - update: The changes.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
+  ///   program's item.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try change { writer throws(KeychainError) in
+      let existing = try writer.existing(identity, expectedVersion)
+      var changed = update.applied(to: existing.credential)
+      try changed.checkRules(secretCount: nil)
+      try changed.checkAccessibility()
+      changed.stamp(version: writer.nextVersion(), created: existing.credential.created)
+      try writer.replace(existing.item, by: changed, secret: nil)
+      return (changed, [CredentialChange(identity, .updated)])
+    }
+  }
+
+  /// Gives a credential another name; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - newIdentity: What names it from then on; another program's item of this name counts as taken.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
+  ///   program's item.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try change { writer throws(KeychainError) in
+      let existing = try writer.existing(identity, expectedVersion)
+      guard identity != newIdentity else { return (existing.credential, []) }
+      var renamed = try existing.credential.renamed(newIdentity)
+      guard try writer.finder.item(newIdentity) == nil else { throw .alreadyExists(newIdentity) }
+      renamed.stamp(version: writer.nextVersion(), created: existing.credential.created)
+      try writer.replace(existing.item, by: renamed, secret: nil)
+      return (
+        renamed, [CredentialChange(identity, .removed), CredentialChange(newIdentity, .added)]
+      )
+    }
+  }
+
+  /// Removes a credential; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential. If there is none of ours, another program's item of this
+  ///     name is removed.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: `false` if there was none.
+  /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` if the
+  ///   provider asks before it removes anything, and nobody may be asked.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    try change { writer throws(KeychainError) in
+      guard let existing = try writer.finder.item(identity) else { return (false, []) }
+      try existing.credential.checkVersion(expectedVersion)
+      try writer.remove(existing.item)
+      return (true, [CredentialChange(identity, .removed)])
+    }
+  }
+
+  /// Makes a change while no other store of the user does, and tells the observers.
+  private func change<Value>(
+    _ body: (borrowing ItemWriter) throws(KeychainError) -> (Value, [CredentialChange])
+  ) throws(KeychainError) -> Value {
+    let (value, changes) = try run { operation throws(KeychainError) in
+      // Before the lock, since somebody may be asked.
+      let finder = try ItemFinder.creating(operation)
+      let lock = try WriterLock(
+        environment: configuration.environment, Deadline(after: configuration.deadline))
+      operation.restartDeadline()
+      return try body(ItemWriter(finder, lock, watch))
+    }
+    for change in changes { watch.observers.notify(change) }
+    return value
+  }
+}
+
+extension Credential {
+  fileprivate func checkAccessibility() throws(KeychainError) {
+    guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
+    throw KeychainError(
+      .refused, "the desktop keyring cannot promise \(accessibility)",
+      recovery: "use the vault, or another accessibility")
+  }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+public import KeychainCredentials
+internal import KeychainSecrets
+
+/// The desktop keyring: a collection of the Secret Service, such as gnome-keyring's or KeePassXC's.
+///
+/// ```swift
+/// let store = SecretServiceStore()
+/// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
+/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// ```
+///
+/// Items of other programs are found, too, under the names that those programs gave them; what is stored
+/// becomes an item of its own beside them, and is preferred. Every program of the session can read every
+/// item: the keyring protects what lies on the disk, and from other users.
+///
+/// Handles are cheap and can be used from all threads. The process has one connection to each bus, made by
+/// the first call, and made anew after the bus or the provider ended.
+///
+/// A provider changes the secret and the attributes of an item one after the other, and has no
+/// check-and-set. All stores of the user therefore take turns; a program that does not know the lock can
+/// change an item between the check and the change.
+public final class SecretServiceStore: CredentialStore {
+  /// Where items are kept, and how the provider may behave.
+  public let configuration: Configuration
+
+  let watch: ChangeWatch
+
+  /// Makes a handle; nothing is connected before the first use.
+  ///
+  /// - Parameter configuration: Where items are kept, and how the provider may behave.
+  public init(configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    watch = ChangeWatch(configuration)
+  }
+
+  /// Runs an operation on the connection of the process.
+  ///
+  /// If the provider went away since the last call, which only the first message tells, a second attempt
+  /// is made with a new connection, unless something may have been written.
+  func run<Result: ~Copyable>(
+    _ body: (ServiceOperation) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    let address = try BusAddress(environment: configuration.environment)
+    let slot = ConnectionPool.slot(for: address)
+    let deadline = Deadline(after: configuration.deadline)
+    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline)
+    do throws(KeychainError) {
+      return try body(first)
+    } catch {
+      guard let failure = first.failure, failure.endsConnection else { throw error }
+      slot.drop(first.connection)
+      guard failure.isUndelivered, !first.hasWritten else { throw error }
+    }
+    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline)
+    do throws(KeychainError) {
+      return try body(second)
+    } catch {
+      if second.failure?.endsConnection ?? false { slot.drop(second.connection) }
+      throw error
+    }
+  }
+}

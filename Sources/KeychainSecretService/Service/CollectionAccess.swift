@@ -1,0 +1,82 @@
+internal import KeychainCredentials
+
+extension ServiceOperation {
+  /// The path of the store's collection; of the default one, the alias, which always means the current.
+  func collectionPath() throws(KeychainError) -> String? {
+    switch configuration.collection {
+    case .default: Self.servicePath + "/aliases/default"
+    case .session: Self.servicePath + "/collection/session"
+    case .named(let label): try collectionPath(label: label)
+    }
+  }
+
+  private func collectionPath(label: String) throws(KeychainError) -> String? {
+    let list = try answer(
+      to: getProperty(Self.servicePath, Self.serviceInterface, "Collections"))
+    let paths = list.elements.first?.texts ?? []
+    let labels = results(of: paths.map { getProperty($0, Self.collectionInterface, "Label") })
+    let found = zip(paths, labels).filter { _, answer in
+      (try? answer.get())?.elements.first?.text?.hasSameBytes(as: label) ?? false
+    }
+    guard found.count < 2 else {
+      throw KeychainError(.ambiguous, "\(found.count) collections are called '\(label)'")
+    }
+    return found.first?.0
+  }
+
+  /// The failure if the collection is not there.
+  var noCollection: KeychainError {
+    switch configuration.collection {
+    case .default:
+      KeychainError(
+        .noStore, "the desktop keyring has no default collection",
+        recovery: "make a keyring or open a database at the desktop, or use the vault")
+    case .session:
+      KeychainError(
+        .noStore, "this provider of the Secret Service has no collection for the session only",
+        recovery: "use the default collection")
+    case .named(let label):
+      KeychainError(
+        .noStore, "the desktop keyring has no collection '\(label)'",
+        recovery: "make it at the desktop, or use the default collection")
+    }
+  }
+
+  /// Makes the collection, where the provider does that without a question or may ask.
+  func createCollection() throws(KeychainError) {
+    let label: String
+    switch configuration.collection {
+    case .default: label = "Default keyring"
+    case .session: throw noCollection
+    case .named(let name): label = name
+    }
+    let answer = try answer(
+      to: service(
+        "CreateCollection",
+        [
+          .properties([(Self.collectionInterface + ".Label", .string(label))]),
+          .string(configuration.collection == .default ? "default" : ""),
+        ])
+    ).elements
+    guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
+    if prompt != "/" { _ = try run(prompt: prompt, .dialog, ifDenied: noCollection) }
+  }
+
+  /// Unlocks collections or items, which may take a question.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if that cannot be asked.
+  func unlock(_ path: String) throws(KeychainError) {
+    var path = path
+    if path.hasSuffix("/aliases/default") {
+      // Providers unlock objects, not aliases.
+      path = try answer(to: service("ReadAlias", [.string("default")])).elements.first?.text ?? path
+    }
+    let answer = try answer(to: service("Unlock", [.objectPaths([path])])).elements
+    guard answer.count == 2, let prompt = answer[1].text else { throw .lockedKeyring }
+    guard prompt != "/" else {
+      guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
+      return
+    }
+    _ = try run(prompt: prompt, .dialog, ifDenied: .lockedKeyring)
+  }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import Synchronization
+
+/// The connections of the process: one for each bus, made by the first call that needs it.
+///
+/// A provider that asks people about each new program would ask about each connection.
+enum ConnectionPool {
+  private static let slots = Mutex<[BusAddress: ConnectionSlot]>([:])
+
+  static func slot(for address: BusAddress) -> ConnectionSlot {
+    slots.withLock { slots in
+      if let slot = slots[address] { return slot }
+      let slot = ConnectionSlot(address)
+      slots[address] = slot
+      return slot
+    }
+  }
+}
+
+/// The place of one connection: while one thread makes it, others wait for it.
+final class ConnectionSlot: @unchecked Sendable {
+  // @unchecked Sendable because `condition` guards what changes.
+  let address: BusAddress
+  private let condition = NSCondition()
+  private var connection: SecretServiceConnection?
+  private var isConnecting = false
+
+  init(_ address: BusAddress) { self.address = address }
+
+  /// Returns the connection, made anew if there is none or it has ended.
+  func connect(_ deadline: Deadline) throws(KeychainError) -> SecretServiceConnection {
+    if let existing = try waitForTurn(deadline) {
+      try existing.bus.checkProcess()
+      return existing
+    }
+    let made = Result { () throws(KeychainError) in
+      try SecretServiceConnection(address, deadline)
+    }
+    condition.lock()
+    connection = try? made.get()
+    isConnecting = false
+    condition.broadcast()
+    condition.unlock()
+    return try made.get()
+  }
+
+  /// Forgets a connection that no longer works; whoever still uses it keeps it until then.
+  func drop(_ failed: SecretServiceConnection) {
+    condition.lock()
+    if connection === failed { connection = nil }
+    condition.unlock()
+  }
+
+  /// Returns the connection, or `nil` if the caller shall make it.
+  private func waitForTurn(_ deadline: Deadline) throws(KeychainError) -> SecretServiceConnection? {
+    condition.lock()
+    defer { condition.unlock() }
+    while isConnecting {
+      guard condition.wait(until: Date(timeIntervalSinceNow: deadline.seconds)) else {
+        throw .timedOut
+      }
+    }
+    if let connection, !connection.bus.isClosed { return connection }
+    connection = nil
+    isConnecting = true
+    return nil
+  }
+}

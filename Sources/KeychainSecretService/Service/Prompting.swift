@@ -1,0 +1,97 @@
+internal import KeychainCredentials
+
+extension ServiceOperation {
+  /// What a prompt of the provider would be about.
+  enum PromptKind {
+    /// A step of the provider's own, which shows nothing where the collection is unlocked: KeePassXC
+    /// makes every new item in one.
+    case silent
+
+    /// Something that may show a dialog.
+    case dialog
+  }
+
+  private static let promptInterface = "org.freedesktop.Secret.Prompt"
+
+  /// Lets a prompt run, and returns its result.
+  ///
+  /// - Parameters:
+  ///   - path: The prompt.
+  ///   - kind: What it is about.
+  ///   - denied: The failure if nobody may be asked.
+  /// - Returns: What the provider says at its end.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person said no,
+  ///   ``KeychainError/Code/timedOut`` if nobody said anything, or `denied`.
+  func run(
+    prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
+  ) throws(KeychainError) -> BusValue {
+    guard kind == .silent || configuration.canPrompt else {
+      dismiss(path)
+      throw denied
+    }
+    let limit =
+      configuration.canPrompt ? Deadline(after: configuration.promptDeadline) : deadline
+    let outcome = wait(forPrompt: path, limit)
+    restartDeadline()
+    switch outcome {
+    case .completed(let isDismissed, let result):
+      guard !isDismissed else { throw configuration.canPrompt ? .dismissed : denied }
+      return result
+    case .failed(let error):
+      note(error)
+      throw KeychainError(error)
+    case .timedOut:
+      dismiss(path)
+      throw KeychainError(
+        .timedOut, "nobody answered the question of the desktop keyring",
+        recovery: "answer it at the desktop")
+    }
+  }
+
+  private func dismiss(_ path: String) {
+    _ = results(of: [call(path, Self.promptInterface, "Dismiss")])
+  }
+
+  private enum PromptOutcome {
+    case completed(isDismissed: Bool, result: BusValue)
+    case failed(BusError)
+    case timedOut
+  }
+
+  private func wait(forPrompt path: String, _ limit: Deadline) -> PromptOutcome {
+    let bus = connection.bus
+    guard let context = MainContext(bus.library) else { return .failed(.failed) }
+    defer { context.end() }
+    var outcome: PromptOutcome?
+    let completed = bus.listen(
+      to: BusSignalMatch(
+        sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path)
+    ) { signal in
+      let arguments = signal.arguments.elements
+      outcome = .completed(
+        isDismissed: arguments.first?.bool ?? true, result: arguments.last ?? .other)
+    }
+    // A provider that ends takes its question with it.
+    let gone = bus.listen(
+      to: BusSignalMatch(
+        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
+        name: "NameOwnerChanged", firstArgument: connection.owner)
+    ) { _ in outcome = outcome ?? .failed(.closed) }
+    defer {
+      bus.endListening(completed)
+      bus.endListening(gone)
+    }
+    let started = bus.results(
+      of: [call(path, Self.promptInterface, "Prompt", [.string("")])], deadline)
+    if case .failure(let error)? = started.first { return .failed(error) }
+    return context.ticking(200) {
+      while outcome == nil, !limit.hasPassed, !bus.isClosed { context.waitForEvent() }
+      return outcome ?? (bus.isClosed ? .failed(.closed) : .timedOut)
+    }
+  }
+}
+
+extension KeychainError {
+  static let dismissed = KeychainError(
+    .cancelled, "the question of the desktop keyring was dismissed; nothing was changed")
+}

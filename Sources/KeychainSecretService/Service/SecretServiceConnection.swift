@@ -1,0 +1,113 @@
+internal import CLibsecret
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+
+/// A connection to the session bus, and whoever owns the name of the Secret Service there.
+///
+/// Calls go to the owner that was checked, by its unique name: a program that takes the name later gets
+/// none of them.
+final class SecretServiceConnection: Sendable {
+  let bus: BusConnection
+  let owner: String
+  let ownerIdentity: ProcessIdentity
+  private let openedSession = Mutex<SecretSession?>(nil)
+
+  static let name = "org.freedesktop.secrets"
+
+  /// Connects, and starts the provider if the bus knows how.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
+  init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
+    bus = try BusConnection(address, Libsecret.shared(), deadline)
+    do throws(BusError) {
+      var owner = try bus.owner(of: Self.name, deadline)
+      if owner == nil {
+        try bus.activate(Self.name, deadline)
+        owner = try bus.owner(of: Self.name, deadline)
+      }
+      guard let owner else { throw .closed }
+      self.owner = owner
+      ownerIdentity = try bus.identity(of: owner, deadline)
+    } catch {
+      throw Self.noProvider(error)
+    }
+    guard ownerIdentity.isOurs else { throw .providerOfAnotherUser(ownerIdentity.user) }
+  }
+
+  /// The session that encrypts secrets on their way; it is opened by the first that needs it.
+  func session(_ deadline: Deadline) throws(KeychainError) -> SecretSession {
+    try openedSession.withLock { session -> Result<SecretSession, KeychainError> in
+      if let session { return .success(session) }
+      do throws(KeychainError) {
+        let opened = try SecretSession(bus, owner, deadline)
+        session = opened
+        return .success(opened)
+      } catch {
+        return .failure(error)
+      }
+    }.get()
+  }
+
+  private static func noProvider(_ error: BusError) -> KeychainError {
+    error == .timedOut ? .timedOut : .noProvider
+  }
+}
+
+extension KeychainError {
+  static let noProvider = KeychainError(
+    .noStore, "no program on the session bus provides the Secret Service",
+    recovery: "start gnome-keyring or KeePassXC's Secret Service integration, or use the vault")
+
+  static func providerOfAnotherUser(_ user: UInt32) -> Self {
+    Self(
+      .noStore, "the Secret Service on the session bus runs as another user (\(user))",
+      recovery: "use the vault")
+  }
+
+  static let timedOut = KeychainError(
+    .timedOut, "the desktop keyring does not answer",
+    recovery: "look whether its program hangs or asks something, or use the vault")
+}
+
+extension BusConnection {
+  private static let bus = "org.freedesktop.DBus"
+
+  func busCall(_ method: String, _ arguments: [BusValue]) -> BusCall {
+    BusCall(
+      destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: method,
+      arguments: arguments)
+  }
+
+  /// The unique name of whoever owns a name; `nil` if nobody does.
+  func owner(of name: String, _ deadline: Deadline) throws(BusError) -> String? {
+    do throws(BusError) {
+      let answer = try result(of: busCall("GetNameOwner", [.string(name)]), deadline)
+      return answer.elements.first?.text
+    } catch {
+      if error == .remote("org.freedesktop.DBus.Error.NameHasNoOwner") { return nil }
+      throw error
+    }
+  }
+
+  /// Asks the bus to start the program of a name.
+  func activate(_ name: String, _ deadline: Deadline) throws(BusError) {
+    _ = try result(of: busCall("StartServiceByName", [.string(name), .uint32(0)]), deadline)
+  }
+
+  /// The user and process behind a unique name, which the bus knows from the kernel.
+  func identity(of owner: String, _ deadline: Deadline) throws(BusError) -> ProcessIdentity {
+    let answers = results(
+      of: ["GetConnectionUnixUser", "GetConnectionUnixProcessID"].map {
+        busCall($0, [.string(owner)])
+      }, deadline)
+    let numbers = try answers.map { answer throws(BusError) in
+      try answer.get().elements.first?.number
+    }
+    guard let user = numbers.first ?? nil else { throw .failed }
+    return ProcessIdentity(
+      user: UInt32(truncatingIfNeeded: user),
+      process: Int32(truncatingIfNeeded: numbers.last.flatMap { $0 } ?? 0))
+  }
+}

@@ -1,0 +1,104 @@
+internal import CLibsecret
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+
+/// libsecret's session with a provider: it agrees on a key, and encrypts secrets on their way.
+@safe
+final class SecretSession: @unchecked Sendable {
+  // @unchecked Sendable because libsecret's object guards its session with a lock of its own.
+  private let service: OpaquePointer
+  private let library: Libsecret
+
+  /// The session's object at the provider.
+  let path: String
+
+  /// Agrees on a key with the provider of a unique name.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
+  init(_ bus: BusConnection, _ owner: String, _ deadline: Deadline) throws(KeychainError) {
+    library = bus.library
+    let functions = library.functions
+    var error: OpaquePointer?
+    guard
+      let service = unsafe clibsecret_service_new(
+        library.table, Self.type(library), bus.pointer, owner, deadline.milliseconds, &error)
+    else { throw unsafe Self.failure(error, bus.library) }
+    guard unsafe functions.secret_service_ensure_session_sync(service, nil, &error) != 0 else {
+      unsafe functions.g_object_unref(UnsafeMutableRawPointer(service))
+      throw unsafe Self.failure(error, bus.library)
+    }
+    unsafe self.service = service
+    path =
+      if let path = unsafe functions.secret_service_get_session_dbus_path(service) {
+        unsafe String(cString: path)
+      } else {
+        "/"
+      }
+  }
+
+  private static let registeredType = Mutex<Int>(0)
+
+  /// Our subclass of libsecret's service, which takes a connection.
+  private static func type(_ library: Libsecret) -> Int {
+    registeredType.withLock { type in
+      if type == 0 { type = unsafe clibsecret_service_register(library.table) }
+      return type
+    }
+  }
+
+  deinit { unsafe library.functions.g_object_unref(UnsafeMutableRawPointer(service)) }
+
+  /// Encrypts a secret, which passes through libsecret's locked memory only.
+  func encrypt(_ secret: borrowing SecretBytes) throws(KeychainError) -> VariantReference {
+    let functions = library.functions
+    let value = unsafe secret.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { buffer in
+        // libsecret looks at the pointer even if there is nothing to read.
+        guard let start = buffer.baseAddress else {
+          return unsafe functions.secret_value_new("", 0, "text/plain")
+        }
+        return unsafe functions.secret_value_new(
+          start.assumingMemoryBound(to: CChar.self), buffer.count, "text/plain")
+      }
+    }
+    guard let value = unsafe value else { throw Self.noMemory }
+    defer { unsafe functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
+    guard
+      let encoded = unsafe functions.secret_service_encode_dbus_secret(service, value),
+      let owned = unsafe functions.g_variant_take_ref(encoded)
+    else { throw Self.noMemory }
+    return unsafe VariantReference(taking: owned, library)
+  }
+
+  /// Decrypts a secret; `nil` if it was not encrypted for this session.
+  func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
+    let functions = library.functions
+    guard
+      let value = unsafe functions.secret_service_decode_dbus_secret(service, secret.pointer)
+    else { return nil }
+    defer { unsafe functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
+    var count = 0
+    let start = unsafe functions.secret_value_get(value, &count)
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+    do throws(SecretsError) {
+      return try unsafe SecretBytes(copying: bytes.bytes)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  private static let noMemory = KeychainError(
+    .insufficientMemory, "there is not enough memory to hold a secret")
+
+  private static func failure(_ error: OpaquePointer?, _ library: Libsecret) -> KeychainError {
+    switch unsafe BusError(taking: error, library) {
+    case .timedOut: .timedOut
+    default:
+      KeychainError(
+        .noStore, "the desktop keyring opens no session for secrets",
+        recovery: "start its program again, or use the vault")
+    }
+  }
+}

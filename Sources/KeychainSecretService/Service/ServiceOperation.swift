@@ -1,0 +1,119 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// One call of a store: its messages share a deadline and a connection.
+final class ServiceOperation {
+  let connection: SecretServiceConnection
+  let configuration: SecretServiceStore.Configuration
+  private(set) var deadline: Deadline
+
+  /// What went wrong on the bus, if something did.
+  private(set) var failure: BusError?
+
+  /// Whether a message was sent that changes something.
+  var hasWritten = false
+
+  init(
+    _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
+    _ deadline: Deadline
+  ) {
+    self.connection = connection
+    self.configuration = configuration
+    self.deadline = deadline
+  }
+
+  /// Gives the time back that a person took.
+  func restartDeadline() { deadline = Deadline(after: configuration.deadline) }
+
+  func results(of calls: [BusCall]) -> [Result<BusValue, BusError>] {
+    let results = connection.bus.results(of: calls, deadline)
+    for case .failure(let error) in results { note(error) }
+    return results
+  }
+
+  func result(of call: BusCall) throws(BusError) -> BusValue {
+    guard let result = results(of: [call]).first else { throw .failed }
+    return try result.get()
+  }
+
+  /// Makes a call whose failures are all the store's.
+  func answer(to call: BusCall) throws(KeychainError) -> BusValue {
+    do throws(BusError) {
+      return try result(of: call)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  func note(_ error: BusError) {
+    if failure == nil || error.endsConnection { failure = error }
+  }
+
+  /// The session for secrets; one that cannot be opened makes the connection useless.
+  func session() throws(KeychainError) -> SecretSession {
+    do throws(KeychainError) {
+      return try connection.session(deadline)
+    } catch {
+      note(.failed)
+      throw error
+    }
+  }
+}
+
+extension ServiceOperation {
+  static let servicePath = "/org/freedesktop/secrets"
+  static let serviceInterface = "org.freedesktop.Secret.Service"
+  static let collectionInterface = "org.freedesktop.Secret.Collection"
+  static let itemInterface = "org.freedesktop.Secret.Item"
+  private static let properties = "org.freedesktop.DBus.Properties"
+
+  func call(
+    _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = []
+  ) -> BusCall {
+    BusCall(
+      destination: connection.owner, path: path, interface: interface, method: method,
+      arguments: arguments)
+  }
+
+  func service(_ method: String, _ arguments: [BusValue]) -> BusCall {
+    call(Self.servicePath, Self.serviceInterface, method, arguments)
+  }
+
+  func getProperty(_ path: String, _ interface: String, _ name: String) -> BusCall {
+    call(path, Self.properties, "Get", [.string(interface), .string(name)])
+  }
+
+  func getProperties(_ path: String, _ interface: String) -> BusCall {
+    call(path, Self.properties, "GetAll", [.string(interface)])
+  }
+
+  func setProperty(_ path: String, _ name: String, _ value: BusValue) -> BusCall {
+    call(
+      path, Self.properties, "Set",
+      [.string(Self.itemInterface), .string(name), .variant(value)])
+  }
+}
+
+extension KeychainError {
+  /// Translates a failure of the bus.
+  init(_ error: BusError) {
+    switch error {
+    case .timedOut: self = .timedOut
+    case .isLocked: self = .lockedKeyring
+    case .remote("org.freedesktop.DBus.Error.AccessDenied"):
+      self.init(
+        .refused, "the session bus does not let this program use the desktop keyring",
+        recovery: "allow it in the sandbox or policy of this program, or use the vault")
+    case .remote(let name) where !error.endsConnection:
+      self.init(.inputOutput, "the desktop keyring answered with an error: \(name)")
+    default:
+      self.init(
+        .noStore, "the program behind the desktop keyring ended",
+        recovery: "start it again, or use the vault")
+    }
+  }
+
+  static let lockedKeyring = KeychainError(
+    .locked, "the desktop keyring is locked",
+    recovery: "unlock it at the desktop, or allow questions there")
+}

@@ -1,0 +1,30 @@
+import CredentialStoreContract
+import KeychainSecretService
+import Testing
+
+/// One after the other, since each rule needs the collection for itself; a provider takes seconds to start.
+@Suite("gnome-keyring keeps the contract of every store", .serialized, .timeLimit(.minutes(2)))
+struct GnomeKeyringContractTests {
+  private static let desktop = Result { try Desktop(.gnomeKeyring) }
+
+  @Test(arguments: ContractClause.all)
+  func keeps(_ clause: ContractClause) async throws {
+    let desktop = try Self.desktop.get()
+    try desktop.store().removeEverything()
+    try await clause.check(desktop.store())
+  }
+}
+
+/// KeePassXC is set up not to ask before it removes an item, but it wants to be allowed to.
+@Suite("KeePassXC keeps the contract of every store", .serialized, .timeLimit(.minutes(3)))
+struct KeePassXCContractTests {
+  private static let desktop = Result { try Desktop(.keePassXC) }
+
+  @Test(arguments: ContractClause.all)
+  func keeps(_ clause: ContractClause) async throws {
+    let desktop = try Self.desktop.get()
+    let store = desktop.store { $0.interaction = .allowed }
+    try store.removeEverything()
+    try await clause.check(store)
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Synchronization
+import Testing
+
+@testable import KeychainSecretService
+
+/// A desktop of its own, with a provider of the Secret Service, that ends with this object.
+final class Desktop: Sendable {
+  enum Provider: String {
+    case gnomeKeyring = "gnome-keyring"
+    case gnomeKeyringWithoutPassword = "gnome-keyring-without-password"
+    case keePassXC = "keepassxc"
+    case none
+  }
+
+  let environment: [String: String]
+  private let script: Child
+
+  init(_ provider: Provider) throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    // The script ends everything once the command does, which reads until this process lets go.
+    let command = ["sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null"]
+    script = try Child(
+      [root.appending(path: "Scripts/lib/desktop").path, provider.rawValue] + command,
+      ProcessInfo.processInfo.environment)
+    let received = script.read(until: "READY=\0")
+    var environment: [String: String] = [:]
+    for pair in received.split(separator: 0) {
+      let parts = String(decoding: pair, as: UTF8.self).split(separator: "=", maxSplits: 1)
+      environment[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
+    }
+    self.environment = environment
+    try #require(environment["READY"] != nil, "the desktop did not start")
+  }
+
+  deinit {
+    script.finishInput()
+    script.wait()
+  }
+
+  /// A handle, as a program of this desktop would have it.
+  func store(
+    _ change: (inout SecretServiceStore.Configuration) -> Void = { _ in }
+  ) -> SecretServiceStore {
+    var configuration = SecretServiceStore.Configuration()
+    configuration.environment = environment
+    change(&configuration)
+    return SecretServiceStore(configuration: configuration)
+  }
+
+  var providerProcess: Int32 { environment["DESKTOP_PROVIDER_PID"].flatMap { Int32($0) } ?? 0 }
+  var busProcess: Int32 { environment["DESKTOP_BUS_PID"].flatMap { Int32($0) } ?? 0 }
+
+  @discardableResult
+  func run(_ program: String, _ arguments: String...) throws -> (status: Int32, output: Data) {
+    try run(program, arguments)
+  }
+
+  /// Runs a program of this desktop, and returns what it printed.
+  @discardableResult
+  func run(
+    _ program: String, _ arguments: [String], input text: String = ""
+  ) throws -> (status: Int32, output: Data) {
+    let child = try Child([program] + arguments, environment)
+    child.finishInput(text)
+    let output = child.read()
+    return (child.wait(), output)
+  }
+}
+
+extension CredentialStore {
+  func removeEverything() throws {
+    for credential in try search(CredentialQuery()).credentials { try remove(credential.identity) }
+  }
+
+  @discardableResult
+  func put(_ account: String, _ text: String, group: String = "") throws -> Credential {
+    try store(
+      Credential(.genericPassword(service: "test", account: account, accessGroup: group)),
+      secret: SecretBytes(copying: text))
+  }
+
+  func text(_ account: String, service: String = "test", group: String = "") throws -> String? {
+    try text(.genericPassword(service: service, account: account, accessGroup: group))
+  }
+
+  func text(_ identity: CredentialIdentity) throws -> String? {
+    guard let stored = try secret(for: identity) else { return nil }
+    return stored.secret.withBytes { $0.text }
+  }
+}
+
+/// Expects a call to fail with a code.
+func expect(
+  _ code: KeychainError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Void
+) {
+  let error = #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
+  #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
+}
+
+extension Desktop {
+  /// Whether some program provides the Secret Service.
+  var hasProvider: Bool {
+    let answer = try? run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+      "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets")
+    return answer.map { String(decoding: $0.output, as: UTF8.self).contains("true") } ?? false
+  }
+
+  func waitForEndOfProvider() {
+    for _ in 0..<1000 where hasProvider { usleep(5000) }
+  }
+
+  /// Locks the default collection.
+  func lock() throws {
+    try run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+      "org.freedesktop.Secret.Service.Lock",
+      "array:objpath:/org/freedesktop/secrets/collection/login")
+  }
+
+  /// Starts a provider again, with the keyrings that are there.
+  func startGnomeKeyring(password: String?) throws -> Child {
+    let unlock = password == nil ? [] : ["--unlock"]
+    let child = try Child(
+      ["gnome-keyring-daemon", "--foreground", "--components=secrets"] + unlock, environment)
+    child.finishInput(password ?? "")
+    for _ in 0..<200 where !hasProvider { usleep(10_000) }
+    return child
+  }
+
+  /// Tells the bus how to start a provider.
+  func makeProviderActivatable(_ command: String) throws {
+    let runtime = try #require(environment["XDG_RUNTIME_DIR"])
+    let file = URL(filePath: runtime).deletingLastPathComponent()
+      .appending(path: "services/org.freedesktop.secrets.service")
+    let text = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(command)\n"
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    try run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.DBus", "/",
+      "org.freedesktop.DBus.ReloadConfig")
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import Synchronization
+import Testing
+
+@testable import KeychainSecretService
+
+@Suite("Observation of other programs", .timeLimit(.minutes(1)))
+struct ObservationTests {
+  private func change(_ account: String, _ kind: CredentialChange.Kind) -> CredentialChange {
+    CredentialChange(.genericPassword(service: "test", account: account), kind)
+  }
+
+  private final class Seen: Sendable {
+    let changes = Mutex<[CredentialChange]>([])
+
+    var text: String {
+      changes.withLock {
+        $0.map { "\($0.kind) \($0.identity?.account ?? "")" }.joined(separator: ", ")
+      }
+    }
+
+    func wait(for count: Int) async throws -> [CredentialChange] {
+      for _ in 0..<500 where changes.withLock({ $0.count }) < count {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      // Nothing may be told twice.
+      try await Task.sleep(for: .milliseconds(100))
+      return changes.withLock(\.self)
+    }
+  }
+
+  @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
+  func changesOfAnotherHandleAreTold(_ provider: Desktop.Provider) async throws {
+    let desktop = try Desktop(provider)
+    let (store, other) = (
+      desktop.store { $0.interaction = .allowed }, desktop.store { $0.interaction = .allowed }
+    )
+    try other.put("before", "s")
+    let seen = Seen()
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    var expected = [change("a", .added)]
+    try other.put("a", "1")
+    #expect(try await seen.wait(for: 1) == expected, "\(seen.text)")
+    try other.put("a", "2")
+    expected.append(change("a", .updated))
+    #expect(try await seen.wait(for: 2) == expected, "\(seen.text)")
+    try other.rename(
+      .genericPassword(service: "test", account: "a"),
+      to: .genericPassword(service: "test", account: "b"))
+    expected += [change("a", .removed), change("b", .added)]
+    #expect(try await seen.wait(for: 4) == expected, "\(seen.text)")
+    try store.put("b", "own")
+    try store.put("c", "own")
+    expected += [change("b", .updated), change("c", .added)]
+    #expect(try await seen.wait(for: 6) == expected, "\(seen.text)")
+    try other.remove(.genericPassword(service: "test", account: "before"))
+    expected.append(change("before", .removed))
+    #expect(try await seen.wait(for: 7) == expected, "\(seen.text)")
+    try store.remove(.genericPassword(service: "test", account: "c"))
+    expected.append(change("c", .removed))
+    #expect(try await seen.wait(for: 8) == expected, "\(seen.text)")
+    observation.cancel()
+    try other.put("d", "s")
+    #expect(try await seen.wait(for: 8).count == 8)
+  }
+
+  @Test func changesOfOtherProgramsAreTold() async throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let store = desktop.store()
+    let seen = Seen()
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    try desktop.run(
+      "secret-tool", ["store", "--label=x", "service", "test", "username", "a"], input: "1")
+    #expect(try await seen.wait(for: 1).first == change("a", .added))
+    try desktop.run("secret-tool", ["clear", "service", "test", "username", "a"])
+    #expect(try await seen.wait(for: 2).last == change("a", .removed))
+    observation.cancel()
+  }
+
+  @Test func listeningGoesOnAfterTheProviderWasStartedAgain() async throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let store = desktop.store()
+    try store.put("old", "s")
+    let seen = Seen()
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    kill(desktop.providerProcess, SIGKILL)
+    desktop.waitForEndOfProvider()
+    let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
+    defer { again.end() }
+    try desktop.store().put("new", "s")
+    #expect(try await seen.wait(for: 1) == [change("new", .added)])
+    observation.cancel()
+  }
+}
