@@ -218,3 +218,12 @@ def test_a_service_without_terminal_and_home(make_home):
   assert home.get("alice", environment=bare) == b"secret"
   home.forget_keys()
   home.run("get", "alice", environment=bare | {"KEYCHAIN_IDENTITY_FILE": None}, code=77)
+
+
+def test_nothing_else_is_left_of_an_identity_that_was_begun(home):
+  """A private key would stay beside its file, and nobody knows."""
+  traced = home.folder / "traced"
+  home.run("identity", "create", "mine", through=[
+    "strace", "-f", "-qq", "-e", "trace=openat,open,link,linkat,rename", "-o", str(traced)])
+  made = [line for line in traced.read_text().splitlines() if str(home.folder / "mine.") in line]
+  assert not made
