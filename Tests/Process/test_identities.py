@@ -134,7 +134,7 @@ def test_a_forged_vault_is_refused_by_a_pinned_identity(home, make_home):
   forger.run("slots", "add", "--recipient", recipient)
   refused = forger.run("get", "alice", "--identity", path, code=65)
   assert "another vault" in refused.error and check(forger) in refused.error
-  assert "prefs keychain identity pin FILE" in hinted(refused)
+  assert f"prefs keychain identity pin FILE --check {check(forger)}" in hinted(refused)
   forger.run("unlock", "--identity", path, code=65)
   forger.run("slots", "add", "--device", "--identity", path, code=65)
 
