@@ -18,7 +18,8 @@ extension KeychainError {
   static func otherDevice(_ name: String) -> Self {
     Self(
       .otherDevice, "\(name) is bound to another device",
-      recovery: "read it on the machine that stored it, or bring that machine's device.key along")
+      recovery: "read it on the machine that stored it, or bring that machine's device.key along; "
+        + "if that is gone for good, `prefs keychain rekey` deletes what only it could read")
   }
 
   static func locked(_ name: String) -> Self {

@@ -292,5 +292,15 @@ def test_killed_in_the_middle(home):
     if target.exists():
       tried = home.run("import", str(target), *given(home), "--dry-run", "--json").json
       assert tried["unchanged"] == 30
+  # Nor is there a part of one under another name.
+  assert {path.suffix for path in home.folder.iterdir() if path.is_file()} <= {".export", ""}
   home.run("verify")
   assert home.run("import", whole, *given(home), "--json").json["unchanged"] == 30
+
+
+def test_a_folder_by_another_name(home):
+  home.set("alice", b"x")
+  (home.folder / "stick").mkdir()
+  (home.folder / "link").symlink_to("stick")
+  export(home, "link/moved.export")
+  assert home.run("import", "stick/moved.export", *given(home), "--json").json["unchanged"] == 1

@@ -134,7 +134,7 @@ def test_a_forged_vault_is_refused_by_a_pinned_identity(home, make_home):
   forger.run("slots", "add", "--recipient", recipient)
   refused = forger.run("get", "alice", "--identity", path, code=65)
   assert "another vault" in refused.error and check(forger) in refused.error
-  assert "prefs keychain identity pin FILE" in hinted(refused)
+  assert f"prefs keychain identity pin FILE --check {check(forger)}" in hinted(refused)
   forger.run("unlock", "--identity", path, code=65)
   forger.run("slots", "add", "--device", "--identity", path, code=65)
 
@@ -218,3 +218,12 @@ def test_a_service_without_terminal_and_home(make_home):
   assert home.get("alice", environment=bare) == b"secret"
   home.forget_keys()
   home.run("get", "alice", environment=bare | {"KEYCHAIN_IDENTITY_FILE": None}, code=77)
+
+
+def test_nothing_else_is_left_of_an_identity_that_was_begun(home):
+  """A private key would stay beside its file, and nobody knows."""
+  traced = home.folder / "traced"
+  home.run("identity", "create", "mine", through=[
+    "strace", "-f", "-qq", "-e", "trace=openat,open,link,linkat,rename", "-o", str(traced)])
+  made = [line for line in traced.read_text().splitlines() if str(home.folder / "mine.") in line]
+  assert not made

@@ -95,3 +95,14 @@ def test_another_devices_item_stays(locked):
   refused = locked.run("rename", "bound", "new", *unlock, code=79)
   assert "bound to another device" in refused.error
   locked.run("get", "new", *unlock, code=44)
+
+
+def test_an_empty_account_is_none(home):
+  """A variable that is not set must not take a name away."""
+  home.set("alice", b"x")
+  refused = home.run("rename", "alice", "", code=64)
+  assert "the account is empty" in refused.error
+  home.run("rename", "alice", "", "--to-service", "s", code=64)
+  assert home.get("alice") == b"x"
+  home.run("rename", "alice", "", "--to-server", "example.com")
+  assert home.run("get", "", "--server", "example.com").out == b"x"

@@ -192,3 +192,13 @@ def test_slots_in_text(home):
   assert [line[:2] for line in lines] == [
     ["1", "device (this one)"], ["2", "passphrase"], ["3", "key file"]]
   assert lines[1][3] == "256 MiB, 3 passes"
+
+
+def test_the_last_passphrase_tells_what_goes_with_it_before_it_goes(home):
+  home.init()
+  home.run("slots", "add", *home.passphrase(), "--new-passphrase-file", home.passphrase(b"two")[1])
+  first = home.run("slots", "remove", "3", "--yes", *home.passphrase())
+  assert "device key alone" not in first.error
+  refused = home.run("slots", "remove", "2", *home.passphrase(), code=64)
+  assert "device key alone opens everything" in refused.error
+  assert len(home.run("slots", "list", "--json").json) == 2

@@ -33,6 +33,14 @@ struct RenameCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  func validate() throws {
+    // As of 'set': a server alone may name a password.
+    let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
+    guard !newAccount.isEmpty || isOfServer else {
+      throw ValidationError(UserInterface.Usage.emptyAccount)
+    }
+  }
+
   func perform(in session: Session) throws(KeychainError) {
     let old = try session.finder(item).existing(account: account)
     let renamed = try session.store.rename(

@@ -33,6 +33,9 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed { session.interface.say(UserInterface.willDelete(credential)) }
+    if slots.leaveOnlyTheDevice(without: number) {
+      session.interface.say(UserInterface.deviceWillOpenEverything)
+    }
     let question = UserInterface.questionToRemove(slot, deleting: doomed.count)
     guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
     let deleted = try session.vault.removeSlot(number, deletingItems: deleteItems)

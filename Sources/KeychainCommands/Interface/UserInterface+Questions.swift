@@ -42,6 +42,9 @@ extension UserInterface {
     return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
   }
 
+  static let deviceWillOpenEverything =
+    "without it this machine's device key alone opens everything: whoever has the disk reads it"
+
   static let questionToStartAnew =
     "a vault was seen here before and is gone; start anew without it? [y/N] "
 

@@ -1,34 +1,59 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import SystemPackage
 
 /// A file that appears under its name whole or not at all, and never in the place of another.
 ///
-/// It is written under a temporary name beside it, which is removed if the value goes unpublished.
+/// Until it is published it has no name, so that nothing is left of it however the process ends. Where
+/// the file system knows no such files, it has a temporary name beside its own.
 struct NewFile: ~Copyable {
   let descriptor: FileDescriptor
 
   private let path: String
-  private let temporary: String
+
+  /// The temporary name, if there is one.
+  private let temporary: String?
 
   /// Makes an empty file, open to the user alone.
   init(_ path: String) throws(KeychainError) {
     try Self.requireAbsent(path)
-    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp"
-    let descriptor: FileDescriptor
+    let nameless = Self.nameless(in: FilePath(path).folder)
+    let temporary =
+      nameless == nil ? "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp" : nil
     do throws(Errno) {
-      descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
+      descriptor =
+        if let nameless { nameless } else {
+          try PrivateFile.open(temporary ?? path, .writeOnly, flags: O_CREAT | O_EXCL)
+        }
     } catch {
       throw .system(error, "make", path)
     }
-    self.descriptor = descriptor
     self.path = path
     self.temporary = temporary
   }
 
   deinit {
     try? descriptor.close()
-    unsafe unlink(temporary)
+    if let temporary { unsafe unlink(temporary) }
+  }
+
+  /// A file without a name that can be given one, or `nil` where that is not to be had.
+  private static func nameless(in folder: String) -> FileDescriptor? {
+    guard
+      let descriptor = try? PrivateFile.open(
+        folder, .writeOnly, flags: PrivateFile.Flags.nameless)
+    else { return nil }
+    guard unsafe access(link(to: descriptor), F_OK) == 0 else {
+      try? descriptor.close()
+      return nil
+    }
+    return descriptor
+  }
+
+  /// By what the kernel shows an open file, if /proc is mounted.
+  private static func link(to descriptor: FileDescriptor) -> String {
+    "/proc/self/fd/\(descriptor.rawValue)"
   }
 
   /// Fails if something has the name already.
@@ -40,6 +65,15 @@ struct NewFile: ~Copyable {
       throw .system(error, "look at", path)
     }
     throw .isThere(path)
+  }
+
+  /// Writes a secret.
+  borrowing func write(_ contents: borrowing SecretBytes) throws(KeychainError) {
+    do throws(SecretsError) {
+      try contents.write(toFileDescriptor: descriptor.rawValue)
+    } catch {
+      throw .system(Errno(rawValue: error.systemError), "write", path)
+    }
   }
 
   /// Makes what was written durable, and gives it its name.
@@ -57,16 +91,17 @@ struct NewFile: ~Copyable {
   }
 
   private borrowing func takeName() throws(KeychainError) {
-    if unsafe link(temporary, path) == 0 { return }
-    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
+    let source = temporary ?? Self.link(to: descriptor)
+    if unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return }
+    guard let temporary, [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
       throw errno == EEXIST ? .isThere(path) : .system(.current, "make", path)
     }
-    try takeNameWithoutLinks()
+    try takeName(of: temporary)
   }
 
   /// Takes the name first, with nothing in it, and then replaces what is ours: file systems without
   /// hard links, as memory sticks have them, offer nothing better.
-  private borrowing func takeNameWithoutLinks() throws(KeychainError) {
+  private borrowing func takeName(of temporary: String) throws(KeychainError) {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
       try? descriptor.close()
@@ -82,10 +117,10 @@ struct NewFile: ~Copyable {
 }
 
 extension FilePath {
-  /// The folder of a file, by which it can be opened.
+  /// The folder of a file, by which it can be opened, be it named by a link or not.
   fileprivate var folder: String {
     let folder = removingLastComponent().string
-    return folder.isEmpty ? "." : folder
+    return folder.isEmpty ? "." : folder + "/."
   }
 }
 

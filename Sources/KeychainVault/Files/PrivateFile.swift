@@ -99,8 +99,9 @@ enum PrivateFile {
   }
 
   enum Flags {
-    // <fcntl.h> has it behind a macro that Swift's Glibc module does not set.
+    // <fcntl.h> has them behind a macro that Swift's Glibc module does not set.
     static let pathOnly: CInt = 0o10000000
+    static let nameless: CInt = 0o20000000 | O_DIRECTORY
   }
 }
 

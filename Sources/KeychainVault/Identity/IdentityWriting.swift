@@ -20,14 +20,15 @@ struct IdentityWriting {
     let identity = try Self.newIdentity()
     let text = try Self.text(identity, pins)
     try PrivateFile.makeFolder(folder)
-    try writing(text) { temporary throws(KeychainError) in
-      guard unsafe link(temporary, path) == 0 else {
-        let error = Errno.current
-        guard error == .fileExists else { throw .system(error, "make", path) }
-        throw KeychainError(
-          .alreadyExists, "\(path) exists already, and is not overwritten",
-          recovery: "name a new file; what opens by an identity is lost with it")
-      }
+    do throws(KeychainError) {
+      let file = try NewFile(path)
+      try file.write(text)
+      try file.publish()
+    } catch {
+      guard error.code == .alreadyExists else { throw error }
+      throw KeychainError(
+        .alreadyExists, "\(path) exists already, and is not overwritten",
+        recovery: "name a new file; what opens by an identity is lost with it")
     }
     return identity.recipient
   }

@@ -71,7 +71,7 @@ struct RekeyDecision {
     }
     guard needPassphrase == 0 || plan.kept.contains(where: { $0.kind == .passphrase }) else {
       throw KeychainError(
-        .refused, "no passphrase would be kept, and \(needPassphrase) items need one",
+        .refused, "no passphrase would be kept, and items need one: \(needPassphrase)",
         recovery: "give one with --keep-passphrase-file, or first let the items go, with "
           + "`prefs keychain slots remove --delete-items`")
     }

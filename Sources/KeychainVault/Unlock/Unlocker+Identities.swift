@@ -66,7 +66,7 @@ extension KeychainError {
       "the vault \(path) is another vault than those that the identity from \(source) is pinned to; "
         + "its check is \(check)",
       recovery: "if that is the check where the vault was made, as after a new root key, "
-        + "run `prefs keychain identity pin FILE`")
+        + "run `prefs keychain identity pin FILE --check \(check)`")
   }
 
   static func anotherVault(_ path: String) -> Self {
