@@ -40,12 +40,12 @@ extension Vault {
       inputs.keyFile = try SlotInput.keyFile(contents)
     }
     guard try create(inputs) else {
-      throw KeychainError(.alreadyExists, "another process made the vault \(try path()) meanwhile")
+      throw .madeMeanwhile(try path())
     }
   }
 
   /// Makes the vault as the first write would: with the slot of an unlocking secret that is present,
-  /// else with the device slot alone; no question is asked.
+  /// else with the device slot alone; no question is asked, and no notice given.
   ///
   /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
   ///   gone.
@@ -54,23 +54,14 @@ extension Vault {
   ///   is pinned to other vaults.
   public func create(startingAnew: Bool) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
-    try createForFirstWrite()
+    guard try create(slotsOfSourcesAtHand()) else { throw .madeMeanwhile(try path()) }
   }
 
   /// Whether a secret that unlocks is at hand, by an explicit source or in the environment.
   public var hasUnlockSource: Bool { unlocker.hasUnattendedSource }
 
   func createForFirstWrite() throws(KeychainError) {
-    var inputs = NewSlots()
-    inputs.device = true
-    if let presented = try presentForNewVault() {
-      switch presented.kind {
-      case .keyFile: inputs.keyFile = try SlotInput.keyFile(presented.secret)
-      case .recipient: inputs.recipient = try recipient(presented)
-      case .recoveryCode: throw .codeMakesNoVault(presented.source)
-      default: inputs.passphrase = try slotInput(passphrase: presented.secret)
-      }
-    }
+    let inputs = try slotsOfSourcesAtHand()
     let hasDailyKey = inputs.hasDailyKey
     guard try create(inputs) else { return }
     let path = try path()
@@ -82,6 +73,21 @@ extension Vault {
         + "a code on paper opens it (`prefs keychain recovery create`)"
     configuration.notice?(
       Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
+  }
+
+  /// The device, and what is presented.
+  private func slotsOfSourcesAtHand() throws(KeychainError) -> NewSlots {
+    var inputs = NewSlots()
+    inputs.device = true
+    if let presented = try presentForNewVault() {
+      switch presented.kind {
+      case .keyFile: inputs.keyFile = try SlotInput.keyFile(presented.secret)
+      case .recipient: inputs.recipient = try recipient(presented)
+      case .recoveryCode: throw .codeMakesNoVault(presented.source)
+      default: inputs.passphrase = try slotInput(passphrase: presented.secret)
+      }
+    }
+    return inputs
   }
 
   private func presentForNewVault() throws(KeychainError) -> PresentedSecret? {
@@ -250,5 +256,11 @@ extension SlotSealing {
     case .openTier:
       try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
     }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func madeMeanwhile(_ path: String) -> Self {
+    Self(.alreadyExists, "another process made the vault \(path) meanwhile")
   }
 }

@@ -22,7 +22,7 @@ def test_doctor_before_there_is_a_vault(home):
 def test_doctor_of_a_server(home):
   home.set("alice", b"secret")
   told = home.run("doctor").out.decode()
-  assert "weak: device key only" in told
+  assert "weak: a device key opens everything" in told
   assert str(home.vault) in told and str(home.state / "device.key") in told
   assert "without device.key: " in told
   assert "everything is lost, as nothing else opens the vault" in told

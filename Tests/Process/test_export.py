@@ -133,6 +133,10 @@ def test_what_is_refused(home):
   for name, contents in (("empty", b""), ("stranger", b"x" * 500)):
     refused = home.run("import", home.file(name, contents), *given(home), code=65)
     assert "not an export" in refused.error and "prefs keychain export" in hinted(refused)
+  # Whoever restores a backup may well try this first.
+  home.run("backup", "copy.db")
+  refused = home.run("import", "copy.db", *given(home), code=65)
+  assert "is a vault" in refused.error and "accept-restored" in hinted(refused)
   home.run("import", "missing", *given(home), code=74)
   home.run("export", "missing/x", *given(home), code=74)
   home.run("export", "other", *given(home, b""), code=79)

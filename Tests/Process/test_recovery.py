@@ -138,12 +138,22 @@ def test_the_device_key_is_lost(home):
   assert home.get("alice", "--recovery-code-file", path) == b"secret"
   home.run("unlock", "--recovery-code-file", path)
   assert home.get("alice") == b"secret"
+  next_steps = " ".join(home.run("doctor", "--json").json["next"])
+  assert "slots add --device" in next_steps
   home.run("lock", "--all")
   home.run("slots", "add", "--device", "--recovery-code-file", path)
+  assert "slots add --device" not in " ".join(home.run("doctor", "--json").json["next"])
   home.run("slots", "remove", "1", "--yes")
   assert kinds(home) == [("recoveryCode", "root"), ("device", "root")]
   assert home.get("alice") == b"secret"
   home.run("verify")
+
+
+def test_a_wrong_passphrase_names_the_code(locked):
+  assert hinted(locked.run("get", "whenUnlocked", *locked.passphrase(b"no"), code=78)) == ""
+  locked.run("recovery", "create", "--code-file", "code", *locked.passphrase())
+  refused = locked.run("get", "whenUnlocked", *locked.passphrase(b"no"), code=78)
+  assert "--recovery-code-file" in hinted(refused) and "passphrase, with" not in hinted(refused)
 
 
 def test_codes_that_do_not_open(home):
@@ -209,7 +219,7 @@ def test_first_use_and_doctor_name_the_code(home):
   assert "run 'prefs keychain recovery create'" in told
   make_code(home)
   told = home.run("doctor").out.decode()
-  assert "recovery create" not in told
+  assert "run 'prefs keychain recovery create'" not in told
   assert "nothing is lost, as slot 2, recovery code, opens everything" in told
   key = (home.state / "device.key").rename(home.folder / "away")
   told = home.run("doctor").out.decode()
@@ -220,6 +230,18 @@ def test_first_use_and_doctor_name_the_code(home):
 
 def test_init_names_the_code(home):
   assert "recovery create" in hinted(home.run("init"))
+
+
+def test_doctor_tells_how_a_passphrase_comes_beside_a_code(home):
+  """What it says is done word by word."""
+  home.set("alice", b"secret")
+  make_code(home)
+  steps = home.run("doctor", "--json").json["next"]
+  assert [step for step in steps if "for protection" in step] == [
+    "for protection of the disk too, run 'prefs keychain slots remove 2', "
+    "'prefs keychain slots add --passphrase', then 'prefs keychain recovery create' for a new code"]
+  home.run("slots", "remove", "2", "--yes")
+  home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1])
 
 
 def test_a_code_and_the_first_passphrase(home):

@@ -58,6 +58,13 @@ def test_what_unlocks_is_kept_and_other_slots_go_after_a_yes(locked):
   locked.run("verify", *unlock)
 
 
+def test_a_recovery_code_that_goes_is_to_be_made_anew(locked):
+  unlock = locked.passphrase()
+  locked.run("recovery", "create", "--code-file", "code", *unlock)
+  assert "recovery create" in hinted(locked.run("rekey", "--yes", *unlock))
+  assert "recovery create" not in hinted(locked.run("rekey", "--yes", *unlock))
+
+
 def test_several_are_kept(locked):
   unlock = locked.passphrase()
   for name in (b"second", b"third"):

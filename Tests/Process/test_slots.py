@@ -26,6 +26,12 @@ def test_init_variants(make_home):
   assert "is locked" in alone.run("get", "alice", code=77).error
 
 
+def test_init_by_a_source_at_hand_tells_once(home):
+  made = home.run("init", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  assert made.error.count("made the vault") == 1
+
+
 def test_init_with_key_files(home, make_home):
   key = str(home.folder / "key")
   home.run("init", "--new-key-file", key)

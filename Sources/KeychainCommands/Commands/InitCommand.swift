@@ -9,10 +9,9 @@ struct InitCommand: KeychainSubcommand {
     commandName: "init",
     abstract: "Make a vault, and choose what opens it",
     discussion: """
-      The device key of this machine opens the vault unless --no-device is given. As soon as a \
-      passphrase, a key file or an identity opens it too, the device key alone reads only what needs \
-      no unlock. \
-      On a terminal, and without options, a passphrase is asked for; an empty one means none. \
+      The device key of this machine opens the vault unless --no-device is given. In a vault made \
+      with a passphrase, a key file or an identity, the device key alone reads only what needs no \
+      unlock. On a terminal, and without options, a passphrase is asked for; an empty one means none. \
       Elsewhere nothing is asked.
 
       Example:

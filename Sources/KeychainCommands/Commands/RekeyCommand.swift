@@ -16,7 +16,8 @@ struct RekeyCommand: KeychainSubcommand {
       Kept are what unlocks the vault now, this machine's device key, recipients, and what is \
       named by --keep-…; on a terminal the other passphrases are asked for. All other slots go, \
       and so do credentials that are bound to other devices: they are listed, and a yes is asked \
-      for on a terminal; elsewhere --yes says it.
+      for on a terminal; elsewhere --yes says it. A recipient whose identity was stolen stays, \
+      unless 'slots remove' removes it first.
 
       Example:
         \(keychainPath) rekey

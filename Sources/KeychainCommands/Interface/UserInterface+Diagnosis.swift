@@ -67,7 +67,8 @@ extension UserInterface {
     case .strong: "strong: nothing that is locked opens but by what people or services were given"
     case .fair: "fair: a passphrase with a hash that is cheaper than usual"
     case .weak:
-      "weak: device key only, which protects against other users, not against who has the disk"
+      "weak: a device key opens everything, which protects against other users, "
+        + "not against who has the disk"
     }
   }
 
@@ -129,8 +130,9 @@ extension UserInterface {
       return ["run '\(path) init', or store a credential with '\(path) set', which makes the vault"]
     }
     var steps: [String] = []
-    if diagnosis.grade == .weak, status.canBeOpened {
-      steps.append("for protection of the disk too, run '\(path) slots add --passphrase'")
+    let isThisDevice = status.slots.contains { $0.isThisDevice == true }
+    if diagnosis.grade == .weak, status.canBeOpened, isThisDevice {
+      steps.append(protectingTheDisk(status, path))
     }
     if !status.canBeOpened {
       let opening =
@@ -142,6 +144,11 @@ extension UserInterface {
           + "while they are readable")
     } else if status.readable != .unlockedNow {
       steps.append("to unlock, run '\(path) unlock'")
+    }
+    if status.canBeOpened, !isThisDevice, status.slots.contains(where: { $0.kind == .device }) {
+      steps.append(
+        "if this is a restored backup, run '\(path) slots add --device', and this machine opens the "
+          + "vault as the old one did")
     }
     if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
       steps.append(
@@ -155,5 +162,17 @@ extension UserInterface {
     if status.isOnNetwork { steps.append("move the vault to a local disk, with KEYCHAIN_VAULT") }
     if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }
     return steps
+  }
+
+  /// The first passphrase makes new keys, to which codes and other devices cannot be carried over.
+  private static func protectingTheDisk(_ status: VaultStatus, _ path: String) -> String {
+    let hindering = status.fullSlots.filter { slot in
+      slot.kind == .recoveryCode || slot.kind == .device && slot.isThisDevice != true
+    }
+    let removing = hindering.map { "'\(path) slots remove \($0.number)', " }.joined()
+    let anew =
+      hindering.contains { $0.kind == .recoveryCode }
+      ? ", then '\(path) recovery create' for a new code" : ""
+    return "for protection of the disk too, run \(removing)'\(path) slots add --passphrase'\(anew)"
   }
 }

@@ -72,6 +72,11 @@ extension KeychainError {
 
   static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
 
+  static let needsAsyncRoot = KeychainError(
+    .internalFailure, "this command is asynchronous, and the program was started without that",
+    recovery: "its author makes the root command an AsyncParsableCommand, and awaits "
+      + "KeychainCommandLine.main")
+
   static let manualWithoutFolder = KeychainError(
     .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
 

@@ -47,6 +47,7 @@ extension UserInterface {
       ("~/.local/share/keychain/vault.db", "the vault, unless another is named ($XDG_DATA_HOME)"),
       ("~/.local/state/keychain/device.key", "this machine's key ($XDG_STATE_HOME)"),
       ("~/.local/state/keychain/seen/", "the newest state that was seen of each vault"),
+      ("~/.config/keychain/identity", "your identity, if you made one ($XDG_CONFIG_HOME)"),
     ]
   }
 }

@@ -54,6 +54,11 @@ extension UserInterface {
       "copies of the vault made before still open as they did, and hold the secrets of their time: "
         + "change those that somebody may have, and make a new backup"
     ]
+    if report.plan.dropped.contains(where: { $0.kind == .recoveryCode }) {
+      hints.append(
+        "the old recovery code opens nothing any more; for a new one, run "
+          + "'\(KeychainCommandContext.current.commandPath) recovery create'")
+    }
     if report.plan.kept.contains(where: { $0.kind == .recipient }) {
       hints.append(
         "identity files elsewhere that are pinned to the vault need the new check: "

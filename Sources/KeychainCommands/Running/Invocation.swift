@@ -16,6 +16,11 @@ struct Invocation {
       do {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
+        // Its synchronous `run()` would show help, as a group's should, and look like success.
+        let isGroup = !type(of: command).configuration.subcommands.isEmpty
+        guard isGroup || !(command is any AsyncParsableCommand) else {
+          throw KeychainError.needsAsyncRoot
+        }
         try command.run()
         return ExitCodes.success
       } catch {

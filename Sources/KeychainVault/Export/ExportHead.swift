@@ -15,6 +15,9 @@ struct ExportHead: Hashable, Sendable {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let saltCount = 32
 
+  /// How every SQLite database begins; a backup is one.
+  private static let database = Array("SQLite format 3\0".utf8)
+
   /// The head of a new export.
   init(parameters: PasswordHash.Parameters) throws(KeychainError) {
     self.parameters = parameters
@@ -69,6 +72,12 @@ struct ExportHead: Hashable, Sendable {
       return KeychainError(
         .unsupportedFormat, "the export was made by a newer release",
         recovery: "use that release, or a newer one")
+    }
+    if bytes.starts(with: Self.database) {
+      return KeychainError(
+        .foreign, "the file is a vault or another database, not an export",
+        recovery: "put a backup in the vault's place, closed to others (chmod 600), and run "
+          + "`prefs keychain accept-restored` if that is asked for")
     }
     return KeychainError(
       .foreign, "the file is not an export",

@@ -51,7 +51,8 @@ extension Unlocker {
     guard slots.isEmpty else {
       throw KeychainError(
         .incorrectSecret,
-        "the \(presented.kind) from \(presented.source) does not open the vault \(path)")
+        "the \(presented.kind) from \(presented.source) does not open the vault \(path)",
+        recovery: Self.ways(head, but: presented.kind).map { "if it is lost: \($0)" })
     }
     throw KeychainError(
       .incorrectSecret,
@@ -106,13 +107,7 @@ extension Unlocker {
         .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
     }
     let ways = [
-      kinds.contains(.device) ? bringing : nil,
-      kinds.contains(.passphrase)
-        ? "give the passphrase, with `prefs keychain unlock` or KEYCHAIN_PASSPHRASE_FILE" : nil,
-      kinds.contains(.keyFile) ? "give the key file, with KEYCHAIN_KEY_FILE" : nil,
-      kinds.contains(.recipient) ? "give an identity, with KEYCHAIN_IDENTITY_FILE" : nil,
-      kinds.contains(.recoveryCode)
-        ? "give the recovery code, with `prefs keychain unlock --recovery-code-file FILE`" : nil,
+      Self.ways(head), kinds.contains(.device) ? bringing : nil,
       sources.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
@@ -120,6 +115,25 @@ extension Unlocker {
     return KeychainError(
       .locked, "the vault \(path) is locked",
       recovery: ways.compactMap(\.self).joined(separator: "; "))
+  }
+
+  /// What a person can give that opens everything, beside one kind that failed; `nil` if nothing.
+  private static func ways(_ head: VaultHead, but failed: SlotKind? = nil) -> String? {
+    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    let ways: [(SlotKind, String)] = [
+      (
+        .passphrase,
+        "give the passphrase, with `prefs keychain unlock` or KEYCHAIN_PASSPHRASE_FILE"
+      ),
+      (.keyFile, "give the key file, with KEYCHAIN_KEY_FILE"),
+      (.recipient, "give an identity, with KEYCHAIN_IDENTITY_FILE"),
+      (
+        .recoveryCode,
+        "give the recovery code, with `prefs keychain unlock --recovery-code-file FILE`"
+      ),
+    ]
+    let possible = ways.filter { kinds.contains($0.0) && $0.0 != failed }.map(\.1)
+    return possible.isEmpty ? nil : possible.joined(separator: "; ")
   }
 }
 
