@@ -176,6 +176,9 @@ public struct PassphraseRequest: Hashable, Sendable {
   /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` where nothing else is left to open the vault.
   public let kind: SlotKind
 
+  /// Whether a recovery code can be the answer, too.
+  public let takesRecoveryCode: Bool
+
   /// How many times the answer was wrong before; asking ends after three wrong answers.
   public let failedAttempts: Int
 }

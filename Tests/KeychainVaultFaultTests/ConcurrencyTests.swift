@@ -6,7 +6,7 @@ import KeychainVaultTesting
 import Synchronization
 import Testing
 
-@Suite("Many use one vault at once", .timeLimit(.minutes(5)))
+@Suite("Many use one vault at once", .timeLimit(.minutes(14)))
 struct ConcurrencyTests {
   @Test(arguments: [true, false])
   func threads(_ areSharing: Bool) throws {

@@ -6,7 +6,7 @@ import KeychainVaultTesting
 import Testing
 
 /// Changes single bytes of a vault file, thousands of times.
-@Suite("A byte of the file is changed", .timeLimit(.minutes(10)))
+@Suite("A byte of the file is changed", .timeLimit(.minutes(14)))
 struct DamagedByteTests {
   #if DEBUG
   /// A debug build tries a part, which takes it as long as a release build takes for all.

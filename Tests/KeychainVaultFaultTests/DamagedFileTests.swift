@@ -7,7 +7,7 @@ import KeychainVaultTesting
 import Testing
 
 /// Puts something else in the place of a vault file.
-@Suite("Something else lies in the place of a vault", .timeLimit(.minutes(5)))
+@Suite("Something else lies in the place of a vault", .timeLimit(.minutes(14)))
 struct DamagedFileTests {
   @Test func aVaultCutOffAnywhere() throws {
     let sample = try SampleVault(passphrase: nil)

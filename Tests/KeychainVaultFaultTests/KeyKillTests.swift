@@ -7,7 +7,7 @@ import KeychainVaultTesting
 import Testing
 
 /// Kills a process that changes keys and names at random moments.
-@Suite("A changer of keys or names is killed", .timeLimit(.minutes(5)))
+@Suite("A changer of keys or names is killed", .timeLimit(.minutes(14)))
 struct KeyKillTests {
   @Test func newKeysAreThereOrAreNot() throws {
     var checks: Set<String> = []

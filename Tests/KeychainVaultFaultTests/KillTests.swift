@@ -7,7 +7,7 @@ import KeychainVaultTesting
 import Testing
 
 /// Kills a writing process at random moments.
-@Suite("A writer is killed", .timeLimit(.minutes(5)))
+@Suite("A writer is killed", .timeLimit(.minutes(14)))
 struct KillTests {
   @Test(arguments: 0..<10)
   func whatWasAcknowledgedIsThere(_ group: Int) throws {

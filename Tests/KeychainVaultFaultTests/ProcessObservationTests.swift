@@ -6,7 +6,7 @@ import KeychainVaultTesting
 import Synchronization
 import Testing
 
-@Suite("Observing other processes", .timeLimit(.minutes(5)))
+@Suite("Observing other processes", .timeLimit(.minutes(14)))
 struct ProcessObservationTests {
   @Test func changesOfSeveralProcessesAreTold() throws {
     let vault = try TestVault()

@@ -5,7 +5,7 @@ import KeychainVaultTesting
 import Testing
 
 /// Lets every call of SQLite to its files fail once, for each operation.
-@Suite("Every Nth call of SQLite to its files fails", .timeLimit(.minutes(10)))
+@Suite("Every Nth call of SQLite to its files fails", .timeLimit(.minutes(14)))
 struct SQLiteFaultTests {
   @Test(arguments: FaultedOperation.writes)
   func aWriteHappensOrDoesNot(_ operation: FaultedOperation) throws {

@@ -71,12 +71,46 @@ struct RecoverySlotTests {
     let code = try vault.addRecoveryCode()
     let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
     #expect(error?.code == .refused)
-    #expect(error?.recovery?.contains("recovery create") == true)
+    #expect(error?.recovery?.contains("--recovery-code-file") == true)
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
     try vault.handle().removeSlot(2)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
     #expect(
       failure { _ = try vault.handle(recoveryCode: code).text("a") }?.code == .incorrectSecret)
+  }
+
+  @Test func aCodeThatIsGivenStaysBesideTheFirstPassphrase() throws {
+    let code = try vault.addRecoveryCode()
+    try vault.handle(recoveryCode: code).addPassphraseSlot(SecretBytes(copying: "open"))
+    let slots = try vault.handle().slots()
+    #expect(slots.map(\.kind) == [.device, .recoveryCode, .passphrase])
+    #expect(slots.map(\.grant) == [.openTier, .root, .root])
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+    #expect(try vault.handle(passphrase: "open").text("a") == "one")
+    #expect(try vault.handle(passphrase: "open").verify().isIntact)
+  }
+
+  @Test func aCodeIsTakenWhereThePassphraseIsAskedFor() throws {
+    try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
+    let code = try vault.addRecoveryCode(passphrase: "open")
+    for answer in [code, "open"] {
+      try vault.handle().lock(all: true)
+      let asked = Mutex<[PassphraseRequest]>([])
+      let handle = vault.handle {
+        $0.interaction = .allowed { request throws(KeychainError) in
+          asked.withLock { $0.append(request) }
+          do throws(SecretsError) {
+            return try SecretBytes(copying: answer)
+          } catch {
+            throw KeychainError(error)
+          }
+        }
+      }
+      #expect(try handle.text("a") == "one")
+      #expect(asked.withLock { $0.map(\.kind) } == [.passphrase])
+      #expect(asked.withLock { $0.map(\.takesRecoveryCode) } == [true])
+    }
+    try vault.handle().lock(all: true)
   }
 
   /// A code is no key for every day: without it, the device must open the vault again.

@@ -26,6 +26,17 @@ struct SlotTests {
     #expect(try vault.handle().verify().isIntact)
   }
 
+  /// Two that each remove what the other one has would leave none of them.
+  @Test func whoseSlotIsGoneChangesNoSlots() throws {
+    let vault = try TestVault()
+    try vault.handle(passphrase: "one").put("a", "secret")
+    try vault.handle(passphrase: "one").addPassphraseSlot(secret("two"))
+    let admin = try vault.handle(passphrase: "one").administration()
+    try vault.handle(passphrase: "two").removeSlot(2)
+    #expect(code { try admin.change { _ throws(KeychainError) in } } == .busy)
+    #expect(try vault.handle(passphrase: "two").text("a") == "secret")
+  }
+
   @Test func aKeyFileOpensTheVault() throws {
     let vault = try TestVault()
     let key = try vault.file("key", String(repeating: "k", count: 32))

@@ -235,13 +235,15 @@ def test_init_names_the_code(home):
 def test_doctor_tells_how_a_passphrase_comes_beside_a_code(home):
   """What it says is done word by word."""
   home.set("alice", b"secret")
-  make_code(home)
+  code = make_code(home)
   steps = home.run("doctor", "--json").json["next"]
   assert [step for step in steps if "for protection" in step] == [
-    "for protection of the disk too, run 'prefs keychain slots remove 2', "
-    "'prefs keychain slots add --passphrase', then 'prefs keychain recovery create' for a new code"]
-  home.run("slots", "remove", "2", "--yes")
-  home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1])
+    "for protection of the disk too, run "
+    "'prefs keychain slots add --passphrase --recovery-code-file FILE'"]
+  home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1],
+           "--recovery-code-file", code)
+  home.run("lock", "--all")
+  assert home.get("alice", "--recovery-code-file", code) == b"secret"
 
 
 def test_a_code_and_the_first_passphrase(home):

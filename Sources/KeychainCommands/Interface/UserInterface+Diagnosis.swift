@@ -164,15 +164,14 @@ extension UserInterface {
     return steps
   }
 
-  /// The first passphrase makes new keys, to which codes and other devices cannot be carried over.
+  /// The first passphrase makes new keys, to which other devices cannot be carried over, and one code only
+  /// if it is given.
   private static func protectingTheDisk(_ status: VaultStatus, _ path: String) -> String {
-    let hindering = status.fullSlots.filter { slot in
-      slot.kind == .recoveryCode || slot.kind == .device && slot.isThisDevice != true
-    }
-    let removing = hindering.map { "'\(path) slots remove \($0.number)', " }.joined()
-    let anew =
-      hindering.contains { $0.kind == .recoveryCode }
-      ? ", then '\(path) recovery create' for a new code" : ""
-    return "for protection of the disk too, run \(removing)'\(path) slots add --passphrase'\(anew)"
+    let devices = status.fullSlots.filter { $0.kind == .device && $0.isThisDevice != true }
+    let codes = status.fullSlots.filter { $0.kind == .recoveryCode }
+    let removing = (devices + codes.dropLast()).map { "'\(path) slots remove \($0.number)', " }
+    let code = codes.isEmpty ? "" : " --recovery-code-file FILE"
+    return "for protection of the disk too, run \(removing.joined())"
+      + "'\(path) slots add --passphrase\(code)'"
   }
 }

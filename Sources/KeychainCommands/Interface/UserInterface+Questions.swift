@@ -12,7 +12,8 @@ extension UserInterface {
 
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
-    let what = "\(request.kind)"
+    let isEither = request.takesRecoveryCode && request.kind != .recoveryCode
+    let what = isEither ? "\(request.kind) or recovery code" : "\(request.kind)"
     let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
     return "\(again)\(hostName): \(what) of \(request.vaultPath.visible): "
   }

@@ -33,14 +33,16 @@ struct IdentityWriting {
     return identity.recipient
   }
 
-  /// Adds a pin to the text of an identity file, dropping the others if that is asked for.
+  /// Sees to it that a pin stands in the text of an identity file, dropping those of the others that
+  /// are to go.
   func replace(
-    _ text: borrowing SecretBytes, pin: VaultCheck, dropping: Bool
+    _ text: borrowing SecretBytes, pin: VaultCheck, dropping isDropped: (VaultCheck) -> Bool
   ) throws(KeychainError) {
     let old = try IdentityFile(text: text, name: path)
-    let isThere = old.pins.contains(pin) && !dropping
-    guard !isThere else { return }
-    let new = try Self.text(text, pin: pin, dropping: dropping, name: path)
+    guard !old.pins.contains(pin) || old.pins.contains(where: { $0 != pin && isDropped($0) }) else {
+      return
+    }
+    let new = try Self.text(text, pin: pin, dropping: isDropped, name: path)
     try writing(new) { temporary throws(KeychainError) in
       guard unsafe rename(temporary, path) == 0 else {
         throw .system(.current, "replace", path)
@@ -83,11 +85,16 @@ struct IdentityWriting {
   }
 
   private static func text(
-    _ text: borrowing SecretBytes, pin: VaultCheck, dropping: Bool, name: String
+    _ text: borrowing SecretBytes, pin: VaultCheck, dropping isDropped: (VaultCheck) -> Bool,
+    name: String
   ) throws(KeychainError) -> SecretBytes {
     var kept: [Range<Int>] = []
     for line in try IdentityFile.lines(of: text, name: name) {
-      if dropping, case .pin = try IdentityFile.content(of: text, line) { continue }
+      if case .pin(let check) = try IdentityFile.content(of: text, line),
+        check == pin || isDropped(check)
+      {
+        continue
+      }
       kept.append(line)
     }
     // What follows the last line feed is no line, unless something stands there.

@@ -73,7 +73,7 @@ extension Vault {
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
     let text = try SecretFile.named(path, name: path, credentialsFolder: nil)
-    try file.replace(text, pin: pin, dropping: replacing)
+    try file.replace(text, pin: pin, dropping: { _ in replacing })
     return try identity(at: path)
   }
 

@@ -147,7 +147,7 @@ extension Vault {
           return slot
         }
       } else {
-        try VaultRekey(admin: admin).addFirstSecret(input)
+        try VaultRekey(admin: admin).addFirstSecret(input, keeping: RekeySecrets(self, admin))
       }
     if !isCut { tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty) }
     return slot.described(isThisDevice: nil)

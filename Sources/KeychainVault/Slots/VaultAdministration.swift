@@ -50,7 +50,7 @@ struct VaultAdministration: Sendable {
   func transaction<Result>(
     checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (keys, root, session) = (keys, root, session)
+    let (keys, root, session, opener) = (keys, root, session, opener)
     let sealing = ItemSealing(keys: keys, device: try session.unlocker.device.find())
     return try session.opened.storage.write(session.deadline) {
       (rows: any WritableVaultRows) throws(KeychainError) -> Result in
@@ -62,6 +62,8 @@ struct VaultAdministration: Sendable {
           rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
         keys: keys, root: root)
       if checkingSlots { try change.requireTrustedSlots() }
+      // Else two could each remove what the other one opened the vault by.
+      guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
       return try body(&change)
     }
   }

@@ -4,26 +4,31 @@ internal import KeychainCredentials
 extension VaultRekey {
   /// Adds the first passphrase or key file: the root key that the device secret knows is given up,
   /// and the device slot opens tier T0 only.
-  func addFirstSecret(_ input: borrowing SlotInput) throws(KeychainError) -> SlotRow {
+  ///
+  /// A recovery code stays if it is what opened the vault now.
+  func addFirstSecret(
+    _ input: borrowing SlotInput, keeping secrets: RekeySecrets
+  ) throws(KeychainError) -> SlotRow {
     try run { change throws(KeychainError) -> Decision<SlotRow> in
       try change.requireTrustedSlots()
-      let (own, recipients) = try slotsToCarry(change)
+      let (own, recipients) = try slotsToCarry(change, secrets)
       let slot = try seal(input, number: try change.freeNumber(for: input.kind))
       var slots = [try carry(own, grant: .openTier), slot]
       for recipient in recipients { slots.append(try carry(recipient, grant: .root)) }
+      for (number, kept) in secrets.kept { slots.append(try seal(kept.input, number: number)) }
       return Decision(slots: slots, result: slot)
     }
   }
 
   /// This device's slot, and those of recipients, whose macs were checked; others would hold the old
-  /// root key, and their secrets are not here.
+  /// root key, and their secrets are not here, unless they are kept.
   private func slotsToCarry(
-    _ change: borrowing SlotChange
+    _ change: borrowing SlotChange, _ secrets: RekeySecrets
   ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {
     let number = try admin.session.unlocker.device.slot(admin.head)?.number
     var rest = try change.slots()
     let recipients = rest.filter { $0.recipient?.isUsable ?? false }
-    rest.removeAll { recipients.contains($0) }
+    rest.removeAll { recipients.contains($0) || secrets.kept[$0.number]?.slot == $0 }
     let own = rest.first { $0.number == number }
     rest.removeAll { $0.number == number }
     guard rest.isEmpty else { throw Self.notCarried(rest) }
@@ -35,8 +40,9 @@ extension VaultRekey {
     let names = slots.map { "\($0.number) (\($0.kind))" }.joined(separator: ", ")
     return KeychainError(
       .refused,
-      "the vault gets a new root key, and the slots \(names) cannot be carried over",
-      recovery: "remove them with `prefs keychain slots remove`, and add them again afterwards; "
-        + "for a recovery code, `prefs keychain recovery create` makes a new one")
+      "the vault gets a new root key, and \(slots.count == 1 ? "slot" : "the slots") \(names) cannot "
+        + "be carried over",
+      recovery: "a recovery code is kept if it is given now, as by --recovery-code-file; remove what is "
+        + "left with `prefs keychain slots remove`, and add it again afterwards")
   }
 }

@@ -60,6 +60,7 @@ struct VaultRekey {
     session.knownHead.value = nil
     try? session.opened.seenFile.replace(
       by: SeenRecord(checks: [newKeys.checks.open], counter: counter))
+    unpinOldCheck()
     compact()
     return result
   }
@@ -163,6 +164,19 @@ struct VaultRekey {
     throw KeychainError(
       .damaged, "the vault is not intact: \(problem)",
       recovery: "see all problems with `prefs keychain verify`, and restore a backup")
+  }
+
+  /// Only now: until the commit is known to have happened, the identity must open either state.
+  private func unpinOldCheck() {
+    do throws(KeychainError) {
+      try admin.opener.pin(newCheck, dropping: VaultCheck(bytes: admin.keys.checks.open))
+    } catch {
+      admin.session.notice?(
+        Notice(
+          kind: .oldContentLeft,
+          message: "the vault has its new keys, and the identity file still opens copies under the "
+            + "old ones: \(error.message)"))
+    }
   }
 
   /// Takes out of the file what is left in it of rows under the old key.

@@ -23,13 +23,15 @@ final class OpenedRoot: Sendable {
 
   /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to vaults:
   /// else it would not open this one any more.
-  func pin(_ check: VaultCheck) throws(KeychainError) {
+  ///
+  /// `old` goes from it: whoever gives the vault new keys does not want copies under the old ones believed.
+  func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
     switch presented {
     case .none: break
     case .some(let presented):
       guard let path = presented.identityPath, !presented.pins.isEmpty else { return }
       let text = try SecretFile.named(path, name: presented.source, credentialsFolder: nil)
-      try IdentityWriting(path).replace(text, pin: check, dropping: false)
+      try IdentityWriting(path).replace(text, pin: check, dropping: { $0 == old })
     }
   }
 }

@@ -117,13 +117,18 @@ final class Unlocker: Sendable {
     guard case .allowed(let ask) = configuration.interaction, let kind = kindToAskFor(head)
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
-      let request = PassphraseRequest(vaultPath: path, kind: kind, failedAttempts: attempt)
+      let request = PassphraseRequest(
+        vaultPath: path, kind: kind, takesRecoveryCode: !head.slots(.recoveryCode).isEmpty,
+        failedAttempts: attempt)
       guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
       // A person's pace is no part of the call's deadline.
       let deadline = Deadline(after: configuration.deadline)
       do throws(KeychainError) {
+        if kind == .passphrase, let opened = try opened(byCode: answer, head, path, deadline) {
+          return opened
+        }
         return try open(try Self.presented(answer, kind), head, path, deadline)
       } catch {
         guard error.code == .incorrectSecret, attempt < 2 else { throw error }
@@ -132,7 +137,23 @@ final class Unlocker: Sendable {
     throw lockedError(head, path)
   }
 
-  /// What a person can type that opens the vault; a recovery code only where nothing else is left.
+  /// Opens the vault by what was typed for a passphrase, if it is the recovery code; its sum tells.
+  private func opened(
+    byCode answer: borrowing SecretBytes, _ head: VaultHead, _ path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> OpenedRoot? {
+    guard !head.slots(.recoveryCode).isEmpty, let code = try? RecoveryCode(text: answer) else {
+      return nil
+    }
+    do throws(KeychainError) {
+      return try open(
+        try Self.presented(try code.text(), .recoveryCode), head, path, deadline)
+    } catch {
+      guard error.code == .incorrectSecret else { throw error }
+      return nil
+    }
+  }
+
+  /// What a person is asked for; a recovery code by name only where nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     if kinds.contains(.passphrase) { return .passphrase }
