@@ -251,7 +251,7 @@ def test_a_code_and_the_first_passphrase(home):
   path = make_code(home)
   new = home.passphrase()[1]
   refused = home.run("slots", "add", "--new-passphrase-file", new, code=79)
-  assert "2 (recovery code)" in refused.error and "recovery create" in hinted(refused)
+  assert "2 (recovery code)" in refused.error and "--recovery-code-file" in hinted(refused)
   home.run("slots", "remove", "2", "--yes")
   home.run("slots", "add", "--new-passphrase-file", new)
   home.run("get", "alice", "--recovery-code-file", path, code=78)

@@ -38,11 +38,11 @@ extension VaultRekey {
 
   private static func notCarried(_ slots: [SlotRow]) -> KeychainError {
     let names = slots.map { "\($0.number) (\($0.kind))" }.joined(separator: ", ")
+    let what = slots.count == 1 ? "slot" : "the slots"
     return KeychainError(
       .refused,
-      "the vault gets a new root key, and \(slots.count == 1 ? "slot" : "the slots") \(names) cannot "
-        + "be carried over",
-      recovery: "a recovery code is kept if it is given now, as by --recovery-code-file; remove what is "
-        + "left with `prefs keychain slots remove`, and add it again afterwards")
+      "the vault gets a new root key, and \(what) \(names) cannot be carried over",
+      recovery: "a recovery code is kept if it is given now, as by --recovery-code-file; remove "
+        + "what is left with `prefs keychain slots remove`, and add it again afterwards")
   }
 }
