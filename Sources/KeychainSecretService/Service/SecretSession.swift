@@ -72,7 +72,7 @@ final class SecretSession: @unchecked Sendable {
     return unsafe VariantReference(taking: owned, library)
   }
 
-  /// Decrypts a secret; `nil` if it was not encrypted for this session.
+  /// Decrypts a secret; `nil` if it was not encrypted for it.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
     guard
