@@ -19,11 +19,12 @@ private func areSameValues(_ one: Any, _ other: Any) -> Bool {
   case (let one as String, let other as String): return one.utf8.elementsEqual(other.utf8)
   case (let one as Double, let other as Double): return one.bitPattern == other.bitPattern
   case (let one as Float, let other as Float): return one.bitPattern == other.bitPattern
-  case (let one as any Equatable, _): return one.isEqual(to: other)
+  // Before the equality of arrays, which takes equivalent texts for the same.
   case (let one as [Any], let other as [Any]):
     return one.count == other.count && zip(one, other).allSatisfy(areSame)
   case (let one as [String: Any], let other as [String: Any]):
     return one.count == other.count && one.allSatisfy { areSame($1, other[$0]) }
+  case (let one as any Equatable, _): return one.isEqual(to: other)
   default: return false
   }
 }
