@@ -1,0 +1,7 @@
+import Foundation
+import Prephirences
+import Testing
+
+@Suite("Key value coding")
+struct KeyValueCodingTests {
+}
