@@ -88,31 +88,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  /// Sets the value of a key; `nil` removes.
-  open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    super.set(value, forKey: key)
-    didChange()
-  }
-
-  /// Removes a key with its value.
-  open override func removeObject(forKey key: PreferenceKey) {
-    super.removeObject(forKey: key)
-    didChange()
-  }
-
-  /// Removes all keys with their values.
-  open override func clearAll() {
-    super.clearAll()
-    didChange()
-  }
-
-  /// Sets the values of several keys at once; other keys stay as they are.
-  open override func set(dictionary: PreferencesDictionary) {
-    super.set(dictionary: dictionary)
-    didChange()
-  }
-
-  private func didChange() {
+  override func didChange(_ keys: some Collection<PreferenceKey>) {
     if writeImmediately { write() }
   }
 }
