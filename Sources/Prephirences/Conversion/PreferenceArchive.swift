@@ -7,8 +7,8 @@ internal import Foundation
 enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
   static func archive(_ value: Any) -> Data? {
-    guard isArchivable(value) else { return nil }
-    return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+    guard let object = object(toArchive: value) else { return nil }
+    return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
   }
 
   /// Returns the value of an archive, or `nil` if the data is none.
@@ -32,6 +32,15 @@ enum PreferenceArchive {
       objects.append(object)
     }
     return objects
+  }
+
+  /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
+  ///
+  /// The archiver takes objects only; what else it is given, it sees as something without an archive
+  /// in some builds.
+  static func object(toArchive value: Any) -> AnyObject? {
+    guard let value = unwrapped(value), isArchivable(value) else { return nil }
+    return value as AnyObject
   }
 
   private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
