@@ -7,7 +7,7 @@ extension CompositePreferences {
     let comparing = ComparingObservation(observer, of: self)
     let members = array.map { member in
       member.addObserver(
-        PreferenceObserver(keys: observer.keys) { comparing.look(at: $0.key) })
+        PreferenceObserver(keys: observer.keys) { comparing.look(at: [$0.key]) })
     }
     comparing.begin()
     return PreferenceObservation {

@@ -16,7 +16,7 @@ final class UserDefaultsObservers: Sendable {
     // For the life of the process: it does nothing while nobody observes.
     _ = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: nil, queue: nil
-    ) { [weak self] _ in self?.look(at: nil) }
+    ) { [weak self] _ in self?.look() }
   }
 
   func add(
@@ -34,9 +34,9 @@ final class UserDefaultsObservers: Sendable {
     }
   }
 
-  /// Tells what has changed, of one key or of any; the caller holds no lock.
-  func look(at key: PreferenceKey?) {
+  /// Tells what has changed, of some keys or, without any, of all; the caller holds no lock.
+  func look(at keys: [PreferenceKey]? = nil) {
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
-    for observation in observations.withLock({ Array($0.values) }) { observation.look(at: key) }
+    for observation in observations.withLock({ Array($0.values) }) { observation.look(at: keys) }
   }
 }

@@ -143,3 +143,52 @@ struct StoreObservingTests {
     withExtendedLifetime(observation) {}
   }
 }
+
+@Suite("Observing stores of Foundation")
+struct FoundationObservingTests {
+  private let recorder = ChangeRecorder()
+
+  @Test func userDefaults() throws {
+    let name = "observing-\(UUID().uuidString)"
+    let defaults = try #require(UserDefaults(suiteName: name))
+    let same = try #require(UserDefaults(suiteName: name))
+    let preferences: any MutablePreferencesType = defaults
+    preferences.set(1, forKey: "a")
+    let all = ChangeRecorder()
+    let observations = [
+      defaults.observe(forKey: "a", initial: true, recorder.record),
+      defaults.observeAll(all.record),
+    ]
+    preferences.set(2, forKey: "a")
+    same["a"] = 3
+    same.set(dictionary: ["a": 3, "b": ["x": 1]])
+    let preference: MutablePreference<Int> = defaults <| "a"
+    preference.value = 4
+    defaults.removePersistentDomain(forName: name)
+    #expect(recorder.texts == ["a = 1", "a: 1 -> 2", "a: 2 -> 3", "a: 3 -> 4", "a: 4 -> nil"])
+    #expect(all.all.filter { $0.key == "b" }.count == 2)
+    #expect(all.texts.filter { $0.hasPrefix("a") } == Array(recorder.texts.dropFirst()))
+    withExtendedLifetime(observations) {}
+    removeFile(ofSuite: name)
+  }
+
+  @Test func cache() {
+    let store = NSCachePreferences<NSString>()
+    let observation = store.observeAll(recorder.record)
+    store["a"] = "1" as NSString
+    store["a"] = "1" as NSString
+    store["a"] = "2" as NSString
+    store["b"] = "3" as NSString
+    store.removeObject(forKey: "b")
+    store.clearAll()
+    #expect(
+      recorder.texts == ["a: nil -> 1", "a: 1 -> 2", "b: nil -> 3", "b: 3 -> nil", "a: 2 -> nil"])
+    withExtendedLifetime(observation) {}
+  }
+
+  private func removeFile(ofSuite name: String) {
+    let environment = ProcessInfo.processInfo.environment
+    let folder = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+    try? FileManager.default.removeItem(atPath: "\(folder)/\(name).plist")
+  }
+}
