@@ -13,7 +13,7 @@ extension PreferenceStruct: ReflectingPreferences {}
 struct ImplementationTests {
   @Test func userDefaults() async throws {
     let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path] in
+    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
       setenv("XDG_CONFIG_HOME", path, 1)
       UserDefaults.standard["mykey"] = true
       var found: [Bool] = []

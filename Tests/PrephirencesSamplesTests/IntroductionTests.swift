@@ -21,7 +21,7 @@ struct IntroductionTests {
 
   @Test func preferenceOfTheSharedInstance() async throws {
     let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path] in
+    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
       setenv("XDG_CONFIG_HOME", path, 1)
       Prephirences.sharedInstance = MutableDictionaryPreferences(dictionary: ["enabled": true])
       let settings = ReadOnlySettings()
@@ -35,7 +35,7 @@ struct IntroductionTests {
 
   @Test func userDefaults() async throws {
     let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path] in
+    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
       setenv("XDG_CONFIG_HOME", path, 1)
       let settings = Settings()
       settings.enabled = true

@@ -1,7 +1,0 @@
-import Foundation
-import Prephirences
-import Testing
-
-@Suite("Key value coding")
-struct KeyValueCodingTests {
-}
