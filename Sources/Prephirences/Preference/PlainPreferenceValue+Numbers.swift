@@ -25,7 +25,7 @@ extension PlainPreferenceValue where Self: FixedWidthInteger {
   }
 }
 
-extension PlainPreferenceValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
+extension PlainPreferenceValue where Self: BinaryFloatingPoint {
   static func converted(from value: Any) -> Self? {
     switch PlainNumber(value) {
     case .integer(let number): Self(exactly: number)
