@@ -186,6 +186,25 @@ struct FoundationObservingTests {
     withExtendedLifetime(observation) {}
   }
 
+  @Test func objectOfKeyPaths() {
+    final class Person {
+      var age = 33
+      var name: String?
+    }
+    let person = Person()
+    let preferences = MutableKVCPreferences(person, [\.age, \.name])
+    let observation = KVCPreferences(person, [\.age, \.name])
+      .observeAll(initial: true, recorder.record)
+    preferences["age"] = 34
+    preferences["age"] = "no number"
+    preferences["name"] = "A"
+    preferences.clearAll()
+    MutableKVCPreferences(Person(), [\.age])["age"] = 1
+    #expect(
+      recorder.texts == ["age = 33", "age: 33 -> 34", "name: nil -> A", "name: A -> nil"])
+    withExtendedLifetime(observation) {}
+  }
+
   private func removeFile(ofSuite name: String) {
     let environment = ProcessInfo.processInfo.environment
     let folder = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
