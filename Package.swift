@@ -75,6 +75,12 @@ let package = Package(
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
+      name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
       name: "KeychainTests",
       dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
     .testTarget(
@@ -130,8 +136,11 @@ let package = Package(
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
 let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
+let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
+let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
-for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
+for target in package.targets
+where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
