@@ -83,4 +83,48 @@ struct PreferenceWrapperTests {
       try #require(Program().enabled == nil)
     }
   }
+
+  @Test func wrappersOfUserDefaultsAreSaved() throws {
+    let suite = "wrappers-\(UUID().uuidString)"
+    let environment = ProcessInfo.processInfo.environment
+    let folder = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+    let path = "\(folder)/\(suite).plist"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let defaults = try #require(UserDefaults(suiteName: suite))
+    @UserDefaultsPreference(userDefaults: defaults, key: "my.string.pref") var pref: String?
+    @UserDefaultsPreference(userDefaults: defaults, key: "mode") var mode: Mode?
+    @UserDefaultsPreference(userDefaults: defaults, key: "sizes") var sizes: Set<Int>?
+    @UserDefaultsPreferenceValue(userDefaults: defaults, key: "width", default: 80) var width: Int
+    @UserDefaultsPreferenceValue(userDefaults: defaults, key: "title") var title = "untitled"
+    pref = "text"
+    mode = .fast
+    sizes = [3]
+    #expect(width == 80 && title == "untitled")
+    width += 1
+    $title += "!"
+    let file = try Plist(contentsOfFile: path)
+    #expect(file["my.string.pref"] as? String == "text" && file.integer(forKey: "mode") == 2)
+    #expect(file.integer(forKey: "width") == 81 && file.string(forKey: "title") == "!")
+    #expect(mode == .fast && sizes == [3])
+    $pref.clear()
+    #expect(pref == nil)
+  }
+
+  @Test func wrappersOfABundleReadItsPropertyList() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let list = try PropertyListSerialization.data(
+      fromPropertyList: ["CFBundleName": "tool", "tries": 3], format: .xml, options: 0)
+    try list.write(to: folder.appending(path: "Info.plist"))
+    let bundle = try #require(Bundle(url: folder))
+    @BundlePreference(bundle: bundle, key: "CFBundleName") var name: String?
+    @BundlePreference(bundle: bundle, coreFoundationKeys: .CFBundleName) var same: String?
+    @BundlePreference(bundle: bundle, coreFoundationKeys: .CFBundleVersion) var version: String?
+    @BundlePreferenceValue(bundle: bundle, key: "tries", default: 1) var tries: Int
+    @BundlePreferenceValue(bundle: bundle, key: "absent") var absent = 5.5
+    #expect(name == "tool" && same == "tool" && version == nil && tries == 3 && absent == 5.5)
+    @BundlePreference(key: "absent") var main: String?
+    #expect(main == nil && $name.hasValue)
+  }
 }

@@ -24,6 +24,20 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
     super.init(preferences: bundle, key: key, transformation: transformation)
   }
 
+  /// Makes a preference of a key that Core Foundation knows.
+  ///
+  /// - Parameters:
+  ///   - bundle: The bundle whose `Info.plist` has the key.
+  ///   - coreFoundationKeys: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public convenience init(
+    bundle: Bundle = .main, coreFoundationKeys: CoreFoundationKeys,
+    transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(bundle: bundle, key: coreFoundationKeys.rawValue, transformation: transformation)
+  }
+
   /// The value, or `nil` if there is none of this type.
   open override var wrappedValue: T? { value }
 
