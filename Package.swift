@@ -76,7 +76,10 @@ let package = Package(
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
       name: "KeychainTests",
-      dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
+      dependencies: [
+        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultTesting",
+      ]),
     .testTarget(
       name: "KeychainCredentialsTests",
       dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
