@@ -8,7 +8,8 @@ let package = Package(
     .library(
       name: "Keychain",
       targets: [
-        "Keychain", "KeychainVault", "KeychainCredentials", "KeychainSecrets", "Prephirences",
+        "Keychain", "KeychainSecretService", "KeychainVault", "KeychainCredentials",
+        "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .executable(name: "prefs", targets: ["prefs"]),
@@ -40,11 +41,15 @@ let package = Package(
     .target(name: "Prephirences"),
     .target(
       name: "Keychain",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "Prephirences"]),
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "Prephirences",
+      ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -77,8 +82,8 @@ let package = Package(
     .testTarget(
       name: "KeychainTests",
       dependencies: [
-        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting",
+        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",
