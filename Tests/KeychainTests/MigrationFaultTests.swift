@@ -202,7 +202,8 @@ struct MigrationVaultTests {
 
   @Test func aLockedVaultTakesNothing() throws {
     let vault = scene.place.handle(passphrase: TestVault.passphrase)
-    try vault.create(passphrase: SecretBytes(copying: TestVault.passphrase))
+    try vault.create(
+      passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
     try vault.lock(all: true)
     try scene.source.put("always", "1", .always)
     try scene.source.put("unlocked", "2")

@@ -146,9 +146,10 @@ struct StoreChoiceTests {
 
   @Test func aLockedVaultShowsItsServicesByTheDeviceKey() throws {
     let machine = try Machine()
-    let passphrase = UnlockSource.passphrase(named: "test") { () throws(KeychainError) in
-      do { return try SecretBytes(copying: "p") } catch { throw KeychainError(error) }
-    }
+    let file = machine.folder.appending(path: "passphrase")
+    #expect(FileManager.default.createFile(
+      atPath: file.path, contents: Data("p".utf8), attributes: [.posixPermissions: 0o600]))
+    let passphrase = UnlockSource.passphraseFile(file.path)
     try machine.vault().create(
       passphrase: SecretBytes(copying: "p"), keyFile: nil, device: true)
     try machine.store { $0.vault.unlock = passphrase }.vault.put("a")
