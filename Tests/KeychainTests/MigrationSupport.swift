@@ -77,6 +77,17 @@ extension CredentialStore {
     return texts
   }
 
+  /// Stores a text.
+  @discardableResult
+  func add(
+    _ account: String, _ secret: String, _ accessibility: Accessibility = .whenUnlocked,
+    group: String = ""
+  ) throws -> Credential {
+    try store(
+      Credential(.test(account, group: group), accessibility: accessibility),
+      secret: SecretBytes(copying: secret))
+  }
+
   /// Stores credentials of every kind that a store may meet.
   func fill() throws {
     let internet = InternetPassword(
@@ -97,7 +108,7 @@ extension CredentialStore {
         Credential(
           CredentialIdentity(.internetPassword(internet)), accessibility: .afterFirstUnlock,
           label: "A label\n", comment: "", contentType: "text/plain",
-          attributes: ["env": "production", "": "unnamed"]), "internet"
+          attributes: ["env": "production", "e\u{301}": ""]), "internet"
       ),
     ]
     for (credential, text) in credentials {

@@ -62,9 +62,9 @@ struct MigrationTests {
   }
 
   @Test func whatDiffersIsLeftAlone() throws {
-    try scene.source.put("same", "1")
-    try scene.source.put("differs", "source")
-    try scene.target.put("differs", "target")
+    try scene.source.add("same", "1")
+    try scene.source.add("differs", "source")
+    try scene.target.add("differs", "target")
     let report = try scene.move().run()
     #expect(report.obstacles.map(\.identity) == [.test("differs")])
     #expect(report.obstacles.map(\.reason.code) == [.alreadyExists])
@@ -90,8 +90,8 @@ struct MigrationTests {
   }
 
   @Test func overwritingReplacesWhatDiffers() throws {
-    try scene.source.put("differs", "source")
-    try scene.target.put("differs", "target")
+    try scene.source.add("differs", "source")
+    try scene.target.add("differs", "target")
     let report = try scene.move { $0.isOverwriting = true }.run()
     #expect(report.replacedCount == 1 && report.copiedCount == 1 && report.removedCount == 1)
     #expect(try scene.target.texts() == ["differs": "source"])
@@ -99,8 +99,8 @@ struct MigrationTests {
   }
 
   @Test func whatIsBoundToTheMachineStaysAndKeepsItsService() throws {
-    try scene.source.put("bound", "1", .whenUnlockedThisDeviceOnly)
-    try scene.source.put("free", "2")
+    try scene.source.add("bound", "1", .whenUnlockedThisDeviceOnly)
+    try scene.source.add("free", "2")
     try scene.source.store(
       Credential(.test("x", service: "second")), secret: SecretBytes(copying: "3"))
     let report = try scene.move().run()
@@ -113,8 +113,8 @@ struct MigrationTests {
   }
 
   @Test func aServiceIsWholeOnlyWithAllItsGroups() throws {
-    try scene.source.put("a", "1", group: "team")
-    try scene.source.put("b", "2")
+    try scene.source.add("a", "1", group: "team")
+    try scene.source.add("b", "2")
     let first = try scene.move { $0.accessGroup = "team" }.run()
     #expect(first.copiedCount == 1 && first.removedCount == 0)
     #expect(first.incompleteServices == [.test("")])
@@ -136,8 +136,8 @@ struct MigrationTests {
 
   @Test func aRehearsalChangesNothing() throws {
     try scene.source.fill()
-    try scene.source.put("bound", "1", .alwaysThisDeviceOnly)
-    try scene.target.put("plain", "differs")
+    try scene.source.add("bound", "1", .alwaysThisDeviceOnly)
+    try scene.target.add("plain", "differs")
     let before = (try scene.source.contents(), try scene.target.contents())
     let told = Record<CredentialIdentity>()
     let report = try scene.move { $0.whenComplete = { told.add($0) } }.rehearse()
@@ -151,9 +151,9 @@ struct MigrationTests {
 
   @Test func aLockedSourceOrTargetIsToldBeforeAnythingChanges() throws {
     let locked = FailingStore()
-    try locked.content.put("a", "1")
+    try locked.content.add("a", "1")
     locked.fail(.locked)
-    try scene.source.put("b", "2")
+    try scene.source.add("b", "2")
     let ends: [(any CredentialStore, any CredentialStore)] = [
       (locked, scene.target), (scene.source, locked),
     ]
@@ -168,7 +168,7 @@ struct MigrationTests {
   }
 
   @Test func aStoreThatChangesWhatItIsGivenGetsNothing() throws {
-    try scene.source.put("a", "secret")
+    try scene.source.add("a", "secret")
     scene.target.mangle()
     let report = try scene.move().run()
     #expect(report.obstacles.map(\.reason.code) == [.damaged])
@@ -177,7 +177,7 @@ struct MigrationTests {
   }
 
   @Test func twoAtOnceAreOneTooMany() throws {
-    try scene.source.put("a", "1")
+    try scene.source.add("a", "1")
     let lock = try StateLock(
       "migration.lock", environment: VaultEnvironment(scene.place.environment))
     let error = #expect(throws: KeychainError.self) { try scene.move().run() }
