@@ -203,7 +203,7 @@ def test_a_missing_end_is_told(home):
 def test_a_damaged_vault_gives_nothing(home, keyring):
   home.set("alice", b"1")
   home.set("bob", b"2")
-  home.rows("DELETE FROM item WHERE rowid = (SELECT max(rowid) FROM item)")
+  home.rows("DELETE FROM item WHERE id = (SELECT max(id) FROM item)")
   home.run(*TO_KEYRING, "--remove-source", code=65)
   assert keyring_items(keyring) == []
 
