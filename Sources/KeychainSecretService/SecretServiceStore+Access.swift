@@ -20,6 +20,13 @@ extension SecretServiceStore {
   /// Whether a question could be asked now, if the provider has one.
   package var canPrompt: Bool { configuration.canPrompt }
 
+  /// Looks at the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's environment
+  /// and deadline.
+  package func probe() -> SecretServiceProbe {
+    SecretServiceProbe.run(
+      environment: configuration.environment, deadline: configuration.deadline)
+  }
+
   /// Finds out whether the collection can be used, starting the provider if the bus knows how.
   ///
   /// Nobody is asked. What unlocks without a question is unlocked.

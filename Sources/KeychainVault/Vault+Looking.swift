@@ -20,10 +20,8 @@ extension Vault {
 
   /// Looks whether the vault has credentials that match, locked ones included.
   ///
-  /// Nobody is asked, no source of secrets is used, and nothing is prolonged.
-  ///
-  /// - Parameter query: At least one condition.
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was a vault and it is gone.
+  /// Nobody is asked, no source of secrets is used, and nothing is prolonged. The query has at least one
+  /// condition. A vault that was there and is gone is an error.
   package func holding(_ query: CredentialQuery) throws(KeychainError) -> Holding {
     guard let session = try session() else { return .noVault }
     let head = try session.readHead()

@@ -147,8 +147,9 @@ struct StoreChoiceTests {
   @Test func aLockedVaultShowsItsServicesByTheDeviceKey() throws {
     let machine = try Machine()
     let file = machine.folder.appending(path: "passphrase")
-    #expect(FileManager.default.createFile(
-      atPath: file.path, contents: Data("p".utf8), attributes: [.posixPermissions: 0o600]))
+    #expect(
+      FileManager.default.createFile(
+        atPath: file.path, contents: Data("p".utf8), attributes: [.posixPermissions: 0o600]))
     let passphrase = UnlockSource.passphraseFile(file.path)
     try machine.vault().create(
       passphrase: SecretBytes(copying: "p"), keyFile: nil, device: true)

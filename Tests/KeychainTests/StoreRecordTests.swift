@@ -76,7 +76,8 @@ struct StoreRecordTests {
     try machine.store().put("a", service: "one")
     let one = machine.recordFolder + "/" + machine.records[0]
     try machine.store().put("a", service: "two")
-    let two = try #require(machine.records.map { machine.recordFolder + "/" + $0 }.first { $0 != one })
+    let two = try #require(
+      machine.records.map { machine.recordFolder + "/" + $0 }.first { $0 != one })
     try FileManager.default.removeItem(atPath: two)
     try FileManager.default.copyItem(atPath: one, toPath: two)
     expect(.damaged) { _ = try machine.store().text("a", service: "two") }

@@ -40,7 +40,9 @@ extension AutomaticStore {
 extension KeychainError {
   /// The failure of a store that is not there, with why it is needed.
   func explained(by decision: StoreDecision, _ subject: String) -> KeychainError {
-    guard code == .noStore, decision.reason == .record, decision.place != .vault else { return self }
+    guard code == .noStore, decision.reason == .record, decision.place != .vault else {
+      return self
+    }
     return KeychainError(
       .noStore, "\(subject) are in the desktop keyring, and \(message)",
       recovery: "use them within the desktop session; `prefs keychain migrate` moves them into the "

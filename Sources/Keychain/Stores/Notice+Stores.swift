@@ -15,15 +15,14 @@ extension StorePlace {
 }
 
 extension Notice {
-  /// A service got its store.
-  ///
-  /// - Parameter vault: The vault if it is there already; a new one speaks for itself.
+  /// A service got its store; the vault is given if it is there already, as a new one speaks for itself.
   static func chosen(_ service: ServiceName, _ decision: StoreDecision, vault: Vault?) -> Self {
     var text = "the credentials of \(service) are kept in \(decision.place.words)"
     switch decision.place {
     case .secretService:
-      text += ": it protects them while it is locked, and shows them to every program of the session "
-        + "while it is not"
+      text +=
+        ": it protects them while it is locked, and shows them to every program of the "
+        + "session while it is not"
     case .vault:
       if let vault {
         text += " \((try? vault.path()) ?? "")"

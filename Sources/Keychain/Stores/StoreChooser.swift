@@ -11,7 +11,8 @@ final class StoreChooser: Sendable {
   private let keyring: SecretServiceStore
   private let automatic = Mutex<StoreDecision?>(nil)
 
-  init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore) {
+  init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore)
+  {
     self.configuration = configuration
     self.vault = vault
     self.keyring = keyring
@@ -43,6 +44,11 @@ final class StoreChooser: Sendable {
   /// - Throws: ``KeychainError`` if that is not known, such as with ``KeychainError/Code/damaged`` for a
   ///   damaged record, or ``KeychainError/Code/noStore`` for a vault that was there and is gone.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
+    try settled(service) ?? automaticDecision()
+  }
+
+  /// The store that a service has, or that was chosen for it; `nil` if nothing is settled yet.
+  func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
     if let explicit = try explicit() { return explicit }
     if let place = try records.place(of: service) {
       return StoreDecision(place: place, reason: .record)
@@ -59,7 +65,7 @@ final class StoreChooser: Sendable {
     case .noVault:
       if try !vault.hasDeviceSecret() { try checkNoRecordIsLost(service) }
     }
-    return automaticDecision()
+    return nil
   }
 
   /// The store of services that have none yet; decided once, as a process must not change its mind.
@@ -84,6 +90,19 @@ final class StoreChooser: Sendable {
     case .none(let failure):
       return StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
     }
+  }
+
+  /// What the decision would be, by a look that starts and unlocks nothing.
+  func decision(by probe: SecretServiceProbe) -> StoreDecision {
+    guard configuration.vault.unlock == nil else {
+      return StoreDecision(place: .vault, reason: .unlockSource)
+    }
+    guard keyring.findsBus else { return StoreDecision(place: .vault, reason: .noSessionBus) }
+    guard let failure = probe.failure else { return usingKeyring }
+    let mayBecomeUsable =
+      failure.code == .locked ? keyring.canPrompt : probe.provider == nil && probe.isActivatable
+    return mayBecomeUsable
+      ? usingKeyring : StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
   }
 
   private var usingKeyring: StoreDecision {

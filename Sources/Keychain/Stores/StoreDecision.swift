@@ -46,8 +46,10 @@ public struct StoreDecision: Hashable, Sendable {
     }
   }
 
-  /// Whether later calls find the store again by a record. What lies in a vault that was named is found
-  /// where it is named again, and the session's collection ends with the session.
+  /// Whether later calls find the store again by a record.
+  ///
+  /// What lies in a vault that was named is found where it is named again, and the session's collection
+  /// ends with the session.
   var canBeRecorded: Bool {
     reason != .namedVault && place != .secretService(.session)
   }

@@ -75,6 +75,8 @@ struct MigrateCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  var isOfVaultOnly: Bool { false }
+
   func validate() throws {
     if from == to { throw ValidationError(UserInterface.Usage.sameStores) }
     if service != nil && server != nil {
@@ -98,9 +100,7 @@ struct MigrateCommand: KeychainSubcommand {
   }
 
   private func migration(in session: Session) throws(KeychainError) -> CredentialMigration {
-    let store = session.stores(collection: collection)
-    var migration = try store.migration(
-      from: store.place(of: from), to: store.place(of: to))
+    var migration = try session.stores.migration(from: place(of: from), to: place(of: to))
     migration.service = service
     migration.server = server
     migration.accessGroup = accessGroup
@@ -129,9 +129,16 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
+  private func place(of kind: StoreKind) -> StorePlace {
+    switch kind {
+    case .vault: .vault
+    case .secretService: .secretService(collection.map { .named($0) } ?? .default)
+    }
+  }
+
   private static func store(_ name: String) throws -> StoreKind {
     guard let kind = StoreKind(rawValue: name) else {
-      throw ValidationError(UserInterface.Usage.store)
+      throw ValidationError(UserInterface.Usage.storeToMove)
     }
     return kind
   }

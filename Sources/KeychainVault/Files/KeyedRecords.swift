@@ -111,9 +111,12 @@ package final class KeyedRecords: Sendable {
     }
     return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
       let path = folder + "/" + name
-      return (path, try contents(path).flatMap { found throws(KeychainError) in
-        try checked(found.0, name)
-      })
+      return (
+        path,
+        try contents(path).flatMap { found throws(KeychainError) in
+          try checked(found.0, name)
+        }
+      )
     }
   }
 
