@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import random
 import signal
@@ -46,7 +47,7 @@ def sample_items(count: int) -> tuple[ExportedItem, ...]:
     items.append(ExportedItem((0, 2, 4)[number % 3], metadata, secret))
   parts = ("example.com", "https", 443, "/a", "me", "realm", "basic")
   items.append(ExportedItem(0, internet(parts), b"internet"))
-  items.append(ExportedItem(0, generic("long", "secret"), bytes(range(256)) * 400))
+  items.append(ExportedItem(0, generic("long", "secret"), bytes(range(256)) * 40))
   return tuple(items)
 
 
@@ -83,7 +84,7 @@ def kill_at(home: Home, done: int, *arguments: str) -> int:
   terminal = home.terminal(*arguments)
   try:
     while True:
-      if terminal.expect([rb"(\d+) of \d+ items", pexpect.EOF]) == 1:
+      if terminal.expect([rb"(\d+) of \d+ items", pexpect.EOF], timeout=120) == 1:
         pytest.fail(f"it ended before {done}: {terminal.before.decode()}")
       if int(terminal.match[1]) >= done:
         break
@@ -92,6 +93,22 @@ def kill_at(home: Home, done: int, *arguments: str) -> int:
     return int(terminal.match[1])
   finally:
     terminal.close(force=True)
+
+
+def put(home: Home, account: str, secret: bytes, *options: str) -> None:
+  """Stores a secret in the vault, where a desktop would get another store."""
+  home.set(account, secret, *options, "--store", "vault")
+
+
+def move(home: Home, *arguments: str) -> dict:
+  """Runs a migration, for as long as it takes."""
+  with home.start(*arguments, "--remove-source", "--json") as process:
+    try:
+      out, error = process.communicate(timeout=300)
+    finally:
+      process.kill()
+  assert process.returncode == 0, error.decode()
+  return json.loads(out)
 
 
 # Both ways with a thousand credentials, killed while it copies and while it removes: nothing is lost,
@@ -115,7 +132,7 @@ def test_a_thousand_there_and_back_with_kills(home, keyring):
       if number < 2:
         # Nothing was removed before everything was there.
         assert max(counts) == 1002 > min(counts)
-    report = home.run(*way, "--remove-source", "--json").json
+    report = move(home, *way)
     assert check_all() == ends
     assert report["staying"] == [] and report["incompleteServices"] == []
   assert items_of_vault(home) == items
@@ -123,9 +140,9 @@ def test_a_thousand_there_and_back_with_kills(home, keyring):
 
 
 def test_what_stays_is_told_and_named(home, keyring):
-  home.set("bound", b"1", "--service", "a", "--accessibility", "whenUnlockedThisDeviceOnly")
-  home.set("free", b"2", "--service", "a")
-  home.set("other", b"3", "--service", "b")
+  put(home, "bound", b"1", "--service", "a", "--accessibility", "whenUnlockedThisDeviceOnly")
+  put(home, "free", b"2", "--service", "a")
+  put(home, "other", b"3", "--service", "b")
   dry = home.run(*TO_KEYRING, "--dry-run", "--remove-source", code=79)
   assert "would copy 2 items" in dry.error and keyring_items(keyring) == []
   moved = home.run(*TO_KEYRING, "--remove-source", code=79)
@@ -142,7 +159,7 @@ def test_what_stays_is_told_and_named(home, keyring):
 
 
 def test_conflicts_are_left_alone_unless_told_otherwise(home, keyring):
-  home.set("alice", b"old", "--service", "a")
+  put(home, "alice", b"old", "--service", "a")
   home.run(*TO_KEYRING)
   home.run("update", "alice", "--service", "a", "--label", "new", "--store", "vault")
   refused = home.run(*TO_KEYRING, "--remove-source", code=75)
@@ -156,7 +173,7 @@ def test_conflicts_are_left_alone_unless_told_otherwise(home, keyring):
 def test_items_of_other_programs_are_theirs(home, keyring):
   secret_tool(keyring, "store", "--label", "theirs", "service", "mail", "username", "bob",
               input=b"their secret")
-  home.set("alice", b"ours", "--service", "mail")
+  put(home, "alice", b"ours", "--service", "mail")
   home.run(*TO_KEYRING, "--remove-source")
   back = home.run(*TO_VAULT, "--remove-source")
   assert "1 item of other programs is left to them" in back.error
@@ -172,7 +189,7 @@ def test_items_of_other_programs_are_theirs(home, keyring):
 
 def test_large_secrets_move(home, keyring):
   large = random.Random(0).randbytes(16 << 20)
-  home.set("large", large)
+  put(home, "large", large)
   home.run(*TO_KEYRING, "--remove-source")
   home.run(*TO_VAULT, "--remove-source")
   assert of_vault(home) == {("", "default", "large"): large}
@@ -193,7 +210,7 @@ def test_a_locked_end_is_told_before_anything_changes(locked):
 
 
 def test_a_missing_end_is_told(home):
-  home.set("alice", b"1")
+  put(home, "alice", b"1")
   for way in (TO_KEYRING, TO_VAULT):
     home.run(*way, code=69)
     home.run(*way, "--dry-run", code=69)
@@ -201,15 +218,15 @@ def test_a_missing_end_is_told(home):
 
 
 def test_a_damaged_vault_gives_nothing(home, keyring):
-  home.set("alice", b"1")
-  home.set("bob", b"2")
+  put(home, "alice", b"1")
+  put(home, "bob", b"2")
   home.rows("DELETE FROM item WHERE id = (SELECT max(id) FROM item)")
   home.run(*TO_KEYRING, "--remove-source", code=65)
   assert keyring_items(keyring) == []
 
 
 def test_two_at_once(home, keyring):
-  home.set("alice", b"1")
+  put(home, "alice", b"1")
   home.run(*TO_KEYRING)
   lock = ["flock", str(home.state / "migration.lock")]
   busy = home.run(*TO_KEYRING, through=[*lock], code=75)
@@ -222,3 +239,36 @@ def test_two_at_once(home, keyring):
 ])
 def test_what_makes_no_sense(home, arguments):
   home.run("migrate", *arguments, code=64)
+
+
+def test_commands_follow_a_service(home, keyring):
+  put(home, "alice", b"1", "--service", "a")
+  home.run(*TO_KEYRING, "--remove-source")
+  assert home.get("alice", "--service", "a") == b"1"
+  home.set("alice", b"2", "--service", "a")
+  assert of_keyring(keyring) == {("", "a", "alice"): b"2"} and of_vault(home) == {}
+  # Without the desktop it is not there, and nothing else takes its place.
+  away = {"DBUS_SESSION_BUS_ADDRESS": None}
+  home.run("get", "alice", "--service", "a", environment=away, code=69)
+  home.run(*TO_VAULT, "--remove-source")
+  assert home.get("alice", "--service", "a", environment=away) == b"2"
+  assert keyring_items(keyring) == []
+
+
+# While a service moves to and fro, another program keeps writing: what it wrote last is what it reads.
+def test_what_is_written_meanwhile_is_read_again(home, keyring):
+  for number in range(30):
+    put(home, f"account {number}", b"1", "--service", "a")
+  put(home, "counter", b"0", "--service", "a")
+  count = 0
+  for way in (TO_KEYRING, TO_VAULT, TO_KEYRING, TO_VAULT):
+    with home.start(*way, "--remove-source") as moving:
+      while True:
+        ended = moving.poll() is not None
+        count += 1
+        home.set("counter", str(count).encode(), "--service", "a")
+        assert home.get("counter", "--service", "a") == str(count).encode()
+        if ended:
+          break
+      assert moving.returncode == 0, moving.stderr.read().decode()
+    assert len(home.run("list", "--service", "a", "--json").json) == 31
