@@ -77,7 +77,7 @@ struct DesktopKeyringJSON: Encodable {
   let problem: String?
 
   init(_ probe: SecretServiceProbe, _ program: InstalledProgram?) {
-    provider = probe.provider?.name
+    provider = program?.name ?? probe.provider?.name
     process = probe.provider?.process
     user = probe.provider?.user
     self.program = program?.path

@@ -115,6 +115,10 @@ extension UserInterface {
 
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
+    storeSteps(diagnosis) + vaultSteps(diagnosis)
+  }
+
+  private static func vaultSteps(_ diagnosis: Diagnosis) -> [String] {
     let path = KeychainCommandContext.current.commandPath
     if let failure = diagnosis.failure {
       return failure.recovery.map { [namingCommands(in: $0)] } ?? []

@@ -16,6 +16,19 @@ extension UserInterface {
     return pairs
   }
 
+  /// What to do where services have their credentials in a keyring that is not here.
+  static func storeSteps(_ diagnosis: Diagnosis) -> [String] {
+    let records = try? diagnosis.outlook.records.get()
+    guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,
+      records?.places.contains(where: { $0.kind == .secretService }) == true
+    else { return [] }
+    let path = KeychainCommandContext.current.commandPath
+    return [
+      "services have credentials in the desktop keyring, which is not here: use them within its "
+        + "session, or move them into the vault there, with '\(path) migrate'"
+    ]
+  }
+
   static func name(of place: StorePlace) -> String {
     switch place {
     case .vault: "vault"
@@ -74,7 +87,8 @@ extension UserInterface {
     let facts =
       ["process \(provider.process)"] + (package.isEmpty ? [] : [package.joined(separator: " ")])
       + (provider.isOurs ? [] : ["of user \(provider.user)"])
-    return [("keyring", "\(provider.name ?? "unknown") (\(facts.joined(separator: ", ")))")]
+    let name = program?.name ?? provider.name ?? "unknown"
+    return [("keyring", "\(name) (\(facts.joined(separator: ", ")))")]
   }
 
   private static func collection(_ probe: SecretServiceProbe) -> [(String, String)] {

@@ -5,6 +5,9 @@ struct InstalledProgram: Hashable {
   /// The path of the program, if the system tells.
   let path: String?
 
+  /// The last part of the path: the kernel's name of a process ends after 15 bytes.
+  var name: String? { path.flatMap { $0.split(separator: "/").last }.map { String($0) } }
+
   /// The package of that path.
   var package: String?
 
