@@ -42,7 +42,10 @@ extension SecretServiceStore: CredentialReceiver {
     return try change { writer throws(KeychainError) in
       let existing =
         try mode == .addOrReplace
-        ? writer.finder.ownItem(identity) : writer.finder.item(identity)
+        ? writer.finder.ownItem(identity)
+        // Of a thousand credentials that come from another store, each would be searched for under
+        // every name that some program could have given it; once it is here, ours is preferred.
+        : writer.finder.item(identity, alsoByAliases: !keepsDates)
       try mode.check(existing?.credential, identity: identity)
       var stored = credential
       if let existing, existing.isOurs {

@@ -112,7 +112,7 @@ struct MigrateCommand: KeychainSubcommand {
   }
 
   private func tell(_ report: MigrationReport, _ interface: UserInterface) {
-    for obstacle in report.obstacles { interface.say(obstacle.reason.message) }
+    for obstacle in report.obstacles { interface.say(UserInterface.stays(obstacle)) }
     for name in report.damaged { interface.say(UserInterface.isDamaged(name)) }
     for service in report.incompleteServices {
       interface.say(UserInterface.staysBehind(service, in: from, isDryRun: dryRun))

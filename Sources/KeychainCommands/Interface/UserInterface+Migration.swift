@@ -37,6 +37,13 @@ extension UserInterface {
       + "as not everything of it is in the other"
   }
 
+  /// Why a credential stays where it is.
+  static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
+    let name = obstacle.identity.description
+    let reason = obstacle.reason.message
+    return reason.contains(name) ? reason : "\(name): \(reason)"
+  }
+
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
   static func leftToOthers(_ count: Int) -> String {
@@ -68,8 +75,8 @@ extension KeychainError {
     }
     self.init(
       code,
-      "\(UserInterface.items(count)) of \(UserInterface.name(of: source)) "
-        + (isDryRun ? "cannot be moved" : "\(count == 1 ? "was" : "were") not moved"),
+      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+        + UserInterface.name(of: source),
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ" : nil)
   }
