@@ -89,7 +89,7 @@ let package = Package(
       name: "KeychainTests",
       dependencies: [
         "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",
