@@ -73,7 +73,10 @@ let package = Package(
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
         "KeychainSecrets",
       ]),
-    .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
+    .testTarget(
+      name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
+    .executableTarget(
+      name: "PreferencesTool", dependencies: ["Prephirences"], path: "Tests/PreferencesTool"),
     .testTarget(
       name: "KeychainTests",
       dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
