@@ -2,9 +2,8 @@ internal import Foundation
 
 /// Archives of objects, made and read so that what cannot be is `nil`.
 ///
-/// `NSKeyedArchiver` stops the process on a value that it cannot take, so values are checked before.
-/// Reading is set to report failures, which holds for data that is no archive; an archive that was
-/// altered afterwards can still stop the process within `NSKeyedUnarchiver`.
+/// `NSKeyedArchiver` stops the process on a value that it cannot take, and `NSKeyedUnarchiver` on
+/// many an archive that was altered, so both are checked before.
 enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
   static func archive(_ value: Any) -> Data? {
@@ -14,11 +13,25 @@ enum PreferenceArchive {
 
   /// Returns the value of an archive, or `nil` if the data is none.
   static func unarchive(_ data: Data) -> Any? {
-    guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+    unarchive(data, keys: [NSKeyedArchiveRootObjectKey])?[0]
+  }
+
+  /// Returns several values of an archive, or `nil` if the data is none or one is missing.
+  static func unarchive(_ data: Data, keys: [String]) -> [Any]? {
+    guard let archive = KeyedArchive(data), archive.isSound,
+      let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+    else { return nil }
     unarchiver.requiresSecureCoding = false
     unarchiver.decodingFailurePolicy = .setErrorAndReturn
     defer { unarchiver.finishDecoding() }
-    return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+    var objects: [Any] = []
+    for key in keys {
+      guard let object = unarchiver.decodeObject(forKey: key), unarchiver.error == nil else {
+        return nil
+      }
+      objects.append(object)
+    }
+    return objects
   }
 
   private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {

@@ -78,10 +78,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   /// - Parameter closure: Is given the new value and the old one, in place of any closure before.
   /// - Returns: The other preference; this one stays as it is.
   open func didSet(_ closure: @escaping DidSetFunction) -> MutablePreference<T> {
-    let preference = MutablePreference(
-      preferences: mutablePreferences, key: key, transformation: transformation)
-    preference.didSetFunction = closure
-    return preference
+    preference(transformation, didSet: closure)
   }
 
   /// Replaces the value by one of another type that is made of it, and returns the preference of
@@ -92,6 +89,40 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   open func transform<U>(_ transform: (T?) -> U?) -> MutablePreference<U> {
     let preference = MutablePreference<U>(preferences: mutablePreferences, key: key)
     preference.value = transform(value)
+    return preference
+  }
+
+  /// Returns a preference of the same key that reads another value in place of some.
+  ///
+  /// What is stored stays as it is.
+  ///
+  /// - Parameters:
+  ///   - condition: Whether a value, or `nil`, is to be replaced.
+  ///   - value: What is read in its place.
+  /// - Returns: The other preference.
+  open func ensure(
+    when condition: @escaping (T?) -> Bool, use value: T
+  ) -> MutablePreference<T> {
+    let reading = ReadingTransformation<T>(base: transformation) { condition($0) ? value : $0 }
+    return preference(reading, didSet: didSetFunction)
+  }
+
+  /// Returns a preference of the same key that reads a value where there is none.
+  ///
+  /// Nothing is stored: ``Preference/hasValue`` stays as it is.
+  ///
+  /// - Parameter value: What is read in place of `nil`.
+  /// - Returns: The other preference.
+  open func whenNil(use value: T) -> MutablePreference<T> {
+    ensure(when: { $0 == nil }, use: value)
+  }
+
+  private func preference(
+    _ transformation: any PreferenceTransformation, didSet: DidSetFunction?
+  ) -> MutablePreference<T> {
+    let preference = MutablePreference(
+      preferences: mutablePreferences, key: key, transformation: transformation)
+    preference.didSetFunction = didSet
     return preference
   }
 }

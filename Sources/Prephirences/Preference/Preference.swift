@@ -50,7 +50,7 @@ open class Preference<T>: @unchecked Sendable {
   ) {
     self.preferences = preferences
     self.key = key
-    guarded = Guarded(transformation ?? TransformationKey.none)
+    guarded = Guarded(transformation ?? DefaultTransformation.of(T.self))
   }
 
   /// The value; `nil` if there is none of this type.

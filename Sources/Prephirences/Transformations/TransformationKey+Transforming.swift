@@ -71,8 +71,16 @@ extension TransformationKey: PreferenceTransformation {
     }
     if let stored = unwrapped(transformedValue(value)) {
       preferences.set(stored as PreferenceObject?, forKey: key)
-    } else if value == nil || self != .archive {
+    } else if value == nil || !refuses {
       preferences.removeObject(forKey: key)
+    }
+  }
+
+  /// Whether no result for a value means that it cannot be stored, and not that it is to be removed.
+  private var refuses: Bool {
+    switch self {
+    case .archive, .valueTransformer: true
+    case .none, .closureTuple, .compose, .transformation: false
     }
   }
 

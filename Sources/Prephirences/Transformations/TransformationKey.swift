@@ -28,8 +28,9 @@ public enum TransformationKey {
   /// refuses a value, nothing is changed.
   case compose(transformations: [any PreferenceTransformation])
 
-  /// A transformer, which must allow the reverse transformation; if it does not, setting changes
-  /// nothing.
+  /// A transformer, which must allow the reverse transformation.
+  ///
+  /// Setting changes nothing if it does not, or if it makes nothing of the value.
   case valueTransformer(ValueTransformer)
 
   /// Any other transformation, which is asked for everything.

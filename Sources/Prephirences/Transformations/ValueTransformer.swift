@@ -7,9 +7,7 @@ public import Foundation
 /// A subclass overrides ``transformedValue(_:)`` and, if the transformation can be reversed,
 /// ``allowsReverseTransformation()`` and ``reverseTransformedValue(_:)``. Transformers that are
 /// used on several threads must be safe there.
-open class ValueTransformer: NSObject, @unchecked Sendable {
-  // Unchecked because there is nothing here to protect; subclasses answer for themselves.
-
+open class ValueTransformer: NSObject, NamedValueTransformer {
   /// Makes a transformer.
   public override init() { super.init() }
 
