@@ -75,6 +75,9 @@ let package = Package(
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
+      name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
       name: "KeychainTests",
       dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
     .testTarget(
@@ -130,8 +133,11 @@ let package = Package(
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
 let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
+let targetsOfOldClients: Set = ["PrephirencesSamplesTests"]
+let targetsWithOwnSettings = targetsInC.union(targetsOfOldClients)
 
-for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
+for target in package.targets
+where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

@@ -28,7 +28,8 @@ struct CodingTests {
     let object = CodedObject()
     object.intVar = 42
     object.stringVar = "text"
-    let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: object, requiringSecureCoding: false)
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
     unarchiver.requiresSecureCoding = false
     let root = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? CodedObject

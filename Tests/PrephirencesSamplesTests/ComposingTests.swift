@@ -29,14 +29,15 @@ struct ComposingTests {
     let fromDico = DictionaryPreferences(["a": "dictionary"])
     let fromFile = try #require(DictionaryPreferences(filePath: folder.path("prefs.plist")))
     userDefaults["c"] = "defaults"
+    let origins = ["dictionary", "file", "defaults"]
     do {
       let myPreferences = CompositePreferences([fromDico, fromFile, userDefaults])
-      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == ["dictionary", "file", "defaults"])
+      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == origins)
     }
     do {
       // With array literal
       let myPreferences: CompositePreferences = [fromDico, fromFile, userDefaults]
-      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == ["dictionary", "file", "defaults"])
+      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == origins)
     }
     do {
       // Mutable, only first mutable will be affected

@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The declarations stand as the document writes them.
 import Foundation
 import Prephirences
 import Testing

@@ -18,7 +18,9 @@ struct RegistryTests {
 
       Prephirences.sharedInstance = myPreferences
       Prephirences.register(preferences: myPreferences, forKey: "myKey")
-      if let pref = Prephirences.instance(forKey: "myKey") { found.append(pref.integer(forKey: "a")) }
+      if let pref = Prephirences.instance(forKey: "myKey") {
+        found.append(pref.integer(forKey: "a"))
+      }
 
       let others: DictionaryPreferences = ["a": 2]
       Prephirences.instances()["myKey"] = others
@@ -31,7 +33,7 @@ struct RegistryTests {
       }
       #expect(found == [1, 2, 3])
       #expect(Prephirences.sharedInstance["a"] as? Int == 1)
-      #expect(Prephirences.sharedMutableInstance === myPreferences)
+      #expect(Prephirences.sharedMutableInstance as AnyObject? === myPreferences)
     }
   }
 }
