@@ -106,6 +106,9 @@ let package = Package(
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
+      name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
       name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
@@ -176,8 +179,8 @@ let package = Package(
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
 let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
-let targetsOfOldClients: Set = ["PrephirencesSamplesTests"]
-let targetsWithOwnSettings = targetsInC.union(targetsOfOldClients)
+let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
+let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
 for target in package.targets
 where target.type != .system && !targetsWithOwnSettings.contains(target.name) {

@@ -6,7 +6,8 @@ internal import Foundation
 struct KeyedArchive {
   typealias Fields = [String: BinaryPropertyList.Object]
 
-  private static let maximumDepth = 300
+  /// How deeply objects may lie in each other, here and in archives that are made.
+  static let maximumDepth = 200
 
   private let list: BinaryPropertyList
   private let top: Fields

@@ -3,12 +3,18 @@ package import Foundation
 /// Archives of objects, made and read so that what cannot be is `nil`.
 ///
 /// `NSKeyedArchiver` stops the process on a value that it cannot take, and `NSKeyedUnarchiver` on
-/// many an archive that was altered, so both are checked before.
+/// many an archive that was altered, so both are checked before. What a class of the program does in
+/// its own `encode(with:)` and `init(coder:)` is its own responsibility.
 package enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
   package static func archive(_ value: Any) -> Data? {
-    guard isArchivable(value) else { return nil }
-    return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+    guard let object = object(toArchive: value) else { return nil }
+    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+    let archiveGuard = ArchiveGuard()
+    archiver.delegate = archiveGuard
+    archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+    archiver.finishEncoding()
+    return archiveGuard.hasRefused ? nil : archiver.encodedData
   }
 
   /// Returns the value of an archive, or `nil` if the data is none.
@@ -34,8 +40,17 @@ package enum PreferenceArchive {
     return objects
   }
 
+  /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
+  ///
+  /// The archiver takes objects only; what else it is given, it sees as something without an archive
+  /// in some builds.
+  static func object(toArchive value: Any) -> AnyObject? {
+    guard let value = unwrapped(value), isArchivable(value) else { return nil }
+    return value as AnyObject
+  }
+
   private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
-    guard depth < 200, let value = unwrapped(value) else { return false }
+    guard depth < KeyedArchive.maximumDepth, let value = unwrapped(value) else { return false }
     switch value {
     case let array as [Any]:
       return array.allSatisfy { isArchivable($0, depth: depth + 1) }

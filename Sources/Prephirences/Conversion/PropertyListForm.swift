@@ -97,6 +97,12 @@ enum PropertyListForm {
     }
   }
 
+  /// Returns a value as a number object; `nil` if it is no number.
+  static func number(_ value: Any) -> NSNumber? {
+    if let number = value as? NSNumber { return number }
+    return (try? encode(scalar: value)) as? NSNumber
+  }
+
   private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {
     let double = Double(number)
     return number.isNaN || type(of: number).init(double) == number ? double : nil

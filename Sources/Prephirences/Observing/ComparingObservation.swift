@@ -30,10 +30,14 @@ final class ComparingObservation: Sendable {
     turn.finish(look)
   }
 
-  /// Looks at a key that may have changed, or at all.
-  func look(at key: PreferenceKey?) {
-    if let key, !observer.observes(key) { return }
-    turn.add { $0.add(key) }
+  /// Looks at keys that may have changed, or at all.
+  func look(at keys: [PreferenceKey]?) {
+    guard let keys else {
+      turn.add { $0.addAll() }
+      return turn.take(look)
+    }
+    let observed = keys.filter(observer.observes)
+    turn.add { looks in observed.forEach { looks.add($0) } }
     turn.take(look)
   }
 
@@ -70,15 +74,17 @@ struct PendingLooks: PendingWork {
   }
 
   private var keys: [PreferenceKey] = []
+  private var known: Set<PreferenceKey> = []
   private var isAll = false
 
-  mutating func add(_ key: PreferenceKey?) {
-    guard let key else {
-      keys = []
-      isAll = true
-      return
-    }
-    if !isAll, !keys.contains(key) { keys.append(key) }
+  mutating func add(_ key: PreferenceKey) {
+    if !isAll, known.insert(key).inserted { keys.append(key) }
+  }
+
+  mutating func addAll() {
+    keys = []
+    known = []
+    isAll = true
   }
 
   mutating func popFirst() -> Look? {
@@ -86,6 +92,9 @@ struct PendingLooks: PendingWork {
       isAll = false
       return .all
     }
-    return keys.isEmpty ? nil : .key(keys.removeFirst())
+    guard !keys.isEmpty else { return nil }
+    let key = keys.removeFirst()
+    known.remove(key)
+    return .key(key)
   }
 }

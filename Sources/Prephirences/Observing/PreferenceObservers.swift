@@ -3,7 +3,7 @@ internal import Synchronization
 /// The observers of a store; for authors of stores.
 ///
 /// A store has one as a constant, hands observers to it, and posts its changes while it holds its
-/// own lock, so that they are told in their order. They are told after the lock was released:
+/// own lock, so that they are told in their order. They are told once the lock is released:
 ///
 /// ```swift
 /// func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
@@ -11,11 +11,11 @@ internal import Synchronization
 /// }
 ///
 /// func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-///   let posted = values.withLock { values in
-///     let old = values.updateValue(value, forKey: key)
-///     return observers.post([PreferenceChange(key, from: old, to: value)])
+///   values.withLock { values in
+///     observers.post([PreferenceChange(key, from: values[key], to: value)])
+///     values[key] = value
 ///   }
-///   posted.tell()
+///   observers.tellPosted()
 /// }
 /// ```
 ///
@@ -25,6 +25,8 @@ public final class PreferenceObservers: Sendable {
   private struct State {
     var ofAllKeys: [ObserverMailbox] = []
     var byKey: [PreferenceKey: [ObserverMailbox]] = [:]
+    /// Those to whom something was posted.
+    var posted: [ObserverMailbox] = []
   }
 
   private let state = Mutex(State())
@@ -65,31 +67,46 @@ public final class PreferenceObservers: Sendable {
     }
   }
 
-  /// Notes changes that have just been made, for those who observe their keys now.
+  /// Notes changes that are being made, for those who observe their keys now.
   ///
-  /// It takes no time worth speaking of and calls nobody, so a store may hold its lock.
+  /// It calls nobody, so a store may hold its lock. ``tellPosted()`` must follow without it.
   ///
   /// - Parameter changes: The changes; what is no change is left out when they are told.
-  /// - Returns: What is to be told once the lock was released.
-  public func post(_ changes: [PreferenceChange]) -> PostedPreferenceChanges {
-    guard !isEmpty else { return PostedPreferenceChanges(mailboxes: []) }
-    let mailboxes = state.withLock { state in
-      changes.flatMap { change in
-        let mailboxes = state.ofAllKeys + (state.byKey[change.key] ?? [])
-        for mailbox in mailboxes { mailbox.post(change) }
-        return mailboxes
+  public func post(_ changes: [PreferenceChange]) {
+    guard !isEmpty else { return }
+    state.withLock { state in
+      for change in changes {
+        for mailbox in state.ofAllKeys + (state.byKey[change.key] ?? []) {
+          mailbox.post(change)
+          state.posted.append(mailbox)
+        }
       }
     }
-    return PostedPreferenceChanges(mailboxes: mailboxes)
+  }
+
+  /// Tells what was posted, each observer its changes in their order.
+  ///
+  /// Where another thread is just telling an observer, that thread tells these changes, too.
+  public func tellPosted() {
+    guard !isEmpty else { return }
+    let mailboxes = state.withLock { state in
+      defer { state.posted = [] }
+      return state.posted
+    }
+    for mailbox in mailboxes { mailbox.deliver() }
   }
 
   /// Tells a change that has just been made; the caller holds no lock.
   ///
   /// - Parameter change: The change.
-  public func tell(_ change: PreferenceChange) { post([change]).tell() }
+  public func tell(_ change: PreferenceChange) {
+    post([change])
+    tellPosted()
+  }
 
   private func remove(_ mailbox: ObserverMailbox) {
     state.withLock { state in
+      state.posted.removeAll { $0 === mailbox }
       guard let keys = mailbox.observer.keys else {
         return state.ofAllKeys.removeAll { $0 === mailbox }
       }
@@ -99,17 +116,5 @@ public final class PreferenceObservers: Sendable {
       }
     }
     count.subtract(1, ordering: .sequentiallyConsistent)
-  }
-}
-
-/// Changes that were noted while a store held its lock, and are to be told afterwards.
-public struct PostedPreferenceChanges: Sendable {
-  let mailboxes: [ObserverMailbox]
-
-  /// Tells the changes to the observers, in order.
-  ///
-  /// Where another thread is just telling an observer, that thread tells these changes, too.
-  public func tell() {
-    for mailbox in mailboxes { mailbox.deliver() }
   }
 }

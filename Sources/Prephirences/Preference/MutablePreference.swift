@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One preference that can be read and changed.
 ///
 /// ```swift
@@ -23,8 +25,8 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
 
   /// Is called after the value was set through this object, on the thread that set it.
   open var didSetFunction: DidSetFunction? {
-    get { guarded.withLock { $0 } }
-    set { guarded.withLock { $0 = newValue } }
+    get { guarded.current }
+    set { guarded.current = newValue }
   }
 
   /// Makes a preference.
@@ -36,7 +38,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? Prephirences.fallback,
+      ?? UserDefaults.standard,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     mutablePreferences = preferences

@@ -26,8 +26,8 @@ open class Preference<T>: @unchecked Sendable {
 
   /// How the value is stored.
   open var transformation: any PreferenceTransformation {
-    get { guarded.withLock { $0 } }
-    set { guarded.withLock { $0 = newValue } }
+    get { guarded.current }
+    set { guarded.current = newValue }
   }
 
   /// How the value is stored, by name.

@@ -8,7 +8,10 @@ enum PreferenceCast {
   /// see ``PlainPreferenceValue``.
   static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
     guard let value else { return nil }
-    if T.self == Any.self { return unwrapped(value) as? T }
+    if T.self == Any.self {
+      guard let value = unwrapped(value) else { return nil }
+      return value as? T
+    }
     if let value = value as? T { return value }
     guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
       return nil
@@ -34,6 +37,7 @@ extension PlainPreferenceValue {
 extension String: PlainPreferenceValue {}
 extension Date: PlainPreferenceValue {}
 extension Data: PlainPreferenceValue {}
+extension UUID: PlainPreferenceValue {}
 
 extension URL: PlainPreferenceValue {
   static func converted(from value: Any) -> URL? {

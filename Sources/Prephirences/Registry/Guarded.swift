@@ -10,10 +10,21 @@ final class Guarded<Value>: @unchecked Sendable {
     self.value = Mutex(Unchecked(value))
   }
 
+  /// The value; an old one is destroyed without the lock, as that may do anything.
+  var current: Value {
+    get { withLock { $0 } }
+    set { _ = withLock { exchange(&$0, with: newValue) } }
+  }
+
   /// Reads or changes the value while no other thread does.
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     value.withLock { Unchecked(body(&$0.value)) }.value
   }
+}
+
+private func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
+  defer { value = new }
+  return value
 }
 
 /// A value that passes between threads although its type does not say that it may.

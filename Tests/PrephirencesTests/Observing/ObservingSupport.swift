@@ -13,12 +13,11 @@ final class SampleStore: MutablePreferencesType, Sendable {
 
   func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     nonisolated(unsafe) let value = value
-    let posted = values.withLock { values in
-      let change = PreferenceChange(key, from: values.all[key], to: value)
+    values.withLock { values in
+      observers.post([PreferenceChange(key, from: values.all[key], to: value)])
       values.all[key] = value
-      return observers.post([change])
     }
-    posted.tell()
+    observers.tellPosted()
   }
 
   func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
