@@ -2,22 +2,22 @@ import Foundation
 import Prephirences
 import Testing
 
-// What the README and the documentation of the module show.
-@Suite("The README")
-struct ReadmeTests {
-  struct Settings {
+// What the README and the documentation of the module show; one after the other with the other tests
+// of `UserDefaults.standard`.
+extension IntroductionTests {
+  struct ReadmeSettings {
     @UserDefaultsPreference(key: "readme.theme") var theme: String?
     @UserDefaultsPreferenceValue(key: "readme.columns", default: 80) var columns: Int
   }
 
-  @Test func preferences() async {
+  @Test func readme() async {
     await #expect(processExitsWith: .success) {
       let defaults = UserDefaults.standard
       defer { for key in ["readme.width", "readme.theme"] { defaults[key] = nil } }
       defaults["readme.width"] = 1024.5
       #expect(defaults.double(forKey: "readme.width") == 1024.5)
       #expect(defaults["readme.theme"] as? String ?? "light" == "light")
-      #expect(Settings().columns == 80)
+      #expect(ReadmeSettings().columns == 80)
 
       let settings: MutableCompositePreferences = [
         ArgumentPreferences(), EnvironmentPreferences(), defaults,
@@ -29,11 +29,11 @@ struct ReadmeTests {
       let observation = settings.observe(forKey: "readme.theme") { change in
         told.add(change.newValue ?? "none")
       }
-      Settings().theme = "dark"
+      ReadmeSettings().theme = "dark"
       #expect(told.all as? [String] == ["dark"])
       observation.cancel()
 
-      for await theme in Settings().$theme.values() {
+      for await theme in ReadmeSettings().$theme.values() {
         #expect(theme == "dark")
         break
       }
