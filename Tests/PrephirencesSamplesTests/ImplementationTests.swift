@@ -11,27 +11,6 @@ extension PreferenceStruct: ReflectingPreferences {}
 
 @Suite("Some implementations")
 struct ImplementationTests {
-  @Test func userDefaults() async throws {
-    let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
-      setenv("XDG_CONFIG_HOME", path, 1)
-      UserDefaults.standard["mykey"] = true
-      var found: [Bool] = []
-
-      let userDefaults = UserDefaults.standard
-      if let myValue = userDefaults["mykey"] as? Bool { found.append(myValue) }
-
-      userDefaults["mykey"] = "myvalue"
-      // with type to archive
-      userDefaults["mykey", .Archive] = UIColor.blueColor()
-
-      #expect(found == [true])
-      #expect(userDefaults.unarchiveObject(forKey: "mykey") as? UIColor == .blue)
-      userDefaults["mykey"] = "myvalue"
-      #expect(userDefaults.string(forKey: "mykey") == "myvalue")
-    }
-  }
-
   @Test func mainBundle() {
     let bundle = Bundle.main
     let applicationName = bundle[.CFBundleName] as? String

@@ -2,9 +2,9 @@ import Foundation
 import Prephirences
 import Testing
 
-// The samples of the introduction. They use what a process has once, so each runs in one of its
-// own, with its own folder of settings.
-@Suite("Introduction")
+// The samples with `UserDefaults.standard` and the shared instance, which a process has once: each
+// runs in one of its own, one after the other because they share a file.
+@Suite("Introduction", .serialized)
 struct IntroductionTests {
   struct ReadOnlySettings {
     @Preference(key: "enabled")
@@ -19,10 +19,10 @@ struct IntroductionTests {
     var enabled: Bool?
   }
 
-  @Test func preferenceOfTheSharedInstance() async throws {
-    let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
-      setenv("XDG_CONFIG_HOME", path, 1)
+  @Test func preferenceOfTheSharedInstance() async {
+    await #expect(processExitsWith: .success) {
+      UserDefaults.standard["my.string.pref"] = nil
+      defer { UserDefaults.standard["my.string.pref"] = nil }
       Prephirences.sharedInstance = MutableDictionaryPreferences(dictionary: ["enabled": true])
       let settings = ReadOnlySettings()
       #expect(settings.enabled == true)
@@ -33,10 +33,9 @@ struct IntroductionTests {
     }
   }
 
-  @Test func userDefaults() async throws {
-    let folder = try TemporaryFolder()
-    await #expect(processExitsWith: .success) { [path = folder.url.path as String] in
-      setenv("XDG_CONFIG_HOME", path, 1)
+  @Test func userDefaults() async {
+    await #expect(processExitsWith: .success) {
+      defer { for key in ["enabled", "mycolorkey"] { UserDefaults.standard[key] = nil } }
       let settings = Settings()
       settings.enabled = true
       var isRead = false
@@ -50,7 +49,23 @@ struct IntroductionTests {
       #expect(userDefaults["mycolorkey", archive] as? UIColor == .blue)
       #expect(userDefaults["mycolorkey"] is Data)
     }
-    // On disk, without a call of `synchronize()`.
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
+  }
+
+  @Test func someImplementations() async {
+    await #expect(processExitsWith: .success) {
+      defer { UserDefaults.standard["mykey"] = nil }
+      UserDefaults.standard["mykey"] = true
+      var found: [Bool] = []
+
+      let userDefaults = UserDefaults.standard
+      if let myValue = userDefaults["mykey"] as? Bool { found.append(myValue) }
+
+      #expect(found == [true])
+      userDefaults["mykey"] = "myvalue"
+      #expect(userDefaults.string(forKey: "mykey") == "myvalue")
+      // with type to archive
+      userDefaults["mykey", .Archive] = UIColor.blueColor()
+      #expect(userDefaults.unarchiveObject(forKey: "mykey") as? UIColor == .blue)
+    }
   }
 }

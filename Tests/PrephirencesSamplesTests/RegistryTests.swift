@@ -2,14 +2,15 @@ import Foundation
 import Prephirences
 import Testing
 
+// Not within the suite: on Linux `NSStringFromClass` names no class that is nested.
+final class Framework: NSObject {
+  func registerItself(_ currentClassPreferences: PreferencesType) {
+    Prephirences.instances()[NSStringFromClass(type(of: self))] = currentClassPreferences
+  }
+}
+
 @Suite("Managing preferences instances")
 struct RegistryTests {
-  final class Framework: NSObject {
-    func registerItself(_ currentClassPreferences: PreferencesType) {
-      Prephirences.instances()[NSStringFromClass(type(of: self))] = currentClassPreferences
-    }
-  }
-
   // What a process has once, so it is changed in one of its own.
   @Test func sharedInstanceAndInstances() async {
     await #expect(processExitsWith: .success) {

@@ -61,8 +61,3 @@ final class TemporaryDefaults {
     try? FileManager.default.removeItem(atPath: "\(folder)/\(name).plist")
   }
 }
-
-/// What another program that opens the same defaults reads.
-func reloaded(_ defaults: TemporaryDefaults) -> UserDefaults? {
-  UserDefaults(suiteName: defaults.name)
-}
