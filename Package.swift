@@ -109,7 +109,11 @@ let package = Package(
       name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
-      name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
+      name: "PrephirencesSamplesTests",
+      dependencies: [
+        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
+        "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CryptoPrephirencesTests",

@@ -115,17 +115,10 @@ extension CryptoPrephirences {
       keys: observer.keys, initial: observer.wantsInitialValues, end: observer.tellEnd
     ) { change in
       observer.tell(
-        change.mapValues { try? transformation.decrypt($0, key: change.key) })
+        change.mapped { stored in
+          stored.flatMap { try? transformation.decrypt($0, key: change.key) }
+        })
     }
     return preferences.addObserver(decrypting)
-  }
-}
-
-extension PreferenceChange {
-  fileprivate func mapValues(_ transform: (Any) -> Any?) -> PreferenceChange {
-    let newValue = newValue.flatMap(transform)
-    return isInitial
-      ? PreferenceChange(initial: key, value: newValue)
-      : PreferenceChange(key, from: oldValue.flatMap(transform), to: newValue)
   }
 }
