@@ -29,7 +29,7 @@ extension Preference where T: Equatable {
   }
 
   /// Returns whether a preference has a value, in a `switch` over the value.
-  public static func ~= (preference: Preference<T>, value: T) -> Bool {
+  public static func ~= (preference: Preference<T>, value: T?) -> Bool {
     preference.value == value
   }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One preference that can be read and changed.
 ///
 /// ```swift
@@ -36,7 +38,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? MutableDictionaryPreferences(),
+      ?? UserDefaults.standard,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     mutablePreferences = preferences

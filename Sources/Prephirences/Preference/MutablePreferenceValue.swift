@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One preference that can be read and changed, with a default.
 ///
 /// ```swift
@@ -30,7 +32,7 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
     preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? MutableDictionaryPreferences(), key: PreferenceKey,
+      ?? UserDefaults.standard, key: PreferenceKey,
     default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
   ) {
     projectedValue = MutablePreference(
@@ -49,7 +51,7 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
   public init(
     wrappedValue: T,
     preferences: any MutablePreferencesType = Prephirences.sharedMutableInstance
-      ?? MutableDictionaryPreferences(),
+      ?? UserDefaults.standard,
     key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
   ) {
     self.init(

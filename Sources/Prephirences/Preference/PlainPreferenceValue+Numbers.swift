@@ -12,7 +12,13 @@ extension UInt32: PlainPreferenceValue {}
 extension UInt64: PlainPreferenceValue {}
 extension Float: PlainPreferenceValue {}
 extension Double: PlainPreferenceValue {}
-extension CGFloat: PlainPreferenceValue {}
+
+extension CGFloat: PlainPreferenceValue {
+  static func converted(from value: Any) -> CGFloat? {
+    // Its generic initializers stop the process.
+    Double.converted(from: value).map { CGFloat($0) }
+  }
+}
 
 extension PlainPreferenceValue where Self: FixedWidthInteger {
   static func converted(from value: Any) -> Self? {
@@ -25,7 +31,7 @@ extension PlainPreferenceValue where Self: FixedWidthInteger {
   }
 }
 
-extension PlainPreferenceValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
+extension PlainPreferenceValue where Self: BinaryFloatingPoint {
   static func converted(from value: Any) -> Self? {
     switch PlainNumber(value) {
     case .integer(let number): Self(exactly: number)
@@ -81,6 +87,7 @@ private enum PlainNumber {
   init?(_ value: Any) {
     switch value {
     case let number as any BinaryInteger: self = .integer(number)
+    case let number as CGFloat: self = .real(Double(number))
     case let number as any BinaryFloatingPoint: self = .real(Double(number))
     case let text as String: self = .text(text)
     case let number as Decimal: self = .text(number.description)

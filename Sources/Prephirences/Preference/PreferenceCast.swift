@@ -37,6 +37,7 @@ extension PlainPreferenceValue {
 extension String: PlainPreferenceValue {}
 extension Date: PlainPreferenceValue {}
 extension Data: PlainPreferenceValue {}
+extension UUID: PlainPreferenceValue {}
 
 extension URL: PlainPreferenceValue {
   static func converted(from value: Any) -> URL? {

@@ -24,11 +24,16 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
   /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unknownKey`` if there is no property that
   ///   can be set, ``PreferencesError/Code/typeMismatch`` if it has another type.
   open func assign(_ value: PreferenceObject?, forKey key: PreferenceKey) throws(PreferencesError) {
+    let observers = observers
+    defer { observers?.tellPosted() }
     lock.lock()
     defer { lock.unlock() }
     let (object, path) = try property(key)
+    let oldValue = observers.flatMap { _ in self.object(forKey: key) }
     switch PropertyAssignment.assign(value, to: path, of: object) {
-    case .done: return
+    case .done:
+      let newValue = observers.flatMap { _ in self.object(forKey: key) }
+      observers?.post([PreferenceChange(key, from: oldValue, to: newValue)])
     case .readOnly: throw PreferencesError(.unknownKey, "the property '\(key)' cannot be set")
     case .typeMismatch(let type):
       throw PreferencesError(.typeMismatch, "the property '\(key)' is of type \(type)")
@@ -51,13 +56,11 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
 
   /// Sets a property.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    lock.withLock {
-      do throws(PreferencesError) {
-        try assign(value, forKey: key)
-        failure = nil
-      } catch {
-        failure = error
-      }
+    do throws(PreferencesError) {
+      try assign(value, forKey: key)
+      lock.withLock { failure = nil }
+    } catch {
+      lock.withLock { failure = error }
     }
   }
 

@@ -54,35 +54,12 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
   open func rollback() {
     changedKeys.withLock { $0 = [] }
     storage.replaceAll(with: buffered.dictionary())
+    storage.observers.tellPosted()
   }
 
   // A key is noted after its change: a commit between the two leaves it for the next one, while the
   // other way around would lose it.
-
-  /// Sets the value of a key; `nil` removes.
-  open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    super.set(value, forKey: key)
-    note([key])
-  }
-
-  /// Removes a key with its value.
-  open override func removeObject(forKey key: PreferenceKey) {
-    super.removeObject(forKey: key)
-    note([key])
-  }
-
-  /// Removes all keys with their values.
-  open override func clearAll() {
-    note(storage.replaceAll(with: [:]).keys)
-  }
-
-  /// Sets the values of several keys at once; other keys stay as they are.
-  open override func set(dictionary: PreferencesDictionary) {
-    super.set(dictionary: dictionary)
-    note(dictionary.keys)
-  }
-
-  private func note(_ keys: some Sequence<PreferenceKey>) {
+  override func didChange(_ keys: some Collection<PreferenceKey>) {
     changedKeys.withLock { [keys = Set(keys)] in $0.formUnion(keys) }
   }
 }

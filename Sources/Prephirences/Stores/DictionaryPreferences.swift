@@ -132,4 +132,9 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
   open func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
     data(forKey: key).flatMap(PreferenceArchive.unarchive)
   }
+
+  /// Begins to tell changes to an observer.
+  open func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    storage.observers.add(observer, of: self)
+  }
 }

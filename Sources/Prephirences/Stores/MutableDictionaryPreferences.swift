@@ -22,10 +22,14 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Sets the value of a key; `nil` removes.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     storage.replace(key, with: value)
+    tellChange(of: CollectionOfOne(key))
   }
 
   /// Removes a key with its value.
-  open func removeObject(forKey key: PreferenceKey) { storage.replace(key, with: nil) }
+  open func removeObject(forKey key: PreferenceKey) {
+    storage.replace(key, with: nil)
+    tellChange(of: CollectionOfOne(key))
+  }
 
   /// Sets the value of a key to an integer.
   open func set(_ value: Int, forKey key: PreferenceKey) {
@@ -60,8 +64,22 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   }
 
   /// Removes all keys with their values.
-  open func clearAll() { storage.replaceAll(with: [:]) }
+  open func clearAll() {
+    let removed = storage.replaceAll(with: [:])
+    tellChange(of: removed.keys)
+  }
 
   /// Sets the values of several keys at once; other keys stay as they are.
-  open func set(dictionary: PreferencesDictionary) { storage.merge(dictionary) }
+  open func set(dictionary: PreferencesDictionary) {
+    storage.merge(dictionary)
+    tellChange(of: dictionary.keys)
+  }
+
+  /// Is called after each change that a setter made, before observers are told.
+  func didChange(_ keys: some Collection<PreferenceKey>) {}
+
+  private func tellChange(of keys: some Collection<PreferenceKey>) {
+    didChange(keys)
+    storage.observers.tellPosted()
+  }
 }

@@ -18,6 +18,11 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   }
 
   private let state = Mutex(State())
+  private let observers = PreferenceObservers()
+
+  // Keeps the changes in the order in which they are told. Recursive, because a delegate of the cache
+  // is asked within, and may use these preferences.
+  private let order = NSRecursiveLock()
 
   /// Makes preferences in a cache.
   ///
@@ -48,23 +53,44 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   ///   - value: The object; `nil`, and what is no object of the cache's type, removes.
   ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    guard let object = unwrapped(value) as? ObjectType else { return removeObject(forKey: key) }
-    let cost = state.withLock { state in
-      state.keys.insert(key)
-      return state.insertCost
+    guard let object = value as? ObjectType else { return removeObject(forKey: key) }
+    change([key], to: object) {
+      let cost = state.withLock { state in
+        state.keys.insert(key)
+        return state.insertCost
+      }
+      cache.setObject(object, forKey: key as NSString, cost: cost)
     }
-    cache.setObject(object, forKey: key as NSString, cost: cost)
   }
 
   /// Removes a key with its object.
   public func removeObject(forKey key: PreferenceKey) {
-    state.withLock { _ = $0.keys.remove(key) }
-    cache.removeObject(forKey: key as NSString)
+    change([key], to: nil) {
+      state.withLock { _ = $0.keys.remove(key) }
+      cache.removeObject(forKey: key as NSString)
+    }
   }
 
   /// Removes all objects of the cache.
   public func clearAll() {
-    state.withLock { $0.keys = [] }
-    cache.removeAllObjects()
+    change(observers.isEmpty ? [] : keys(), to: nil) {
+      state.withLock { $0.keys = [] }
+      cache.removeAllObjects()
+    }
+  }
+
+  /// Begins to tell changes to an observer: what is set and removed here, not what the cache forgets.
+  public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    observers.add(observer, of: self)
+  }
+
+  private func change(_ keys: [PreferenceKey], to value: ObjectType?, _ change: () -> Void) {
+    order.withLock {
+      if observers.isEmpty { return change() }
+      let changes = keys.map { PreferenceChange($0, from: object(forKey: $0), to: value) }
+      change()
+      observers.post(changes)
+    }
+    observers.tellPosted()
   }
 }

@@ -72,6 +72,7 @@ extension Plist {
   ///   as they are.
   public func readFile() throws(PreferencesError) {
     let file = try file()
+    defer { storage.observers.tellPosted() }
     try access.withLock { _ throws(PreferencesError) in
       do throws(PreferencesError) {
         let content = try file.read()

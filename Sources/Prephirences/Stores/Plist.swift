@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import Synchronization
 
 /// Preferences in a property list: a file as XML or binary.
@@ -24,7 +24,16 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   // One reads or writes at a time, so that what was written last is what was set last.
   let access = Mutex(())
 
-  init(_ values: PreferencesDictionary, filePath: String?, format: PropertyListFile.Format) {
+  /// Makes preferences of a dictionary, for a file that the first write makes or replaces.
+  ///
+  /// - Parameters:
+  ///   - values: The values by their keys.
+  ///   - filePath: The path of the file; `nil` if there is none.
+  ///   - format: The format in which it is written.
+  public init(
+    _ values: PreferencesDictionary, filePath: String?,
+    format: PropertyListSerialization.PropertyListFormat = .xml
+  ) {
     self.filePath = filePath
     state = Mutex(PlistState(format: format))
     super.init(dictionary: values)
@@ -35,8 +44,11 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   /// It is `nil` if there is no such file, or it is damaged; ``init(contentsOfFile:)`` says which.
   ///
   /// - Parameter filePath: The path of the file; its root is a dictionary.
-  public convenience override init?(filePath: String) {
-    try? self.init(contentsOfFile: filePath)
+  public override init?(filePath: String) {
+    guard let file = try? PropertyListFile(path: filePath).read() else { return nil }
+    self.filePath = filePath
+    state = Mutex(PlistState(format: file.format))
+    super.init(dictionary: file.values)
   }
 
   /// Reads preferences from a file.
@@ -88,31 +100,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  /// Sets the value of a key; `nil` removes.
-  open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    super.set(value, forKey: key)
-    didChange()
-  }
-
-  /// Removes a key with its value.
-  open override func removeObject(forKey key: PreferenceKey) {
-    super.removeObject(forKey: key)
-    didChange()
-  }
-
-  /// Removes all keys with their values.
-  open override func clearAll() {
-    super.clearAll()
-    didChange()
-  }
-
-  /// Sets the values of several keys at once; other keys stay as they are.
-  open override func set(dictionary: PreferencesDictionary) {
-    super.set(dictionary: dictionary)
-    didChange()
-  }
-
-  private func didChange() {
+  override func didChange(_ keys: some Collection<PreferenceKey>) {
     if writeImmediately { write() }
   }
 }

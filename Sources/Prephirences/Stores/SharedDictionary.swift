@@ -3,12 +3,16 @@ internal import Synchronization
 /// Preferences in memory that threads share.
 ///
 /// Old values are handed out, so that what they do when they are destroyed is done without the lock.
+/// Changes are posted to the observers; whoever makes them lets ``PreferenceObservers/tellPosted()``
+/// follow once it holds no lock either.
 final class SharedDictionary: Sendable {
   // Values may be of any type; whoever shares one between threads answers for it, as with any
   // store of preferences.
   private struct Unchecked<Content>: @unchecked Sendable {
     var content: Content
   }
+
+  let observers = PreferenceObservers()
 
   private let values: Mutex<Unchecked<PreferencesDictionary>>
 
@@ -30,23 +34,39 @@ final class SharedDictionary: Sendable {
   func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
     let value = Unchecked(content: unwrapped(value))
     return values.withLock { values in
-      guard let value = value.content else {
-        return Unchecked(content: values.content.removeValue(forKey: key))
+      let old =
+        if let value = value.content {
+          values.content.updateValue(value, forKey: key)
+        } else {
+          values.content.removeValue(forKey: key)
+        }
+      if !observers.isEmpty {
+        observers.post([PreferenceChange(key, from: old, to: value.content)])
       }
-      return Unchecked(content: values.content.updateValue(value, forKey: key))
+      return Unchecked(content: old)
     }.content
   }
 
-  /// Changes several values at once.
+  /// Changes several values at once, of the given keys or of any.
   ///
   /// - Returns: All values before.
   @discardableResult
-  func update(_ change: @Sendable (inout PreferencesDictionary) -> Void) -> PreferencesDictionary {
+  private func update(
+    _ keys: [PreferenceKey]? = nil, _ change: @Sendable (inout PreferencesDictionary) -> Void
+  ) -> PreferencesDictionary {
     values.withLock { values in
       let old = values
       change(&values.content)
+      if !observers.isEmpty { post(keys, from: old.content, to: values.content) }
       return old
     }.content
+  }
+
+  private func post(
+    _ keys: [PreferenceKey]?, from old: PreferencesDictionary, to new: PreferencesDictionary
+  ) {
+    let keys = keys ?? Array(Set(old.keys).union(new.keys))
+    observers.post(keys.sorted().map { PreferenceChange($0, from: old[$0], to: new[$0]) })
   }
 
   /// Sets all values at once.
@@ -64,7 +84,7 @@ final class SharedDictionary: Sendable {
   @discardableResult
   func merge(_ changes: PreferencesDictionary) -> PreferencesDictionary {
     let changes = Unchecked(content: changes)
-    return update { values in
+    return update(Array(changes.content.keys)) { values in
       for (key, value) in changes.content { values[key] = unwrapped(value) }
     }
   }

@@ -1,5 +1,5 @@
 /// How values are stored if nothing else is said.
-enum DefaultTransformation {
+package enum DefaultTransformation {
   /// Returns the transformation for a type of values.
   ///
   /// - Parameters:
@@ -7,7 +7,7 @@ enum DefaultTransformation {
   ///   - encodes: Whether `Codable` values are stored as data, or left to a store that encodes by
   ///     itself.
   /// - Returns: The transformation.
-  static func of<T>(_ type: T.Type, encodes: Bool = true) -> any PreferenceTransformation {
+  package static func of<T>(_ type: T.Type, encodes: Bool = true) -> any PreferenceTransformation {
     if T.self is any PlainPreferenceValue.Type { return TransformationKey.none }
     if let type = T.self as? any RawRepresentable.Type, let transformation = raw(type) {
       return transformation

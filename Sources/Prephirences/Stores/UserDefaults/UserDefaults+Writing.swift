@@ -23,6 +23,7 @@ extension UserDefaults: MutablePreferencesType {
         ))
     }
     for (key, form) in forms { replace(key, with: form) }
+    defer { UserDefaultsObservers.shared.look(at: forms.map(\.0)) }
     guard synchronize() else {
       throw PreferencesError(.inputOutput, "the user defaults could not be saved")
     }
