@@ -12,12 +12,26 @@ let package = Package(
         "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
+    .library(
+      name: "CryptoPrephirences",
+      targets: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
+    .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
+    .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
     .executable(name: "prefs", targets: ["prefs"]),
+  ],
+  traits: [
+    .trait(
+      name: "RemotePreferences",
+      description: "Preferences over HTTP, in RemotePrephirences; brings async-http-client.")
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    // Only with the trait: without it, they are not even downloaded.
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
   ],
   targets: [
     .systemLibrary(
@@ -39,6 +53,23 @@ let package = Package(
       name: "KeychainSecretService",
       dependencies: ["CLibsecret", "KeychainCredentials", "KeychainSecrets"]),
     .target(name: "Prephirences"),
+    .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
+    .target(
+      name: "RemotePrephirences",
+      dependencies: [
+        "Prephirences",
+        .product(
+          name: "AsyncHTTPClient", package: "async-http-client",
+          condition: .when(traits: ["RemotePreferences"])),
+        .product(
+          name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemotePreferences"])),
+        .product(
+          name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["RemotePreferences"])),
+      ]),
+    .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
+    .target(
+      name: "PrephirencesRecords",
+      dependencies: ["Prephirences", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "Keychain",
       dependencies: [
@@ -78,13 +109,34 @@ let package = Package(
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
         "KeychainSecrets",
       ]),
-    .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
+    .testTarget(
+      name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
+    .executableTarget(
+      name: "PreferencesStress", dependencies: ["Prephirences"], path: "Tests/PreferencesStress"),
+    .executableTarget(
+      name: "PreferencesTool", dependencies: ["Prephirences"], path: "Tests/PreferencesTool"),
     .testTarget(
       name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
-      name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
+      name: "PrephirencesSamplesTests",
+      dependencies: [
+        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
+        "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "CryptoPrephirencesTests",
+      dependencies: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    .testTarget(
+      name: "RemotePrephirencesTests", dependencies: ["Prephirences", "RemotePrephirences"]),
+    .testTarget(
+      name: "PrephirencesCookiesTests", dependencies: ["Prephirences", "PrephirencesCookies"]),
+    .testTarget(
+      name: "PrephirencesRecordsTests",
+      dependencies: [
+        "Prephirences", "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
     .testTarget(
       name: "KeychainTests",
       dependencies: [

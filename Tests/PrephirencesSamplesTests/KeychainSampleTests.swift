@@ -37,3 +37,24 @@ struct KeychainSampleTests {
     #expect(KeychainPreferences(service: "com.github.example", store: store)["anUserName"] == nil)
   }
 }
+
+// Symbols of the released library that are in the product `Keychain`.
+private func useKeychain(_ keychain: KeychainPreferences) {
+  let _: PreferencesAdapter & MutablePreferencesType = keychain
+  KeychainPreferences.sharedInstance = keychain
+  keychain.accessible = .afterFirstUnlock
+  keychain.accessGroup = "group"
+  let _: String? = keychain.service
+  let _: OSStatus? = keychain.lastStatus
+  let _: [OSStatus] = [errSecSuccess, errSecItemNotFound]
+  keychain[string: "a"] = keychain[string: "b"]
+  keychain[data: "a"] = keychain[data: "b"]
+  let _: () -> [String] = keychain.keys
+  let _ = KeychainPreference<String>(keychain: keychain, key: "a")
+  let _: MutablePreference<String> = KeychainPreference(
+    keychain: keychain, key: "a", transformation: TransformationKey.none)
+}
+
+private struct Credentials {
+  @KeychainPreference(key: "token") var token: String?
+}

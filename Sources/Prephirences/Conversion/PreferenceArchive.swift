@@ -1,13 +1,13 @@
-internal import Foundation
+package import Foundation
 
 /// Archives of objects, made and read so that what cannot be is `nil`.
 ///
 /// `NSKeyedArchiver` stops the process on a value that it cannot take, and `NSKeyedUnarchiver` on
 /// many an archive that was altered, so both are checked before. What a class of the program does in
 /// its own `encode(with:)` and `init(coder:)` is its own responsibility.
-enum PreferenceArchive {
+package enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
-  static func archive(_ value: Any) -> Data? {
+  package static func archive(_ value: Any) -> Data? {
     guard let object = object(toArchive: value) else { return nil }
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     let archiveGuard = ArchiveGuard()
@@ -18,7 +18,7 @@ enum PreferenceArchive {
   }
 
   /// Returns the value of an archive, or `nil` if the data is none.
-  static func unarchive(_ data: Data) -> Any? {
+  package static func unarchive(_ data: Data) -> Any? {
     unarchive(data, keys: [NSKeyedArchiveRootObjectKey])?[0]
   }
 

@@ -77,8 +77,12 @@ public struct PreferenceChange: @unchecked Sendable {
   /// Whether the values differ, or may differ, or are to be told all the same.
   var isWorthTelling: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
 
-  /// This change with other values, as a transformation makes them.
-  func mapped(_ transform: (PreferenceObject?) -> PreferenceObject?) -> PreferenceChange {
+  /// Returns this change with other values, as a transformation makes them; for authors of preferences
+  /// that store what they are given in others.
+  ///
+  /// - Parameter transform: Is given a value, or `nil` for none, and returns the other one.
+  /// - Returns: The change; an old value that is not known stays so.
+  public func mapped(_ transform: (PreferenceObject?) -> PreferenceObject?) -> PreferenceChange {
     PreferenceChange(
       key: key, oldValue: isInitial || !isOldValueKnown ? nil : transform(oldValue),
       newValue: transform(newValue), isInitial: isInitial, isOldValueKnown: isOldValueKnown)

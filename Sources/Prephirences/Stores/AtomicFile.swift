@@ -1,10 +1,12 @@
-internal import Foundation
+package import Foundation
 
 /// A file that is replaced as a whole, so that it is at no time half written.
-struct AtomicFile {
-  let path: String
+package struct AtomicFile {
+  package let path: String
 
-  func read() throws(PreferencesError) -> Data {
+  package init(path: String) { self.path = path }
+
+  package func read() throws(PreferencesError) -> Data {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno, "cannot open the file '\(path)'") }
     defer { close(descriptor) }
@@ -19,7 +21,7 @@ struct AtomicFile {
   ///
   /// A symbolic link is followed. The file keeps its permissions; a new one is closed to others. If
   /// `atomically`, the old file stays until the new one is complete.
-  func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
+  package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
     guard atomically else {
       return try Self.write(data, to: target, O_WRONLY | O_CREAT | O_TRUNC)

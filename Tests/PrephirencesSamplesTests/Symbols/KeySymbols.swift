@@ -77,6 +77,9 @@ func useKeyEnumerations(_ preferences: PreferencesType, _ mutable: MutablePrefer
   let _: PreferenceObject? = preferences[CoreFoundationKeys.CFBundleName]
   let _: PreferenceObject? = preferences[.CFBundleVersion]
   let _: PreferenceObject? = preferences[LaunchServicesKeys.LSMinimumSystemVersion]
+  let _: PreferenceObject? = preferences[IOSKeys.UIAppFonts]
+  let _: PreferenceObject? = preferences[WatchOSKeys.WKWatchKitApp]
+  let _: PreferenceObject? = preferences[OSXKeys.APFileName]
   var mutable = mutable
   mutable[UserDefaults.Keys.AppleLanguages] = mutable[UserDefaults.Keys.AppleLanguages]
   let _: [CoreFoundationKeys] = [
@@ -84,12 +87,34 @@ func useKeyEnumerations(_ preferences: PreferencesType, _ mutable: MutablePrefer
     .CFBundleDocumentTypes, .CFBundleExecutable, .CFBundleIconFile, .CFBundleIcons, .CFBundleIdentifier,
     .CFBundleInfoDictionaryVersion, .CFBundleLocalizations, .CFBundleName, .CFBundlePackageType,
     .CFBundleShortVersionString, .CFBundleSignature, .CFBundleSpokenName, .CFBundleURLTypes,
-    .CFBundleVersion, .DTXcode, .DTXcodeBuild, .DTCompiler, .DTPlatformBuild, .DTPlatformName,
+    .CFBundleVersion, .CFAppleHelpAnchor, .CFBundleHelpBookFolder, .CFBundleHelpBookName,
+    .CFPlugInDynamicRegistration, .CFPlugInDynamicRegistrationFunction, .CFPlugInFactories, .CFPlugInTypes,
+    .CFPlugInUnloadFunction, .CFBundleIconFiles, .DTXcode, .DTXcodeBuild, .DTCompiler, .DTPlatformBuild, .DTPlatformName,
     .DTPlatformVersion, .DTSDKBuild, .DTSDKName,
   ]
   let _: [LaunchServicesKeys] = [
     .LSMinimumSystemVersion, .LSRequiresIPhoneOS, .LSSupportsOpeningDocumentsInPlace,
-    .LSApplicationQueriesSchemes,
+    .LSApplicationQueriesSchemes, .LSApplicationCategoryType, .LSArchitecturePriority,
+    .LSBackgroundOnly, .LSEnvironment, .LSFileQuarantineEnabled, .LSFileQuarantineExcludedPathPatterns,
+    .LSGetAppDiedEvents, .LSMinimumSystemVersionByArchitecture, .LSMultipleInstancesProhibited,
+    .LSRequiresNativeExecution, .LSUIElement, .LSUIPresentationMode, .LSVisibleInClassic,
+  ]
+  let _: [IOSKeys] = [
+    .MKDirectionsApplicationSupportedModes, .NSHealthShareUsageDescription, .NSHealthUpdateUsageDescription,
+    .UIAppFonts, .UIApplicationExitsOnSuspend, .UIApplicationShortcutItems, .UIBackgroundModes,
+    .UIDeviceFamily, .UIFileSharingEnabled, .UIInterfaceOrientation, .UILaunchImageFile, .UILaunchImages,
+    .UIMainStoryboardFile, .UINewsstandApp, .UIPrerenderedIcon, .UIRequiredDeviceCapabilities,
+    .UIRequiresPersistentWiFi, .UIStatusBarHidden, .UIStatusBarStyle,
+    .UISupportedExternalAccessoryProtocols, .UISupportedInterfaceOrientations,
+    .UIViewControllerBasedStatusBarAppearance, .UIViewEdgeAntialiasing, .UIViewGroupOpacity,
+  ]
+  let _: [WatchOSKeys] = [
+    .CLKComplicationSupportedFamilies, .CLKComplicationPrincipalClass, .WKAppBundleIdentifier,
+    .WKCompanionAppBundleIdentifier, .WKExtensionDelegateClassName, .WKWatchKitApp,
+  ]
+  let _: [OSXKeys] = [
+    .APFileDescriptionKey, .APDisplayedAsContainer, .APFileDestinationPath, .APFileName,
+    .APFileSourcePath, .APInstallAction,
   ]
   let _: [UserDefaults.Keys] = [
     .AppleKeyboards, .AppleKeyboardsExpanded, .AddingEmojiKeybordHandled, .ApplePasscodeKeyboards,
@@ -100,7 +125,7 @@ func useKeyEnumerations(_ preferences: PreferencesType, _ mutable: MutablePrefer
   let _: String = UserDefaultsKeySeparator
 }
 
-func useGeometry(_ defaults: UserDefaults) {
+func useGeometry(_ defaults: MutablePreferencesType) {
   let _: CGRect? = defaults.cgRect(forKey: "a")
   let _: CGSize? = defaults.cgSize(forKey: "a")
   let _: CGPoint? = defaults.cgPoint(forKey: "a")

@@ -55,7 +55,7 @@ struct Wrapped {
   var c: Int?
   @BundlePreference(key: "CFBundleName") var d: String?
   @BundlePreference(bundle: .main, key: "CFBundleName") var e: String?
-  // @BundlePreference(bundle: .main, coreFoundationKeys: .CFBundleName) var f: String?
+  @BundlePreference(bundle: .main, coreFoundationKeys: .CFBundleName) var f: String?
 }
 
 struct MyTransformationOfAll: PreferenceTransformation {

@@ -1,0 +1,65 @@
+internal import Foundation
+
+/// An encrypted file of preferences: `PKPREFS1` and a line end, then what the cipher makes of a
+/// property list or of a ``PlainWriter`` form.
+///
+/// Other programs encrypt a property list and write nothing before it; that is read, too.
+struct EncryptedFile {
+  private static let name = Data("PKPREFS".utf8)
+  private static let magic = name + Data("1\n".utf8)
+
+  let path: String
+  let cipher: any Cipher
+
+  func read(_ options: PropertyListSerialization.ReadOptions = []) throws -> (
+    values: PreferencesDictionary, format: PropertyListSerialization.PropertyListFormat?
+  ) {
+    let plain = try decrypt(contents())
+    if plain.starts(with: PlainWriter.magic) {
+      guard let values = try PlainReader.value(of: plain) as? PreferencesDictionary else {
+        throw CryptoPrephirencesError.failedToDeserializePropertyList
+      }
+      return (values, nil)
+    }
+    var format = PropertyListSerialization.PropertyListFormat.xml
+    let root = try? PropertyListSerialization.propertyList(
+      from: plain, options: options, format: &format)
+    guard let values = root as? PreferencesDictionary else {
+      throw CryptoPrephirencesError.failedToDeserializePropertyList
+    }
+    return (values, format)
+  }
+
+  func write(_ plain: Data, atomically: Bool = true) throws {
+    let encrypted = try cipher.encrypt(plain, authenticating: CipherContext.file)
+    do {
+      try AtomicFile(path: path).write(Self.magic + encrypted, atomically: atomically)
+    } catch {
+      throw CryptoPrephirencesError(error)
+    }
+  }
+
+  private func contents() throws -> Data {
+    do {
+      return try AtomicFile(path: path).read()
+    } catch {
+      throw CryptoPrephirencesError(error)
+    }
+  }
+
+  private func decrypt(_ contents: Data) throws -> Data {
+    // Without the beginning there is no context either, so nobody gains by cutting it off.
+    guard contents.starts(with: Self.name) else { return try cipher.decrypt(contents) }
+    guard contents.starts(with: Self.magic) else {
+      throw CryptoPrephirencesError(.unsupported, "the file is of a newer form, or damaged")
+    }
+    let encrypted = Data(contents.dropFirst(Self.magic.count))
+    return try cipher.decrypt(encrypted, authenticating: CipherContext.file)
+  }
+}
+
+extension CryptoPrephirencesError {
+  fileprivate init(_ error: PreferencesError) {
+    self.init(error.code == .notFound ? .notFound : .inputOutput, error.message)
+  }
+}

@@ -1,0 +1,95 @@
+internal import Foundation
+
+/// Reads what ``PlainWriter`` wrote.
+///
+/// It is given decrypted data, which is authenticated; nevertheless it takes any bytes.
+struct PlainReader {
+  struct Malformed: Error {}
+
+  private static let greatestDepth = 200
+
+  private(set) var rest: Data
+
+  init(_ data: Data) { rest = data }
+
+  /// Returns the value of a form.
+  ///
+  /// - Parameters:
+  ///   - data: The form, or an archive of `NSKeyedArchiver`, as other programs encrypt.
+  ///   - type: What to decode if the type of the value is private.
+  /// - Returns: The value, of the type that was written.
+  /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/undecodable``.
+  static func value(
+    of data: Data, as type: Any.Type? = nil
+  ) throws(CryptoPrephirencesError) -> Any {
+    guard data.starts(with: PlainWriter.magic) else {
+      guard let object = PreferenceArchive.unarchive(data) else { throw .undecodable }
+      return object
+    }
+    var reader = PlainReader(data.dropFirst(PlainWriter.magic.count))
+    do {
+      let value = try reader.value(as: type)
+      guard reader.rest.isEmpty else { throw Malformed() }
+      return value
+    } catch {
+      throw .undecodable
+    }
+  }
+
+  mutating func byte() throws(Malformed) -> UInt8 {
+    guard let byte = rest.popFirst() else { throw Malformed() }
+    return byte
+  }
+
+  mutating func bytes(_ count: Int) throws(Malformed) -> Data {
+    guard count >= 0, count <= rest.count else { throw Malformed() }
+    defer { rest = rest.dropFirst(count) }
+    return Data(rest.prefix(count))
+  }
+
+  mutating func integer<Integer: FixedWidthInteger>() throws(Malformed) -> Integer {
+    try bytes(MemoryLayout<Integer>.size).reversed().reduce(0) {
+      $0 << 8 | Integer(truncatingIfNeeded: $1)
+    }
+  }
+
+  mutating func data() throws(Malformed) -> Data { try bytes(try count()) }
+
+  mutating func text() throws(Malformed) -> String {
+    guard let text = String(validating: try data(), as: UTF8.self) else { throw Malformed() }
+    return text
+  }
+
+  /// A count of bytes, or of values that take at least a byte each.
+  private mutating func count() throws(Malformed) -> Int {
+    let count: UInt64 = try integer()
+    guard count <= rest.count else { throw Malformed() }
+    return Int(count)
+  }
+
+  private mutating func value(as type: Any.Type? = nil, depth: Int = 0) throws -> Any {
+    guard depth < Self.greatestDepth, let tag = PlainTag(rawValue: try byte()) else {
+      throw Malformed()
+    }
+    switch tag {
+    case .array:
+      return try (0..<count()).map { _ in try value(depth: depth + 1) }
+    case .dictionary:
+      return try (0..<count()).reduce(into: [String: Any]()) { dictionary, _ in
+        dictionary[try text()] = try value(depth: depth + 1)
+      }
+    case .codable:
+      let name = try text()
+      guard let type = PlainCodable.type(named: name) ?? type as? any Decodable.Type else {
+        throw Malformed()
+      }
+      return try PlainCodable.decoder().decode(type, from: try data())
+    case .archive:
+      guard let object = PreferenceArchive.unarchive(try data()) else { throw Malformed() }
+      return object
+    default:
+      guard let scalar = PlainScalars.byTag[tag] else { throw Malformed() }
+      return try scalar.init(from: &self)
+    }
+  }
+}

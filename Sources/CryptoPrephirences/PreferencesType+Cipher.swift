@@ -1,0 +1,64 @@
+internal import Foundation
+
+extension PreferencesType {
+  /// Returns the value of a key, decrypted.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - cipher: The cipher.
+  /// - Returns: The value; `nil` if there is none, or it cannot be decrypted:
+  ///   ``decryptedObject(forKey:withCipher:)`` says which.
+  public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
+  {
+    try? decryptedObject(forKey: key, withCipher: cipher)
+  }
+
+  /// Returns the value of a key, decrypted.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - cipher: The cipher.
+  /// - Returns: The value; `nil` if there is none.
+  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/notEncrypted`` for a value that is not data, or
+  ///   ``CryptoPrephirencesError/Code/undecodable``.
+  public func decryptedObject(
+    forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) throws -> PreferenceObject? {
+    guard let stored = unwrapped(object(forKey: key)) else { return nil }
+    return try CipherTransformation(cipher).decrypt(stored, key: key)
+  }
+}
+
+extension MutablePreferencesType {
+  /// Sets the value of a key, encrypted.
+  ///
+  /// A value that cannot be encrypted changes nothing; ``setEncrypted(_:forKey:withCipher:)`` throws.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes.
+  ///   - key: The key.
+  ///   - cipher: The cipher.
+  public func set(
+    _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) {
+    try? setEncrypted(value, forKey: key, withCipher: cipher)
+  }
+
+  /// Sets the value of a key, encrypted.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes.
+  ///   - key: The key.
+  ///   - cipher: The cipher.
+  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/unstorable`` for a value that is neither `Codable` nor
+  ///   `NSCoding`. The stored value stays.
+  public func setEncrypted(
+    _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
+  ) throws {
+    guard let value = unwrapped(value) else { return removeObject(forKey: key) }
+    let stored = try CipherTransformation(cipher).encrypt(value, key: key)
+    set(stored as PreferenceObject?, forKey: key)
+  }
+}

@@ -1,0 +1,2 @@
+// One `import PrephirencesRecords` is all that a program needs beside GRDB, which has its databases.
+@_exported public import Prephirences

@@ -1,0 +1,2 @@
+// One `import RemotePrephirences` is all that a program needs.
+@_exported public import Prephirences

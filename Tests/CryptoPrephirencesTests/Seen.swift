@@ -1,0 +1,10 @@
+internal import Synchronization
+
+/// What an observer was told.
+final class Seen: Sendable {
+  private let all = Mutex<[String?]>([])
+
+  var values: [String?] { all.withLock(\.self) }
+
+  func add(_ value: String?) { all.withLock { $0.append(value) } }
+}

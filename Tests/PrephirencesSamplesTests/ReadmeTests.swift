@@ -1,0 +1,49 @@
+import Foundation
+import Prephirences
+import Testing
+
+// What the README and the documentation of the module show; one after the other with the other tests
+// of `UserDefaults.standard`.
+extension IntroductionTests {
+  struct ReadmeSettings {
+    @UserDefaultsPreference(key: "readme.theme") var theme: String?
+    @UserDefaultsPreferenceValue(key: "readme.columns", default: 80) var columns: Int
+  }
+
+  @Test func readme() async {
+    await #expect(processExitsWith: .success) {
+      let defaults = UserDefaults.standard
+      defer { for key in ["readme.width", "readme.theme"] { defaults[key] = nil } }
+      defaults["readme.width"] = 1024.5
+      #expect(defaults.double(forKey: "readme.width") == 1024.5)
+      #expect(defaults["readme.theme"] as? String ?? "light" == "light")
+      #expect(ReadmeSettings().columns == 80)
+
+      let settings: MutableCompositePreferences = [
+        ArgumentPreferences(), EnvironmentPreferences(), defaults,
+        DictionaryPreferences(["readme.port": 8080]),
+      ]
+      #expect(settings.integer(forKey: "readme.port") == 8080)
+
+      let told = Told()
+      let observation = settings.observe(forKey: "readme.theme") { change in
+        told.add(change.newValue ?? "none")
+      }
+      ReadmeSettings().theme = "dark"
+      #expect(told.all as? [String] == ["dark"])
+      observation.cancel()
+
+      for await theme in ReadmeSettings().$theme.values() {
+        #expect(theme == "dark")
+        break
+      }
+    }
+  }
+}
+
+/// What an observer was told on the thread of the test.
+private final class Told: @unchecked Sendable {
+  private(set) var all: [Any] = []
+
+  func add(_ value: Any) { all.append(value) }
+}
