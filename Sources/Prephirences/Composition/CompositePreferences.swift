@@ -39,22 +39,24 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
   ///
   /// - Parameter key: The key.
   /// - Returns: The preferences; `nil` if none has it.
-  open func preferences(with key: PreferenceKey) -> (any PreferencesType)? {
-    array.first { $0.hasObject(forKey: key) }
+  public final func preferences(with key: PreferenceKey) -> (any PreferencesType)? {
+    // By index, as iterating retains each of the preferences.
+    for index in array.indices where array[index].hasObject(forKey: key) { return array[index] }
+    return nil
   }
 
   /// Returns the first preferences that have a key and can be changed.
   ///
   /// - Parameter key: The key.
   /// - Returns: The preferences; `nil` if none has it.
-  open func mutablePreferences(with key: PreferenceKey) -> (any MutablePreferencesType)? {
+  public final func mutablePreferences(with key: PreferenceKey) -> (any MutablePreferencesType)? {
     mutableArray.first { $0.hasObject(forKey: key) }
   }
 
   /// Returns the value of a key.
   open func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    for preferences in array {
-      if let value = preferences.object(forKey: key) { return value }
+    for index in array.indices {
+      if let value = array[index].object(forKey: key) { return value }
     }
     return nil
   }

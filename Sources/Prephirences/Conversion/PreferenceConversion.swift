@@ -4,14 +4,18 @@ internal import Foundation
 ///
 /// Numbers convert as `NSNumber` does on Apple's systems, text as `UserDefaults` does.
 struct PreferenceConversion {
-  private let value: Any?
+  private let stored: Any?
 
-  init(_ value: Any?) {
-    self.value = unwrapped(value)
-  }
+  // Each getter tries its own type first, because to look for an optional, or for a protocol, takes
+  // longer than the rest of a call.
+  private var value: Any? { unwrapped(stored) }
+
+  init(_ value: Any?) { stored = value }
 
   var string: String? {
-    switch value {
+    if let text = stored as? String { return text }
+    let value = value
+    return switch value {
     case let text as String: text
     case let value as Bool where isBool: value ? "1" : "0"
     case let number as any LosslessStringConvertible & Numeric: number.description
@@ -21,7 +25,9 @@ struct PreferenceConversion {
   }
 
   var integer: Int {
-    switch value {
+    if let integer = stored as? Int { return integer }
+    let value = value
+    return switch value {
     case let text as String: (text as NSString).integerValue
     case let value as any BinaryInteger: Int(truncatingIfNeeded: value)
     case let value as any BinaryFloatingPoint: Self.clamped(Double(value))
@@ -32,7 +38,9 @@ struct PreferenceConversion {
   }
 
   var double: Double {
-    switch value {
+    if let double = stored as? Double { return double }
+    let value = value
+    return switch value {
     case let text as String: (text as NSString).doubleValue
     case let value as any BinaryInteger: Double(value)
     case let value as any BinaryFloatingPoint: Double(value)
@@ -42,9 +50,10 @@ struct PreferenceConversion {
     }
   }
 
-  var float: Float { value as? Float ?? Float(double) }
+  var float: Float { stored as? Float ?? Float(double) }
 
   var bool: Bool {
+    if let truth = stored as? Bool { return truth }
     if let text = value as? String { return (text as NSString).boolValue }
     return double != 0
   }

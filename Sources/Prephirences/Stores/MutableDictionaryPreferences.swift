@@ -22,13 +22,13 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Sets the value of a key; `nil` removes.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     storage.replace(key, with: value)
-    tellChange(of: [key])
+    tellChange(of: CollectionOfOne(key))
   }
 
   /// Removes a key with its value.
   open func removeObject(forKey key: PreferenceKey) {
     storage.replace(key, with: nil)
-    tellChange(of: [key])
+    tellChange(of: CollectionOfOne(key))
   }
 
   /// Sets the value of a key to an integer.

@@ -53,7 +53,7 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   ///   - value: The object; `nil`, and what is no object of the cache's type, removes.
   ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    guard let object = unwrapped(value) as? ObjectType else { return removeObject(forKey: key) }
+    guard let object = value as? ObjectType else { return removeObject(forKey: key) }
     change([key], to: object) {
       let cost = state.withLock { state in
         state.keys.insert(key)
@@ -86,9 +86,8 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
 
   private func change(_ keys: [PreferenceKey], to value: ObjectType?, _ change: () -> Void) {
     order.withLock {
-      let changes =
-        observers.isEmpty
-        ? [] : keys.map { PreferenceChange($0, from: object(forKey: $0), to: value) }
+      if observers.isEmpty { return change() }
+      let changes = keys.map { PreferenceChange($0, from: object(forKey: $0), to: value) }
       change()
       observers.post(changes)
     }

@@ -60,6 +60,9 @@ extension TransformationKey: PreferenceTransformation {
   ) {
     let value = unwrapped(value)
     switch self {
+    case .none:
+      return value == nil
+        ? preferences.removeObject(forKey: key) : preferences.set(value, forKey: key)
     case .compose(let transformations):
       return Self.set(key, value, to: preferences, by: transformations[...])
     case .transformation(let transformation):
@@ -67,7 +70,7 @@ extension TransformationKey: PreferenceTransformation {
     case .valueTransformer(let transformer)
     where !type(of: transformer).allowsReverseTransformation():
       return
-    case .none, .archive, .closureTuple, .valueTransformer: break
+    case .archive, .closureTuple, .valueTransformer: break
     }
     if let stored = unwrapped(transformedValue(value)) {
       preferences.set(stored as PreferenceObject?, forKey: key)

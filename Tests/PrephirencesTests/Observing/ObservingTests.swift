@@ -1,6 +1,5 @@
 import Foundation
 import Prephirences
-import Synchronization
 import Testing
 
 @Suite("Observing preferences")
@@ -75,11 +74,11 @@ struct ObservingTests {
   }
 
   @Test func handlerMayChangeAndEnd() {
-    let ended = Mutex<PreferenceObservation?>(nil)
+    let ended = Locked<PreferenceObservation?>(nil)
     let observation = store.observe(forKey: "a") { [store, recorder] change in
       recorder.record(change)
       guard let value = change.newValue as? Int else { return }
-      if value < 5 { store["a"] = value + 1 } else { ended.withLock(\.self)?.cancel() }
+      if value < 5 { store["a"] = value + 1 } else { ended.withLock { $0 }?.cancel() }
     }
     ended.withLock { $0 = observation }
     store["a"] = 1
@@ -88,7 +87,7 @@ struct ObservingTests {
   }
 
   @Test func handlerMayBeginAnObservation() {
-    let inner = Mutex<PreferenceObservation?>(nil)
+    let inner = Locked<PreferenceObservation?>(nil)
     let observation = store.observe(forKey: "a") { [store, recorder] _ in
       let observation = store.observe(forKey: "a", initial: true, recorder.record)
       inner.withLock { $0 = observation }

@@ -1,6 +1,5 @@
 import Foundation
 import Prephirences
-import Synchronization
 import Testing
 
 @Suite("Observing preferences from many threads")
@@ -11,7 +10,7 @@ struct ObservingThreadsTests {
   /// tells what remains.
   @Test func changesAreToldInTheirOrder() {
     let threads = 8
-    let state = Mutex((last: [String: Int](), isInside: false, faults: [String]()))
+    let state = Locked((last: [String: Int](), isInside: false, faults: [String]()))
     let observation = store.observeAll { change in
       state.withLock { state in
         if state.isInside { state.faults.append("two at a time") }
@@ -31,14 +30,14 @@ struct ObservingThreadsTests {
   }
 
   @Test func observationsBeginAndEndMeanwhile() {
-    let ended = Mutex(false)
-    let faults = Mutex(0)
+    let ended = Locked(false)
+    let faults = Locked(0)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 1...200 {
         if thread % 2 == 0 {
           store["a"] = thread * 1000 + number
         } else {
-          let told = Mutex<Int?>(nil)
+          let told = Locked<Int?>(nil)
           let observation = store.observe(forKey: "a", initial: true) { change in
             if told.withLock({ $0 }) == nil, !change.isInitial { faults.withLock { $0 += 1 } }
             told.withLock { $0 = change.newValue as? Int ?? -1 }
@@ -49,7 +48,7 @@ struct ObservingThreadsTests {
       }
     }
     ended.withLock { $0 = true }
-    #expect(faults.withLock(\.self) == 0)
+    #expect(faults.withLock { $0 } == 0)
   }
 
   @Test func writerDoesNotWaitForAHandlerThatWaitsForIt() {

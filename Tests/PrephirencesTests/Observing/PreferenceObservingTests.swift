@@ -1,6 +1,5 @@
 import Foundation
 import Prephirences
-import Synchronization
 import Testing
 
 @Suite("Observing one preference")
@@ -9,7 +8,7 @@ struct PreferenceObservingTests {
 
   @Test func valuesAreOfThePreferencesType() {
     let preference: MutablePreference<Double> = store.preference(forKey: "a")
-    let told = Mutex<[[Double?]]>([])
+    let told = Locked<[[Double?]]>([])
     let observation = preference.observe(initial: true) { new, old in
       told.withLock { $0.append([new, old]) }
     }
@@ -17,7 +16,7 @@ struct PreferenceObservingTests {
     preference.value = 2.5
     store["a"] = "no number"
     preference.clear()
-    #expect(told.withLock(\.self) == [[nil, nil], [1, nil], [2.5, 1], [nil, 2.5]])
+    #expect(told.withLock { $0 } == [[nil, nil], [1, nil], [2.5, 1], [nil, 2.5]])
     withExtendedLifetime(observation) {}
   }
 
@@ -25,13 +24,13 @@ struct PreferenceObservingTests {
     struct Shape: Codable, Equatable { var name: String }
     let preference = MutablePreference<Shape>(
       preferences: store, key: "a", transformation: TransformationKey.codable(Shape.self))
-    let told = Mutex<[[Shape?]]>([])
+    let told = Locked<[[Shape?]]>([])
     let observation = preference.observe { new, old in told.withLock { $0.append([new, old]) } }
     preference.value = Shape(name: "one")
     preference.value = Shape(name: "one")
     preference.value = Shape(name: "two")
     let expected = [[Shape(name: "one"), nil], [Shape(name: "two"), Shape(name: "one")]]
-    #expect(told.withLock(\.self) == expected)
+    #expect(told.withLock { $0 } == expected)
     withExtendedLifetime(observation) {}
   }
 

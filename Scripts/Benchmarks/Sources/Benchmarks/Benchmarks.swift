@@ -15,7 +15,7 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only one part") var only: Part?
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case library, batches, keyring, processes
+    case preferences, library, batches, keyring, processes
   }
 
   func run() throws {
@@ -36,6 +36,7 @@ struct Benchmarks: ParsableCommand {
     of part: Part, _ vaults: BenchmarkVaults, _ effort: Effort
   ) throws -> [Figure] {
     switch part {
+    case .preferences: return try PreferenceBenchmarks(effort: effort).run()
     case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
     case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
     case .keyring: return try KeyringBenchmarks(vaults: vaults, effort: effort).run()

@@ -93,6 +93,10 @@ struct Effort {
   let isQuick: Bool
 
   var rounds: Int { isQuick ? 15 : 41 }
+
+  /// For rounds that are shorter than what the system gives a thread at a time.
+  var shortRounds: Int { isQuick ? 101 : 401 }
+
   var processRounds: Int { isQuick ? 30 : 100 }
   var slowRounds: Int { isQuick ? 3 : 5 }
 }
