@@ -63,14 +63,16 @@ enum Fuzzing {
       else { PreferencesTool.fail("not written") }
       alterations(of: data) { altered in
         _ = FileManager.default.createFile(atPath: path, contents: altered)
-        for (_, value) in Plist(filePath: path)?.dictionary() ?? [:] { _ = "\(value)" }
+        guard let plist = Plist(filePath: path) else { return }
+        for key in plist.dictionary().keys {
+          _ = (plist.integer(forKey: key), plist.string(forKey: key), plist.url(forKey: key))
+        }
       }
     }
   }
 
   /// Every byte altered in several ways, and every beginning.
-  private static func alterations(of data: Data, _ body0: (Data) -> Void) {
-    func body(_ d: Data) { try? d.write(to: URL(filePath: "/dev/shm/w-P1-last")); body0(d) }
+  private static func alterations(of data: Data, _ body: (Data) -> Void) {
     for index in data.indices {
       body(data.prefix(index))
       let byte = data[index]
