@@ -11,6 +11,22 @@
 /// The value is optional, as the preferences may have none for the key, or one of another type; with
 /// a default it is a ``PreferenceValue``. Numbers are converted as `NSNumber` does on Apple's
 /// systems. The preferences are those of the moment at which it was made.
+///
+/// Any number of threads may use one. In Swift 6 mode no wrapper can be on a static variable outside
+/// a global actor: keep the preference itself, or properties with wrappers in a shared value.
+///
+/// ```swift
+/// struct Settings: Sendable {
+///   static let shared = Settings()
+///   static let launches = MutablePreference<Int>(key: "launches")
+///
+///   @MutablePreference(key: "enabled")
+///   var enabled: Bool?
+/// }
+///
+/// Settings.shared.enabled = true
+/// Settings.launches.value = 1
+/// ```
 @propertyWrapper
 open class Preference<T>: @unchecked Sendable {
   // Unchecked because preferences are not all `Sendable`: what changes here is behind a lock, and
