@@ -56,11 +56,7 @@ extension ServiceOperation {
     call(path, Self.itemInterface, "GetSecret", [.objectPath(session.path)])
   }
 
-  /// Returns a secret as it was given; `nil` if the item went away.
-  ///
-  /// - Parameters:
-  ///   - item: The item.
-  ///   - known: The secret as it came from the provider, if it did.
+  /// Decrypts a secret that came from the provider, or else asks for it; `nil` if the item went away.
   func secret(
     of item: ServiceItem, _ known: BusValue? = nil
   ) throws(KeychainError) -> SecretBytes? {

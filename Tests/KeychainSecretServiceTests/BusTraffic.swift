@@ -7,11 +7,7 @@ final class BusMonitor {
   private let child: Child
   private static let end = "EndOfMonitoring"
 
-  /// Begins.
-  ///
-  /// - Parameters:
-  ///   - desktop: Where.
-  ///   - arguments: Options, or rules for what to print; everything, without any.
+  /// Begins; the arguments are options, or rules for what to print.
   init(_ desktop: Desktop, _ arguments: String...) throws {
     let rules = arguments.contains { !$0.hasPrefix("-") } ? ["member='\(Self.end)'"] : []
     child = try Child(["stdbuf", "-oL", "dbus-monitor"] + arguments + rules, desktop.environment)

@@ -21,10 +21,7 @@ extension ItemFinder {
   ///
   /// Nothing is asked about locks: attributes that can be read are those of an unlocked keyring.
   ///
-  /// - Parameters:
-  ///   - identity: What names the item.
-  ///   - further: What else to ask of the item at once.
-  /// - Returns: The item, and the answer to what else was asked.
+  /// `further` is what else to ask of the item at once; the answer to it is returned, too.
   func ownItemAtOnce(
     _ identity: CredentialIdentity,
     _ further: (String) throws(KeychainError) -> BusCall? = { _ in nil }
