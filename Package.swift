@@ -8,7 +8,8 @@ let package = Package(
     .library(
       name: "Keychain",
       targets: [
-        "Keychain", "KeychainVault", "KeychainCredentials", "KeychainSecrets", "Prephirences",
+        "Keychain", "KeychainSecretService", "KeychainVault", "KeychainCredentials",
+        "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .executable(name: "prefs", targets: ["prefs"]),
@@ -40,11 +41,15 @@ let package = Package(
     .target(name: "Prephirences"),
     .target(
       name: "Keychain",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "Prephirences"]),
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "Prephirences",
+      ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -70,13 +75,17 @@ let package = Package(
     .testTarget(
       name: "KeychainSecretServiceTests",
       dependencies: [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets",
+        "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault",
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
       name: "KeychainTests",
-      dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
+      dependencies: [
+        "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
+        "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault",
+      ]),
     .testTarget(
       name: "KeychainCredentialsTests",
       dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),

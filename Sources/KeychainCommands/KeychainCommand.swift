@@ -35,7 +35,8 @@ public struct KeychainCommand: ParsableCommand {
     commandName: name,
     abstract: "Store, read and manage encrypted credentials",
     discussion: """
-      Credentials lie encrypted in a vault, one file. The first 'set' makes the vault.
+      Credentials lie in the desktop keyring, or encrypted in a vault, one file, where there is \
+      none. The first 'set' of a service chooses, and says so; --store chooses otherwise.
 
       Example:
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com
