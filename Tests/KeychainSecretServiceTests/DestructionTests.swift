@@ -16,6 +16,15 @@ struct DestructionTests {
     #expect(try desktop.itemCount() == 1)
   }
 
+  // SECURITY.md says so: nothing in an item keeps it from a program that asks to replace.
+  @Test func othersReplaceWhatIsOurs() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    try desktop.store().put("a", "ours")
+    try desktop.write("theirs", ["service", "test", "username", "a"])
+    #expect(try desktop.store().text("a") == "theirs")
+    #expect(try desktop.itemCount() == 1)
+  }
+
   @Test func nothingIsEverReplaced() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
