@@ -80,11 +80,16 @@ let package = Package(
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
+      name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "PrephirencesSamplesTests", dependencies: ["Keychain", "Prephirences"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
       name: "KeychainTests",
       dependencies: [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",
@@ -139,8 +144,11 @@ let package = Package(
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
 let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
+let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
+let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
-for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
+for target in package.targets
+where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

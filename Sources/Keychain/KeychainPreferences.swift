@@ -88,6 +88,14 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     state = Mutex(State(accessGroup: accessGroup, accessibility: accessibility))
     self.store = store
   }
+
+  /// Makes preferences of the same credentials, that do not share what can be set later.
+  init(copying other: KeychainPreferences) {
+    kind = other.kind
+    state = Mutex(
+      State(accessGroup: other.accessGroup, accessibility: other.accessibility))
+    store = other.store
+  }
 }
 
 extension KeychainPreferences {

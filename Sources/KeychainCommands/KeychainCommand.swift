@@ -47,7 +47,7 @@ public struct KeychainCommand: ParsableCommand {
         name: "Credentials",
         subcommands: [
           SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
-          ListCommand.self, RenameCommand.self, DeleteCommand.self,
+          ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
         ]),
       CommandGroup(
         name: "The vault",

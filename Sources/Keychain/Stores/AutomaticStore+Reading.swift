@@ -25,15 +25,35 @@ extension AutomaticStore {
   }
 
   /// Calls `body` with the store of a decision; that a recorded store is missing is told as such.
+  ///
+  /// If a migration has taken the service elsewhere in between, `body` is called with its new store, too:
+  /// what it read may be gone, and what it wrote must not stay behind.
   func using<Result: ~Copyable>(
     _ decision: StoreDecision, _ identity: CredentialIdentity,
     _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
+    let service = ServiceName(identity)
+    let later: StorePlace
     do throws(KeychainError) {
-      return try body(store(at: decision.place))
+      let result = try body(store(at: decision.place))
+      guard let moved = try place(of: service, after: decision) else { return result }
+      later = moved
     } catch {
-      throw error.explained(by: decision, "the credentials of \(ServiceName(identity))")
+      guard let moved = try place(of: service, after: decision) else {
+        throw error.explained(by: decision, "the credentials of \(service)")
+      }
+      later = moved
     }
+    return try body(store(at: later))
+  }
+
+  /// The place that a service has by now, if that is another one than was decided on.
+  func place(
+    of service: ServiceName, after decision: StoreDecision
+  ) throws(KeychainError) -> StorePlace? {
+    guard !decision.isExplicit, let now = try records.place(of: service), now != decision.place
+    else { return nil }
+    return now
   }
 }
 

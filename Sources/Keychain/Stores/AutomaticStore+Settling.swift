@@ -80,7 +80,7 @@ extension AutomaticStore {
   }
 
   /// A record needs the device key, which is not made beside a vault that may wait for its own.
-  private func canRecord() throws(KeychainError) -> Bool {
+  func canRecord() throws(KeychainError) -> Bool {
     if try vault.hasDeviceSecret() { return true }
     return try !vault.isThere()
   }

@@ -25,11 +25,19 @@ extension AutomaticStore {
       decision = try settle(decision, ServiceName(identity))
     }
     observing.use(decision.place, self)
-    do throws(KeychainError) {
-      return try store(at: decision.place).store(credential, secret: secret, mode: mode)
-    } catch {
-      throw error.explained(by: decision, "the credentials of \(ServiceName(identity))")
+    var written: (place: StorePlace, version: UInt64)?
+    let stored = try using(decision, identity) { store throws(KeychainError) in
+      guard let first = written else {
+        let stored = try store.store(credential, secret: secret, mode: mode)
+        written = (decision.place, stored.version)
+        return stored
+      }
+      // The newest is what counts, and must not be hidden in the store that the service has left.
+      let stored = try store.store(credential, secret: secret, mode: .addOrReplace)
+      _ = try? self.store(at: first.place).remove(identity, expectedVersion: first.version)
+      return stored
     }
+    return stored
   }
 
   /// Changes a credential in the store of its service; see the protocol.

@@ -31,6 +31,11 @@ extension UserInterface {
     static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
+    static let storeToMove =
+      "choose one of " + StoreKind.allCases.map(\.rawValue).joined(separator: ", ")
+    static let sameStores = "--from and --to name the same store"
+    static let serviceOrServerToMove =
+      "--service names generic passwords and --server internet passwords; give one of them"
     static let toServiceOrServer =
       "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =

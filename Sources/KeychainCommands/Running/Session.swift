@@ -52,7 +52,11 @@ struct Session {
     self.options = options
     self.prompt = prompt
     stores = AutomaticStore(configuration: configuration)
-    if choice == nil, Self.environment("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
+  }
+
+  /// Says of a command about the vault that it is, where somebody has chosen the other store.
+  func tellOfOtherStore() {
+    if Self.environment("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(UserInterface.onlyOfVault)
     }
   }

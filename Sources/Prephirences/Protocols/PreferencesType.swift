@@ -122,4 +122,16 @@ public protocol PreferencesType {
   /// - Parameter key: The key.
   /// - Returns: The object, or `nil` if the value is no archive.
   func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject?
+
+  /// Begins to tell changes to an observer; for authors of stores.
+  ///
+  /// Programs call ``observe(forKey:initial:_:)`` and its siblings. A store that changes keeps a
+  /// ``PreferenceObservers`` and hands the observer to it; preferences made of others hand it on to
+  /// those. By default, preferences that are an object are observed by identity, and tell what they
+  /// give to ``notifyObservers(forKey:from:to:)``; any others never change, and the observation ends
+  /// after the initial values.
+  ///
+  /// - Parameter observer: Who is to be told.
+  /// - Returns: Keeps the observation alive.
+  func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation
 }

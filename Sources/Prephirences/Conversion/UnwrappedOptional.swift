@@ -4,6 +4,11 @@
 /// - Returns: The value within; `nil` if there is none at any depth.
 package func unwrapped(_ value: Any?) -> Any? {
   guard let value else { return nil }
+  // The cast below searches conformances, which takes longer than the rest of most calls.
+  let type = type(of: value)
+  if type == String.self || type == Int.self || type == Bool.self || type == Double.self {
+    return value
+  }
   guard let optional = value as? any AnyOptional else { return value }
   return unwrapped(optional.content)
 }

@@ -1,0 +1,61 @@
+public import Prephirences
+
+/// One value of a keychain, with a default.
+///
+/// ```swift
+/// @KeychainPreferenceValue(key: "tries", default: 0)
+/// var tries: Int
+/// ```
+///
+/// The default is read, and not stored, where there is no value, one of another type, or a failure;
+/// see ``KeychainPreference``.
+/// `$tries` is the ``KeychainPreference``, which can also be cleared.
+@propertyWrapper
+public struct KeychainPreferenceValue<T>: @unchecked Sendable {
+  // Unchecked because the default may be of any type; nothing here changes.
+
+  /// The preference.
+  public let projectedValue: KeychainPreference<T>
+
+  /// What is read where there is no value.
+  public let defaultValue: T
+
+  /// Makes a preference with a default.
+  ///
+  /// - Parameters:
+  ///   - keychain: The keychain.
+  ///   - key: The key.
+  ///   - defaultValue: What is read where there is no value.
+  ///   - transformation: How the value is stored; see
+  ///     ``KeychainPreference/init(keychain:key:transformation:)``.
+  public init(
+    keychain: KeychainPreferences = .sharedInstance, key: PreferenceKey,
+    default defaultValue: T, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    projectedValue = KeychainPreference(
+      keychain: keychain, key: key, transformation: transformation)
+    self.defaultValue = defaultValue
+  }
+
+  /// Makes a preference whose default is the initial value of the property.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: What is read where there is no value.
+  ///   - keychain: The keychain.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``KeychainPreference/init(keychain:key:transformation:)``.
+  public init(
+    wrappedValue: T, keychain: KeychainPreferences = .sharedInstance,
+    key: PreferenceKey, transformation: (any PreferenceTransformation)? = nil
+  ) {
+    self.init(
+      keychain: keychain, key: key, default: wrappedValue, transformation: transformation)
+  }
+
+  /// The value, or the default.
+  public var wrappedValue: T {
+    get { projectedValue.value ?? defaultValue }
+    nonmutating set { projectedValue.value = newValue }
+  }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+
+/// A value for which property lists have no type, as the archive of an object.
+///
+/// The archive is one that any program can unarchive; a mark in it tells it from archives that are
+/// values themselves. URLs are archived as such, so that `UserDefaults.url(forKey:)` reads them, the
+/// other types as text.
+struct MarkedArchive {
+  private enum Mark: String {
+    case url = "URL"
+    case uuid = "UUID"
+    case decimal = "Decimal"
+    case date = "Date"
+  }
+
+  private static let markKey = "PrephirencesType"
+
+  let data: Data
+
+  init(_ url: URL) { self.init(url as NSURL, .url) }
+
+  init(_ uuid: UUID) { self.init(uuid.uuidString as NSString, .uuid) }
+
+  init(_ decimal: Decimal) { self.init(decimal.description as NSString, .decimal) }
+
+  init(_ date: Date) {
+    self.init(date.timeIntervalSinceReferenceDate.description as NSString, .date)
+  }
+
+  private init(_ object: some NSObject & NSCoding, _ mark: Mark) {
+    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+    archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+    archiver.encode(mark.rawValue as NSString, forKey: Self.markKey)
+    archiver.finishEncoding()
+    data = archiver.encodedData
+  }
+
+  /// Returns the value of an archive with a mark; `nil` for other data.
+  static func value(of data: Data) -> Any? {
+    // Most data is no archive, and finding that out must not cost much.
+    guard data.starts(with: Data("bplist00".utf8)),
+      data.range(of: Data(markKey.utf8)) != nil,
+      let objects = PreferenceArchive.unarchive(
+        data, keys: [NSKeyedArchiveRootObjectKey, markKey]),
+      let mark = (objects[1] as? String).flatMap(Mark.init)
+    else { return nil }
+    let object = objects[0]
+    return switch mark {
+    case .url: object as? URL
+    case .uuid: (object as? String).flatMap(UUID.init(uuidString:))
+    case .decimal: (object as? String).flatMap { Decimal(string: $0) }
+    case .date:
+      (object as? String).flatMap(Double.init).map(Date.init(timeIntervalSinceReferenceDate:))
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import Foundation
+
+/// Archives of objects, made and read so that what cannot be is `nil`.
+///
+/// `NSKeyedArchiver` stops the process on a value that it cannot take, and `NSKeyedUnarchiver` on
+/// many an archive that was altered, so both are checked before. What a class of the program does in
+/// its own `encode(with:)` and `init(coder:)` is its own responsibility.
+enum PreferenceArchive {
+  /// Returns the archive of a value, or `nil` if it cannot be archived.
+  static func archive(_ value: Any) -> Data? {
+    guard let object = object(toArchive: value) else { return nil }
+    let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+    let archiveGuard = ArchiveGuard()
+    archiver.delegate = archiveGuard
+    archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+    archiver.finishEncoding()
+    return archiveGuard.hasRefused ? nil : archiver.encodedData
+  }
+
+  /// Returns the value of an archive, or `nil` if the data is none.
+  static func unarchive(_ data: Data) -> Any? {
+    unarchive(data, keys: [NSKeyedArchiveRootObjectKey])?[0]
+  }
+
+  /// Returns several values of an archive, or `nil` if the data is none or one is missing.
+  static func unarchive(_ data: Data, keys: [String]) -> [Any]? {
+    guard let archive = KeyedArchive(data), archive.isSound,
+      let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+    else { return nil }
+    unarchiver.requiresSecureCoding = false
+    unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    defer { unarchiver.finishDecoding() }
+    var objects: [Any] = []
+    for key in keys {
+      guard let object = unarchiver.decodeObject(forKey: key), unarchiver.error == nil else {
+        return nil
+      }
+      objects.append(object)
+    }
+    return objects
+  }
+
+  /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
+  ///
+  /// The archiver takes objects only; what else it is given, it sees as something without an archive
+  /// in some builds.
+  static func object(toArchive value: Any) -> AnyObject? {
+    guard let value = unwrapped(value), isArchivable(value) else { return nil }
+    return value as AnyObject
+  }
+
+  private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
+    guard depth < KeyedArchive.maximumDepth, let value = unwrapped(value) else { return false }
+    switch value {
+    case let array as [Any]:
+      return array.allSatisfy { isArchivable($0, depth: depth + 1) }
+    case let dictionary as [AnyHashable: Any]:
+      return dictionary.allSatisfy { key, value in
+        isArchivable(key.base, depth: depth + 1) && isArchivable(value, depth: depth + 1)
+      }
+    case let set as Set<AnyHashable>:
+      return set.allSatisfy { isArchivable($0.base, depth: depth + 1) }
+    // Archiving one crashes.
+    case is Decimal, is NSDecimalNumber: return false
+    default: return (value as AnyObject) is any NSCoding
+    }
+  }
+}

@@ -1,0 +1,126 @@
+internal import Foundation
+
+/// Values as property lists have them, and back.
+///
+/// | value | in the property list | read again |
+/// | --- | --- | --- |
+/// | `String`, `Bool`, `Data`, `Date` | the same | the same |
+/// | number of any width | integer or real | `NSNumber`, which casts to each type that holds it |
+/// | `URL`, `UUID`, `Decimal`, dates out of the calendar | data: a ``MarkedArchive`` | the same |
+/// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
+///
+/// Nothing else has a form.
+enum PropertyListForm {
+  /// The type that has no form.
+  struct Unstorable: Error {
+    let type: Any.Type
+  }
+
+  private static let maximumDepth = 200
+
+  /// Returns the form of a value.
+  ///
+  /// - Throws: ``Unstorable`` if it has none.
+  static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
+    guard depth < maximumDepth, let value = unwrapped(value) else {
+      throw Unstorable(type: type(of: value))
+    }
+    let type = type(of: value)
+    if type == String.self || type == Int.self || type == Bool.self || type == Double.self {
+      return value
+    }
+    if type is AnyClass { return try encode(bridging: value, depth: depth) }
+    switch value {
+    case is Data: return value
+    case let date as Date: return encode(date)
+    case let array as [Any]:
+      return try array.map { element throws(Unstorable) in
+        try encode(element, depth: depth + 1)
+      }
+    case let dictionary as PreferencesDictionary:
+      var form: PreferencesDictionary = [:]
+      for (key, value) in dictionary.droppingNil() {
+        form[key] = try encode(value, depth: depth + 1)
+      }
+      return form
+    default: return try encode(scalar: value)
+    }
+  }
+
+  private static func encode(scalar value: Any) throws(Unstorable) -> Any {
+    let form: Any? =
+      switch value {
+      case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
+      case let number as any BinaryFloatingPoint: exactDouble(number)
+      case let url as URL: MarkedArchive(url).data
+      case let uuid as UUID: MarkedArchive(uuid).data
+      case let decimal as Decimal: MarkedArchive(decimal).data
+      default: nil
+      }
+    guard let form else { throw Unstorable(type: type(of: value)) }
+    return form
+  }
+
+  /// Returns the form of what an object of Foundation stands for.
+  private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
+    let value: Any? =
+      switch object {
+      case let number as NSDecimalNumber: number.decimalValue
+      case let number as NSNumber: value(of: number)
+      case let text as String: text
+      case let data as Data: data
+      case let date as Date: date
+      case let url as URL: url
+      case let uuid as UUID: uuid
+      case let array as [Any]: array
+      case let dictionary as PreferencesDictionary: dictionary
+      default: nil
+      }
+    guard let value else { throw Unstorable(type: type(of: object)) }
+    return try encode(value, depth: depth)
+  }
+
+  private static func encode(_ date: Date) -> Any {
+    let years = Date.distantPast...Date.distantFuture
+    return years.contains(date) ? date : MarkedArchive(date).data as Any? ?? date
+  }
+
+  private static func value(of number: NSNumber) -> Any {
+    // Of numbers, only the two truth values are one object each.
+    if [true, false].contains(where: { number === NSNumber(value: $0) }) {
+      return number.boolValue
+    }
+    return switch unsafe String(cString: number.objCType) {
+    case "d", "f": number.doubleValue
+    case "Q": number.uint64Value
+    default: number.intValue
+    }
+  }
+
+  /// Returns a value as a number object; `nil` if it is no number.
+  static func number(_ value: Any) -> NSNumber? {
+    if let number = value as? NSNumber { return number }
+    return (try? encode(scalar: value)) as? NSNumber
+  }
+
+  private static func exactDouble(_ number: some BinaryFloatingPoint) -> Double? {
+    let double = Double(number)
+    return number.isNaN || type(of: number).init(double) == number ? double : nil
+  }
+
+  /// Returns the value of a form.
+  static func decode(_ form: Any) -> Any {
+    let type = type(of: form)
+    if type == String.self || type == Bool.self || type == Date.self { return form }
+    if type == Int.self || type == Double.self { return form as? NSNumber ?? form }
+    switch unwrapped(form) {
+    case let data as Data: return MarkedArchive.value(of: data) ?? data
+    case let array as [Any?]: return array.compactMap { $0.map(decode) }
+    case let dictionary as [String: Any?]:
+      return dictionary.compactMapValues { $0.map(decode) }
+    case let number as NSNumber where type != Bool.self: return number
+    case let value?: return value
+    case nil: return form
+    }
+  }
+}

@@ -1,0 +1,29 @@
+public import Foundation
+internal import Synchronization
+
+extension UserDefaults {
+  /// Keys that Apple's systems keep in user defaults.
+  public enum Keys: PreferenceKey, CaseIterable, Sendable {
+    case AppleKeyboards, AppleKeyboardsExpanded, AddingEmojiKeybordHandled,
+      ApplePasscodeKeyboards, AppleLanguages, AppleLocale, AppleITunesStoreItemKinds,
+      AppleLanguagesDidMigrate, NSInterfaceStyle, NSLanguages
+  }
+}
+
+extension MutablePreferencesType {
+  /// The value of a key; setting `nil` removes.
+  ///
+  /// - Parameter key: The key.
+  public subscript(key: UserDefaults.Keys) -> PreferenceObject? {
+    get { self[key.rawValue] }
+    nonmutating set { self[key.rawValue] = newValue }
+  }
+}
+
+private let userDefaultsKeySeparator = Mutex(".")
+
+/// What stands between the parts of a key that is made of several; a dot at first.
+public var UserDefaultsKeySeparator: String {
+  get { userDefaultsKeySeparator.withLock(\.self) }
+  set { userDefaultsKeySeparator.withLock { $0 = newValue } }
+}

@@ -1,0 +1,100 @@
+internal import Synchronization
+
+/// Finds out by comparing what has changed, for preferences that are told only where to look.
+///
+/// It keeps the values of the observed keys, and the preferences themselves.
+final class ComparingObservation: Sendable {
+  private let observer: PreferenceObserver
+  private let preferences: @Sendable () -> any PreferencesType
+  private let known = Mutex<[PreferenceKey: PreferenceChange]>([:])
+  private let turn = Turn(PendingLooks(), isBusy: true)
+
+  /// Makes an observation that begins with ``begin()``; what is to be looked at meanwhile waits.
+  init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
+    self.observer = observer
+    // Preferences need not be `Sendable`; who observes them uses them on the threads that change
+    // them.
+    nonisolated(unsafe) let preferences = preferences
+    self.preferences = { preferences }
+  }
+
+  func begin() {
+    let values = observer.values(in: preferences())
+    let changes = values.map { PreferenceChange(initial: $0, value: $1) }
+    known.withLock { known in
+      for change in changes { known[change.key] = change }
+    }
+    if observer.wantsInitialValues {
+      for change in changes where !turn.hasEnded { observer.tell(change) }
+    }
+    turn.finish(look)
+  }
+
+  /// Looks at keys that may have changed, or at all.
+  func look(at keys: [PreferenceKey]?) {
+    guard let keys else {
+      turn.add { $0.addAll() }
+      return turn.take(look)
+    }
+    let observed = keys.filter(observer.observes)
+    turn.add { looks in observed.forEach { looks.add($0) } }
+    turn.take(look)
+  }
+
+  func end() { turn.end() }
+
+  private func look(_ look: PendingLooks.Look) {
+    let preferences = preferences()
+    switch look {
+    case .key(let key): compare(key, preferences.object(forKey: key))
+    case .all:
+      let values = observer.values(in: preferences)
+      let gone = known.withLock { Set($0.keys) }.subtracting(values.map(\.0))
+      for key in gone.sorted() { compare(key, nil) }
+      for (key, value) in values { compare(key, value) }
+    }
+  }
+
+  private func compare(_ key: PreferenceKey, _ value: PreferenceObject?) {
+    let next = PreferenceChange(initial: key, value: value)
+    let last = known.withLock { known in
+      defer { known[key] = next.newValue == nil ? nil : next }
+      return known[key]
+    }
+    guard !turn.hasEnded else { return }
+    observer.tell(PreferenceChange(key, from: last?.newValue, to: value))
+  }
+}
+
+/// Keys that wait to be looked at, each once.
+struct PendingLooks: PendingWork {
+  enum Look {
+    case key(PreferenceKey)
+    case all
+  }
+
+  private var keys: [PreferenceKey] = []
+  private var known: Set<PreferenceKey> = []
+  private var isAll = false
+
+  mutating func add(_ key: PreferenceKey) {
+    if !isAll, known.insert(key).inserted { keys.append(key) }
+  }
+
+  mutating func addAll() {
+    keys = []
+    known = []
+    isAll = true
+  }
+
+  mutating func popFirst() -> Look? {
+    if isAll {
+      isAll = false
+      return .all
+    }
+    guard !keys.isEmpty else { return nil }
+    let key = keys.removeFirst()
+    known.remove(key)
+    return .key(key)
+  }
+}

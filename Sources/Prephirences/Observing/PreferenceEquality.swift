@@ -1,0 +1,34 @@
+internal import Foundation
+
+/// Returns whether two values of preferences are the same: of one type and equal.
+///
+/// Text is compared by its bytes and numbers by their bits, so that what is stored differently is
+/// different, and a number that is none is the same as itself. Values that can't be compared
+/// differ.
+func areSame(_ one: Any?, _ other: Any?) -> Bool {
+  switch (unwrapped(one), unwrapped(other)) {
+  case (nil, nil): true
+  case (let one?, let other?): areSameValues(one, other)
+  default: false
+  }
+}
+
+private func areSameValues(_ one: Any, _ other: Any) -> Bool {
+  guard type(of: one) == type(of: other) else { return false }
+  switch (one, other) {
+  case (let one as String, let other as String): return one.utf8.elementsEqual(other.utf8)
+  case (let one as Double, let other as Double): return one.bitPattern == other.bitPattern
+  case (let one as Float, let other as Float): return one.bitPattern == other.bitPattern
+  // Before the equality of arrays, which takes equivalent texts for the same.
+  case (let one as [Any], let other as [Any]):
+    return one.count == other.count && zip(one, other).allSatisfy(areSame)
+  case (let one as [String: Any], let other as [String: Any]):
+    return one.count == other.count && one.allSatisfy { areSame($1, other[$0]) }
+  case (let one as any Equatable, _): return one.isEqual(to: other)
+  default: return false
+  }
+}
+
+extension Equatable {
+  fileprivate func isEqual(to other: Any) -> Bool { other as? Self == self }
+}

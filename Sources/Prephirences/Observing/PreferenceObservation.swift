@@ -1,0 +1,26 @@
+internal import Synchronization
+
+/// Keeps an observation of preferences alive: it ends when this object is destroyed or cancelled.
+///
+/// Once it has ended, no call begins; one that is under way on another thread finishes.
+public final class PreferenceObservation: Sendable {
+  private let end: Mutex<(@Sendable () -> Void)?>
+
+  /// Makes an observation; for authors of stores.
+  ///
+  /// - Parameter end: Ends it; it is called once, on any thread.
+  public init(end: @escaping @Sendable () -> Void) {
+    self.end = Mutex(end)
+  }
+
+  deinit { cancel() }
+
+  /// Ends the observation; it may have ended already.
+  public func cancel() {
+    let end = end.withLock { end in
+      defer { end = nil }
+      return end
+    }
+    end?()
+  }
+}

@@ -1,0 +1,113 @@
+// The left sides are not `inout`, although the operators assign: preferences are changed where they
+// lie, so that they may also be constants, such as `UserDefaults.standard`.
+
+/// Sets the values of all keys of other preferences.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: The other preferences.
+public func += (left: any MutablePreferencesType, right: any PreferencesType) {
+  left.set(dictionary: right.dictionary())
+}
+
+/// Sets the values of several keys.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: The values by their keys.
+public func += (left: any MutablePreferencesType, right: PreferencesDictionary) {
+  left.set(dictionary: right)
+}
+
+/// Sets the values of several keys.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: Keys and values; of a key that occurs twice, the last value.
+public func += (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
+  for (key, value) in right { left[key] = value }
+}
+
+/// Sets the values of those keys that have none yet.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: Keys and values; of a key that occurs twice, the first value.
+public func ?= (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
+  for (key, value) in right where !left.hasObject(forKey: key) { left[key] = value }
+}
+
+/// Sets the values of those keys that have none yet.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: The values by their keys.
+public func ?= (left: any MutablePreferencesType, right: PreferencesDictionary) {
+  left ?= Array(right.map { ($0.key, $0.value) })
+}
+
+/// Removes a key with its value.
+///
+/// - Parameters:
+///   - left: The preferences that are changed.
+///   - right: The key.
+public func -= (left: any MutablePreferencesType, right: PreferenceKey) {
+  left.removeObject(forKey: right)
+}
+
+/// Returns the preference of a key.
+///
+/// - Parameters:
+///   - preferences: The preferences that have the key.
+///   - key: The key.
+/// - Returns: The preference.
+public func <| <T>(preferences: any PreferencesType, key: PreferenceKey) -> Preference<T> {
+  Preference(preferences: preferences, key: key)
+}
+
+/// Returns the preference of a key.
+///
+/// - Parameters:
+///   - preferences: The preferences that have the key.
+///   - key: The key.
+/// - Returns: The preference.
+public func <| <T>(
+  preferences: any MutablePreferencesType, key: PreferenceKey
+) -> MutablePreference<T> {
+  MutablePreference(preferences: preferences, key: key)
+}
+
+extension PreferencesType {
+  /// Returns the result of an operation on the values of two keys.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the first value.
+  ///   - otherKey: The key of the second value.
+  ///   - operation: Is given both values.
+  /// - Returns: The result; if only one key has a value of this type, that value.
+  public func operation<T>(
+    on key: PreferenceKey, with otherKey: PreferenceKey, using operation: (T, T) -> T
+  ) -> T? {
+    combine(preference(forKey: key).value, preference(forKey: otherKey).value, operation)
+  }
+
+  /// Returns the result of an operation on the value of a key and another value.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the first value.
+  ///   - value: The second value.
+  ///   - operation: Is given both values.
+  /// - Returns: The result; the second value if there is no first one of this type.
+  public func operation<T>(
+    on key: PreferenceKey, with value: T, using operation: (T, T) -> T
+  ) -> T? {
+    combine(preference(forKey: key).value, value, operation)
+  }
+}
+
+/// Returns the result of an operation; if only one value is there, that one.
+func combine<T>(_ left: T?, _ right: T?, _ operation: (T, T) -> T) -> T? {
+  guard let left else { return right }
+  guard let right else { return left }
+  return operation(left, right)
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// Casts of stored values to the types that are asked for.
+enum PreferenceCast {
+  /// Returns a value as a type, or `nil` if it is none.
+  ///
+  /// What a plain cast loses is converted, if nothing but the last digits of a fraction is lost;
+  /// see ``PlainPreferenceValue``.
+  static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
+    guard let value else { return nil }
+    if T.self == Any.self {
+      guard let value = unwrapped(value) else { return nil }
+      return value as? T
+    }
+    if let value = value as? T { return value }
+    guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
+      return nil
+    }
+    return plain.converted(from: value) as? T
+  }
+}
+
+/// A type that property lists have, or that stores take as it is.
+protocol PlainPreferenceValue {
+  /// Returns a value of another type as one of this type, or `nil` if it is not the same.
+  ///
+  /// Numbers convert as `NSNumber` does on Apple's systems: the integer 1 is the number 1.0 and
+  /// `true`, but 3.7 is no integer, and 300 no `UInt8`. Text that is a number, as in the environment
+  /// and in arguments, is that number.
+  static func converted(from value: Any) -> Self?
+}
+
+extension PlainPreferenceValue {
+  static func converted(from value: Any) -> Self? { nil }
+}
+
+extension String: PlainPreferenceValue {}
+extension Date: PlainPreferenceValue {}
+extension Data: PlainPreferenceValue {}
+extension UUID: PlainPreferenceValue {}
+
+extension URL: PlainPreferenceValue {
+  static func converted(from value: Any) -> URL? {
+    guard let text = value as? String, let url = URL(string: text), url.scheme != nil else {
+      return nil
+    }
+    return url
+  }
+}
+
+extension Optional: PlainPreferenceValue where Wrapped: PlainPreferenceValue {
+  static func converted(from value: Any) -> Wrapped?? {
+    PreferenceCast.cast(value, to: Wrapped.self).map { .some($0) }
+  }
+}
+
+extension Array: PlainPreferenceValue where Element: PlainPreferenceValue {
+  static func converted(from value: Any) -> [Element]? {
+    guard let elements = value as? [Any] else { return nil }
+    var converted: [Element] = []
+    for element in elements {
+      guard let element = PreferenceCast.cast(element, to: Element.self) else { return nil }
+      converted.append(element)
+    }
+    return converted
+  }
+}
+
+extension Dictionary: PlainPreferenceValue where Key == String, Value: PlainPreferenceValue {
+  static func converted(from value: Any) -> [String: Value]? {
+    guard let elements = value as? [String: Any] else { return nil }
+    var converted: [String: Value] = [:]
+    for (key, element) in elements {
+      guard let element = PreferenceCast.cast(element, to: Value.self) else { return nil }
+      converted[key] = element
+    }
+    return converted
+  }
+}

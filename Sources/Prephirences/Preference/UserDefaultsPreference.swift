@@ -1,0 +1,35 @@
+public import Foundation
+
+/// One preference in `UserDefaults`.
+///
+/// ```swift
+/// @UserDefaultsPreference(key: "my.string.pref")
+/// var pref: String?
+/// ```
+@propertyWrapper
+open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable {
+  // Unchecked as the class above it.
+
+  /// Makes a preference.
+  ///
+  /// - Parameters:
+  ///   - userDefaults: The defaults that have the key.
+  ///   - key: The key.
+  ///   - transformation: How the value is stored; see
+  ///     ``Preference/init(preferences:key:transformation:)``.
+  public init(
+    userDefaults: UserDefaults = .standard, key: PreferenceKey,
+    transformation: (any PreferenceTransformation)? = nil
+  ) {
+    super.init(preferences: userDefaults, key: key, transformation: transformation)
+  }
+
+  /// The value, or `nil` if there is none of this type; setting `nil` removes.
+  open override var wrappedValue: T? {
+    get { value }
+    set { value = newValue }
+  }
+
+  /// The preference itself.
+  open override var projectedValue: UserDefaultsPreference<T> { self }
+}

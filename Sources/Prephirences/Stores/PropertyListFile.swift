@@ -1,0 +1,59 @@
+internal import Foundation
+
+/// A property list whose root is a dictionary of preferences.
+struct PropertyListFile {
+  typealias Format = PropertyListSerialization.PropertyListFormat
+
+  let path: String
+
+  func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
+    let data = try AtomicFile(path: path).read()
+    var format = Format.xml
+    let root = try? PropertyListSerialization.propertyList(from: data, options: [], format: &format)
+    guard let root = root as? PreferencesDictionary else {
+      throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
+    }
+    return (PropertyListForm.decode(root: root), format)
+  }
+
+  func write(
+    _ values: PreferencesDictionary, format: Format, atomically: Bool = true
+  ) throws(PreferencesError) {
+    let root = try PropertyListForm.encode(root: values)
+    let data: Data
+    do {
+      data = try PropertyListSerialization.data(fromPropertyList: root, format: format, options: 0)
+    } catch {
+      throw PreferencesError(.unstorable, "the values cannot be written as a property list")
+    }
+    try AtomicFile(path: path).write(data, atomically: atomically)
+  }
+}
+
+extension PropertyListForm {
+  /// Returns the form of preferences, with the exact dates beside.
+  fileprivate static func encode(
+    root values: PreferencesDictionary
+  ) throws(PreferencesError) -> PreferencesDictionary {
+    var root: PreferencesDictionary = [:]
+    for (key, value) in values {
+      do throws(Unstorable) {
+        let form = try encode(value)
+        root[key] = form
+        root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
+      } catch {
+        throw .unstorable(key, error.type)
+      }
+    }
+    return root
+  }
+
+  /// Returns the preferences of a form.
+  fileprivate static func decode(root: PreferencesDictionary) -> PreferencesDictionary {
+    var values: PreferencesDictionary = [:]
+    for (key, form) in root where !ExactDates.isBeside(key) {
+      values[key] = ExactDates.restore(decode(form), root[ExactDates.key(beside: key)])
+    }
+    return values
+  }
+}

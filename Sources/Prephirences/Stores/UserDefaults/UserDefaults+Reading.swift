@@ -1,0 +1,127 @@
+public import Foundation
+
+// The protocols' readers have names of their own, because `UserDefaults` has methods of the same
+// names that convert less. Those are what a call on a `UserDefaults` itself means; a call on
+// preferences means these.
+
+/// User defaults are preferences.
+///
+/// What is set through the protocols, subscripts and wrappers is on disk when the call returns, and
+/// comes back as it was set, also in another process:
+///
+/// | set | seen by programs that use `UserDefaults` alone |
+/// | --- | --- |
+/// | text, truth value, data | the same |
+/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it |
+/// | date | the same, without the fraction of its second, which lies beside it under a key that begins with `PrephirencesExactDates.` |
+/// | URL | data: its archive, which `url(forKey:)` reads |
+/// | UUID, `Decimal` | data: the archive of its text |
+/// | array, dictionary | the same, of these |
+///
+/// Keys are told apart as `UserDefaults` does, but in dictionaries two that are canonically equivalent
+/// are one. Any other value is refused: nothing changes, and ``lastPreferencesError`` says so. Setters of
+/// `UserDefaults` itself, such as `set(1.5, forKey:)` on `UserDefaults.standard`, are not saved before
+/// `synchronize()` is called, on Linux.
+extension UserDefaults: PreferencesType {
+  /// Returns the value of a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value as it was set, or `nil` if there is none.
+  @_disfavoredOverload
+  @_implements(PreferencesType,object(forKey:))
+  public func preferenceObject(forKey key: PreferenceKey) -> PreferenceObject? {
+    guard let form = object(forKey: key) else { return nil }
+    let value = PropertyListForm.decode(form)
+    guard ExactDates.hasDates(value) else { return value }
+    return ExactDates.restore(value, exactDates(forKey: key))
+  }
+
+  private func exactDates(forKey key: PreferenceKey) -> Any? {
+    object(forKey: ExactDates.key(beside: key)).map(PropertyListForm.decode)
+  }
+
+  /// Returns all defaults that are found, those registered and those of the system included.
+  ///
+  /// - Returns: The values by their keys.
+  public func dictionary() -> PreferencesDictionary {
+    let forms = dictionaryRepresentation().mapValues(PropertyListForm.decode)
+    var values: PreferencesDictionary = [:]
+    for (key, value) in forms where !ExactDates.isBeside(key) {
+      values[key] = ExactDates.restore(value, forms[ExactDates.key(beside: key)])
+    }
+    return values
+  }
+
+  /// Returns whether a key has a value.
+  public func hasObject(forKey key: PreferenceKey) -> Bool { object(forKey: key) != nil }
+
+  /// Returns the text of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,string(forKey:))
+  public func preferenceString(forKey key: PreferenceKey) -> String? {
+    PreferenceConversion(preferenceObject(forKey: key)).string
+  }
+
+  /// Returns the array of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,array(forKey:))
+  public func preferenceArray(forKey key: PreferenceKey) -> [PreferenceObject]? {
+    preferenceObject(forKey: key) as? [PreferenceObject]
+  }
+
+  /// Returns the dictionary of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,dictionary(forKey:))
+  public func preferenceDictionary(forKey key: PreferenceKey) -> PreferencesDictionary? {
+    preferenceObject(forKey: key) as? PreferencesDictionary
+  }
+
+  /// Returns the array of strings of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,stringArray(forKey:))
+  public func preferenceStringArray(forKey key: PreferenceKey) -> [String]? {
+    preferenceObject(forKey: key) as? [String]
+  }
+
+  /// Returns the integer of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,integer(forKey:))
+  public func preferenceInteger(forKey key: PreferenceKey) -> Int {
+    PreferenceConversion(object(forKey: key)).integer
+  }
+
+  /// Returns the number of a key, in single precision.
+  @_disfavoredOverload
+  @_implements(PreferencesType,float(forKey:))
+  public func preferenceFloat(forKey key: PreferenceKey) -> Float {
+    PreferenceConversion(object(forKey: key)).float
+  }
+
+  /// Returns the number of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,double(forKey:))
+  public func preferenceDouble(forKey key: PreferenceKey) -> Double {
+    PreferenceConversion(object(forKey: key)).double
+  }
+
+  /// Returns the truth value of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,bool(forKey:))
+  public func preferenceBool(forKey key: PreferenceKey) -> Bool {
+    PreferenceConversion(object(forKey: key)).bool
+  }
+
+  /// Returns the bytes of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,data(forKey:))
+  public func preferenceData(forKey key: PreferenceKey) -> Data? {
+    object(forKey: key) as? Data
+  }
+
+  /// Returns the URL of a key.
+  @_disfavoredOverload
+  @_implements(PreferencesType,url(forKey:))
+  public func preferenceURL(forKey key: PreferenceKey) -> URL? {
+    PreferenceConversion(preferenceObject(forKey: key)).url
+  }
+}

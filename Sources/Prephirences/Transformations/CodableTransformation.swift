@@ -1,0 +1,27 @@
+internal import Foundation
+
+/// Stores values as the JSON data of their encoding.
+struct CodableTransformation<Value: Codable>: PreferenceTransformation {
+  /// Whether values are stored as data, or as they are for a store that encodes by itself.
+  private let encodes: Bool
+
+  init(encodes: Bool = true) { self.encodes = encodes }
+
+  func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
+    if let value: Value = PreferenceCast.cast(value) { return value }
+    guard let data = value as? Data else { return nil }
+    return try? Prephirences.jsonDecoder.decode(Value.self, from: data)
+  }
+
+  func transformedValue(_ value: Any?) -> PreferenceObject? {
+    guard encodes, let value = value as? Value else { return value }
+    return try? Prephirences.jsonEncoder.encode(value)
+  }
+
+  func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
+    guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
+    // What is of another type, or cannot be encoded, is no reason to lose what is stored.
+    guard value is Value, let stored = transformedValue(value) else { return }
+    preferences.set(stored as PreferenceObject?, forKey: key)
+  }
+}

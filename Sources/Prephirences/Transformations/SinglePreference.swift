@@ -1,0 +1,22 @@
+/// Preferences of one value, whatever the key, on the way between two transformations.
+final class SinglePreference: MutablePreferencesType {
+  private(set) var value: Any?
+
+  /// Whether anything was set or removed.
+  private(set) var isSet = false
+
+  init(_ value: Any?) { self.value = value }
+
+  func object(forKey key: PreferenceKey) -> PreferenceObject? { value }
+
+  func dictionary() -> PreferencesDictionary { [:] }
+
+  func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    self.value = value
+    isSet = true
+  }
+
+  func removeObject(forKey key: PreferenceKey) {
+    set(nil as PreferenceObject?, forKey: key)
+  }
+}

@@ -1,0 +1,115 @@
+internal import Foundation
+
+extension TransformationKey: PreferenceTransformation {
+  /// Returns the value that a stored one stands for.
+  ///
+  /// - Parameter value: The stored value; `nil` if there is none.
+  /// - Returns: The value; `nil` if there is none, or if the stored one is not understood.
+  public func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
+    switch self {
+    case .none: value
+    case .archive: (value as? Data).flatMap(PreferenceArchive.unarchive)
+    case .closureTuple(_, let revert): revert(value)
+    case .compose(let transformations):
+      transformations.reduce(value) { $1.reverseTransformedValue($0) }
+    case .valueTransformer(let transformer): transformer.reverseTransformedValue(value)
+    case .transformation(let transformation): transformation.reverseTransformedValue(value)
+    }
+  }
+
+  /// Returns what to store for a value.
+  ///
+  /// - Parameter value: The value; `nil` to remove it.
+  /// - Returns: What to store; `nil` removes.
+  public func transformedValue(_ value: Any?) -> PreferenceObject? {
+    switch self {
+    case .none: value
+    case .archive: unwrapped(value).flatMap(PreferenceArchive.archive)
+    case .closureTuple(let transform, _): transform.map { $0(value) } ?? value
+    case .compose(let transformations):
+      transformations.reversed().reduce(value) { $1.transformedValue($0) }
+    case .valueTransformer(let transformer): transformer.transformedValue(value)
+    case .transformation(let transformation): transformation.transformedValue(value)
+    }
+  }
+
+  /// Returns the value of a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - preferences: Where it is stored.
+  /// - Returns: The value; `nil` if there is none, or none of this type.
+  public func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T? {
+    switch self {
+    case .none: PreferenceCast.cast(preferences.object(forKey: key))
+    case .compose(let transformations): Self.get(key, from: preferences, by: transformations[...])
+    case .transformation(let transformation): transformation.get(key, from: preferences)
+    case .archive, .closureTuple, .valueTransformer:
+      PreferenceCast.cast(reverseTransformedValue(preferences.object(forKey: key)))
+    }
+  }
+
+  /// Sets the value of a key.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - value: The value; `nil` removes.
+  ///   - preferences: Where it is stored.
+  public func set<T>(
+    _ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType
+  ) {
+    let value = unwrapped(value)
+    switch self {
+    case .compose(let transformations):
+      return Self.set(key, value, to: preferences, by: transformations[...])
+    case .transformation(let transformation):
+      return transformation.set(key, value: value, to: preferences)
+    case .valueTransformer(let transformer)
+    where !type(of: transformer).allowsReverseTransformation():
+      return
+    case .none, .archive, .closureTuple, .valueTransformer: break
+    }
+    if let stored = unwrapped(transformedValue(value)) {
+      preferences.set(stored as PreferenceObject?, forKey: key)
+    } else if value == nil || !refuses {
+      preferences.removeObject(forKey: key)
+    }
+  }
+
+  /// Whether no result for a value means that it cannot be stored, and not that it is to be removed.
+  private var refuses: Bool {
+    switch self {
+    case .archive, .valueTransformer: true
+    case .none, .closureTuple, .compose, .transformation: false
+    }
+  }
+
+  // Each transformation of several reads and writes by its own methods, as it may need the key or
+  // refuse: those that do not lie next to the store see preferences of one key instead.
+
+  private static func get<T>(
+    _ key: PreferenceKey, from preferences: any PreferencesType,
+    by transformations: ArraySlice<any PreferenceTransformation>
+  ) -> T? {
+    guard let first = transformations.first else {
+      return PreferenceCast.cast(preferences.object(forKey: key))
+    }
+    if transformations.count == 1 { return first.get(key, from: preferences) }
+    let value: Any? = first.get(key, from: preferences)
+    return get(key, from: SinglePreference(value), by: transformations.dropFirst())
+  }
+
+  private static func set(
+    _ key: PreferenceKey, _ value: Any?, to preferences: any MutablePreferencesType,
+    by transformations: ArraySlice<any PreferenceTransformation>
+  ) {
+    guard let last = transformations.last else {
+      return TransformationKey.none.set(key, value: value, to: preferences)
+    }
+    if transformations.count == 1 { return last.set(key, value: value, to: preferences) }
+    let stored = SinglePreference(nil)
+    last.set(key, value: value, to: stored)
+    guard stored.isSet else { return }
+    set(key, stored.value, to: preferences, by: transformations.dropLast())
+  }
+}
