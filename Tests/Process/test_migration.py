@@ -287,3 +287,27 @@ def test_what_is_written_meanwhile_is_read_again(home, keyring):
           break
       assert moving.returncode == 0, moving.stderr.read().decode()
     assert len(home.run("list", "--service", "a", "--json").json) == 31
+
+
+def test_nothing_is_removed_that_no_record_would_find(home, keyring):
+  home.init()
+  unlock = home.passphrase()
+  home.set("alice", b"1", "--store", "vault", *unlock)
+  home.forget_keys()
+  (home.state / "device.key").unlink()
+  refused = home.run(*TO_KEYRING, "--remove-source", *unlock, code=79)
+  assert "device.key" in refused.error and "slots add --device" in hinted(refused)
+  assert home.get("alice", "--store", "vault", *unlock) == b"1"
+
+
+def test_a_named_vault_is_no_service_s_own(home, keyring):
+  named = ("--vault", str(home.folder / "named.db"))
+  put(home, "alice", b"usual", "--service", "a")
+  home.set("alice", b"named", "--service", "a", *named)
+  home.run(*TO_KEYRING, "--remove-source", *named)
+  # The service has the vault at the usual place, and keeps it.
+  assert home.get("alice", "--service", "a") == b"usual"
+  assert home.get("alice", "--service", "a", "--store", "secret-service") == b"named"
+  home.run(*TO_VAULT, "--remove-source", *named)
+  assert home.get("alice", "--service", "a", *named) == b"named"
+  assert home.get("alice", "--service", "a") == b"usual"
