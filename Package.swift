@@ -75,15 +75,15 @@ let package = Package(
     .testTarget(
       name: "KeychainSecretServiceTests",
       dependencies: [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets",
+        "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault",
       ]),
     .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
     .testTarget(
       name: "KeychainTests",
       dependencies: [
-        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
+        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",
