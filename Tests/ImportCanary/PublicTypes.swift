@@ -69,6 +69,15 @@ public func move(from source: Vault, to target: Vault, through path: String) thr
   return exported.itemCount - imported.addedCount - imported.differing.count
 }
 
+/// Moves a service into the desktop keyring, and tells what stayed.
+public func moveToKeyring(_ service: String) throws -> [String] {
+  var migration = try AutomaticStore().migration(from: .vault, to: .secretService(.default))
+  migration.service = service
+  migration.removesSource = try migration.rehearse().isComplete
+  let report: MigrationReport = try migration.run { print($0.completed) }
+  return report.obstacles.map { "\($0.identity): \($0.reason.message)" }
+}
+
 /// Conforms to the protocols from outside.
 final class Settings: MutablePreferencesType {
   private var values: PreferencesDictionary = [:]

@@ -114,6 +114,7 @@ struct MigrationRun {
     var query = migration.selection
     if ofEveryGroup { query.accessGroup = nil }
     let found = try source.search(query)
+    if let failure = found.failures.first { throw failure }
     guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "source") }
     report.damaged = found.damaged
     report.otherDeviceCount = found.otherDeviceCount

@@ -86,9 +86,7 @@ struct MigrateCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let migration = try migration(in: session)
-    let report = try session.withProgress { progress throws(KeychainError) in
-      try dryRun ? migration.rehearse(progress: progress) : migration.run(progress: progress)
-    }
+    let report = try report(of: migration, in: session)
     if json {
       let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
       try StandardOutput.write(try JSONText.text(answer))
@@ -96,6 +94,25 @@ struct MigrateCommand: KeychainSubcommand {
     tell(report, session.interface)
     if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
       throw failure
+    }
+  }
+
+  private func report(
+    of migration: CredentialMigration, in session: Session
+  ) throws(KeychainError) -> MigrationReport {
+    var hasBegun = false
+    do throws(KeychainError) {
+      return try session.withProgress { show throws(KeychainError) in
+        let progress: (VaultProgress) -> Void = {
+          hasBegun = true
+          show($0)
+        }
+        return try dryRun
+          ? migration.rehearse(progress: progress) : migration.run(progress: progress)
+      }
+    } catch {
+      if hasBegun, !dryRun { session.interface.say(UserInterface.goesOn) }
+      throw error
     }
   }
 
