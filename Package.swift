@@ -104,7 +104,12 @@ let package = Package(
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
         "KeychainSecrets",
       ]),
-    .testTarget(name: "PrephirencesTests", dependencies: ["Prephirences"]),
+    .testTarget(
+      name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
+    .executableTarget(
+      name: "PreferencesStress", dependencies: ["Prephirences"], path: "Tests/PreferencesStress"),
+    .executableTarget(
+      name: "PreferencesTool", dependencies: ["Prephirences"], path: "Tests/PreferencesTool"),
     .testTarget(
       name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
       swiftSettings: [.treatAllWarnings(as: .error)]),

@@ -50,9 +50,13 @@ def test_property_lists_are_merged(form):
     assert outcome["values"]["colour"] == "red" and outcome["values"]["list"] == "[1]"
 
 
-def test_the_spelling_with_a_closure():
-    with always(response(body=JSON)) as server:
-        assert load(server.url, spelling="handler")["values"]["colour"] == "red"
+@pytest.mark.parametrize("spelling", ["await", "handler"])
+@pytest.mark.parametrize("form", ["json", "plist", "any"])
+def test_the_spellings_on_preferences(spelling, form):
+    body = plistlib.dumps({"colour": "red"}) if form == "plist" else JSON
+    with always(response(body=body)) as server:
+        outcome = load(server.url, spelling=spelling, format=form)
+    assert outcome["origin"] == "server" and outcome["values"]["colour"] == "red"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
+internal import Foundation
+
 /// The classes of Foundation that are in most archives, and what their fields must be.
 enum ArchivedClass {
   /// Returns whether an object of a class can be made of its fields.
   ///
-  /// Other classes check their fields themselves.
+  /// Other classes check their fields themselves; in a collection, they must not fail.
   static func accepts(
     _ fields: KeyedArchive.Fields, of name: String, in archive: KeyedArchive
   ) -> Bool {
@@ -21,13 +23,27 @@ enum ArchivedClass {
     case "NSDate": isReal(fields["NS.time"])
     case "NSUUID": isData(fields["NS.uuidbytes"], count: 16)
     case "NSURL":
-      isString(archive.object(fields["NS.relative"])) && archive.object(fields["NS.base"]) != nil
-    default: true
+      isURL(archive.object(fields["NS.relative"])) && isBase(fields["NS.base"], in: archive)
+    // A class that is not there would leave a hole, which collections do not check for.
+    default: NSClassFromString(name) is any NSCoding.Type
     }
   }
 
   private static func isString(_ object: BinaryPropertyList.Object?) -> Bool {
     if case .string = object { true } else { false }
+  }
+
+  /// Whether text makes a URL; of any other, an object is made that stops the process when used.
+  private static func isURL(_ object: BinaryPropertyList.Object?) -> Bool {
+    guard case .string(let text) = object else { return false }
+    return URL(string: text, encodingInvalidCharacters: false) != nil
+  }
+
+  private static func isBase(
+    _ field: BinaryPropertyList.Object?, in archive: KeyedArchive
+  ) -> Bool {
+    guard case .reference(let reference) = field else { return false }
+    return reference == 0 || archive.className(ofObjectAt: reference) == "NSURL"
   }
 
   private static func isReal(_ object: BinaryPropertyList.Object?) -> Bool {

@@ -12,6 +12,7 @@ struct BinaryPropertyList {
     case integer(Int)
     case real
     case data(count: Int)
+    case null
     case other
   }
 
@@ -46,6 +47,37 @@ struct BinaryPropertyList {
   }
 }
 
+extension BinaryPropertyList {
+  /// Whether all of it is what property lists are for: Foundation reads some more, and stops the
+  /// process when that is used.
+  var isPlain: Bool {
+    var states: [Int: Bool] = [:]
+    return isPlain(root, &states, depth: 0)
+  }
+
+  /// Whether an object is plain; what is known is in `states`, `false` while one is looked at, as
+  /// what is met again then is in itself.
+  private func isPlain(_ index: Int, _ states: inout [Int: Bool], depth: Int) -> Bool {
+    if let known = states[index] { return known }
+    guard depth < KeyedArchive.maximumDepth else { return false }
+    states[index] = false
+    let isPlain: Bool
+    switch objects[index] {
+    case .null, .reference: isPlain = false
+    case .array(let elements):
+      isPlain = elements.allSatisfy { self.isPlain($0, &states, depth: depth + 1) }
+    case .dictionary(let pairs):
+      isPlain = pairs.allSatisfy { key, value in
+        guard case .string = objects[key] else { return false }
+        return self.isPlain(value, &states, depth: depth + 1)
+      }
+    default: isPlain = true
+    }
+    states[index] = isPlain
+    return isPlain
+  }
+}
+
 /// Reads big-endian numbers and objects of property lists one after the other.
 private struct ByteReader {
   let bytes: [UInt8]
@@ -75,7 +107,7 @@ private struct ByteReader {
     guard let marker = take(1)?.first else { return nil }
     let low = Int(marker & 0x0f)
     switch marker >> 4 {
-    case 0x0: return [0x0, 0x8, 0x9].contains(marker) ? .other : nil
+    case 0x0: return marker == 0 ? .null : marker == 8 || marker == 9 ? .other : nil
     case 0x1: return integerObject(width: 1 << low)
     case 0x2: return low == 2 || low == 3 ? take(1 << low).map { _ in .real } : nil
     case 0x3: return low == 3 ? take(8).map { _ in .other } : nil

@@ -89,10 +89,17 @@ struct KeyedArchive {
     guard case .reference(let reference) = fields["$class"], objects.indices.contains(reference),
       case .dictionary(let pairs) = list.objects[objects[reference]],
       let entry = Self.fields(pairs, of: list), case .string(let name) = entry["$classname"],
-      case .array(let classes) = entry["$classes"], !classes.isEmpty,
+      case .array(let classes) = entry["$classes"], let first = classes.first,
+      case .string(name) = list.objects[first],
       classes.allSatisfy({ if case .string = list.objects[$0] { true } else { false } })
     else { return nil }
     return name
+  }
+
+  /// The class of the object that a reference is to.
+  func className(ofObjectAt reference: Int) -> String? {
+    guard objects.indices.contains(reference) else { return nil }
+    return Self.fields(objects[reference], of: list).flatMap(className)
   }
 
   /// The object that a field refers to.
@@ -103,18 +110,20 @@ struct KeyedArchive {
     return list.objects[objects[reference]]
   }
 
-  /// How many references a field is an array of; `nil` if it is none.
+  /// How many references to objects a field is an array of; `nil` if it is none.
+  ///
+  /// The first object stands for `nil`, which no collection takes.
   func referenceCount(_ field: BinaryPropertyList.Object?) -> Int? {
     guard case .array(let elements) = field else { return nil }
     let areReferences = elements.allSatisfy {
-      if case .reference = list.objects[$0] { true } else { false }
+      if case .reference(1...) = list.objects[$0] { true } else { false }
     }
     return areReferences ? elements.count : nil
   }
 
   private func isScalar(_ object: BinaryPropertyList.Object) -> Bool {
     switch object {
-    case .reference, .array, .dictionary: false
+    case .reference, .array, .dictionary, .null: false
     default: true
     }
   }

@@ -9,11 +9,20 @@ struct PropertyListFile {
   func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
     let data = try AtomicFile(path: path).read()
     var format = Format.xml
-    let root = try? PropertyListSerialization.propertyList(from: data, options: [], format: &format)
-    guard let root = root as? PreferencesDictionary else {
+    guard Self.isPlain(data),
+      let root = try? PropertyListSerialization.propertyList(
+        from: data, options: [], format: &format) as? PreferencesDictionary
+    else {
       throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
     }
     return (PropertyListForm.decode(root: root), format)
+  }
+
+  /// Whether data can be given to Foundation, which takes references of archives, too, and then
+  /// stops the process.
+  private static func isPlain(_ data: Data) -> Bool {
+    if data.starts(with: Data("bplist".utf8)) { return BinaryPropertyList(data)?.isPlain == true }
+    return data.range(of: Data("CF$UID".utf8)) == nil
   }
 
   func write(

@@ -135,6 +135,13 @@ extension UserDefaults: MutablePreferencesType {
   /// These are the ones of the program or of the suite; defaults that are registered or given as
   /// arguments, and those of the system, stay.
   public func clearAll() {
-    record(dictionaryRepresentation().keys.map { ($0, nil) })
+    // Of keys that are canonically equivalent, a dictionary names but one at a time, and user
+    // defaults save but one change at a time.
+    var remaining = Int.max
+    while case let keys = dictionaryRepresentation().keys, keys.count < remaining {
+      remaining = keys.count
+      for key in keys { removeObject(forKey: key) }
+      record([])
+    }
   }
 }

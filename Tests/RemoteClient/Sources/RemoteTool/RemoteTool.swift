@@ -21,6 +21,10 @@ enum RemoteTool {
       try await Task.sleep(for: .seconds(seconds * 4))
       return
     }
+    if arguments["spelling"] == "await" {
+      report(.success(try await loaded(arguments, preferences)), preferences)
+      return
+    }
     if arguments["spelling"] == "handler" {
       await withCheckedContinuation { continuation in
         begin(arguments, preferences) { result in
@@ -39,13 +43,33 @@ enum RemoteTool {
     }
   }
 
-  /// The spelling with a closure, which is for functions that do not wait.
+  private static func loaded(
+    _ arguments: Arguments, _ preferences: any MutablePreferencesType
+  ) async throws -> RemoteOutcome {
+    switch arguments["format"] {
+    case "plist":
+      try await preferences.loadPropertyList(from: arguments.url, options: arguments.options)
+    case "any":
+      try await preferences.load(
+        from: arguments.url, format: arguments.format, options: arguments.options)
+    default: try await preferences.loadJSON(from: arguments.url, options: arguments.options)
+    }
+  }
+
+  /// The spellings with a closure, which are for functions that do not wait.
   private static func begin(
     _ arguments: Arguments, _ preferences: MutableDictionaryPreferences,
     _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void
   ) {
-    preferences.loadJSON(
-      from: arguments.url, options: arguments.options, completionHandler: handler)
+    let (url, options) = (arguments.url, arguments.options)
+    switch arguments["format"] {
+    case "plist":
+      preferences.loadPropertyList(from: url, options: options, completionHandler: handler)
+    case "any":
+      preferences.load(
+        from: url, format: arguments.format, options: options, completionHandler: handler)
+    default: preferences.loadJSON(from: url, options: options, completionHandler: handler)
+    }
   }
 
   private static func report(

@@ -1,0 +1,77 @@
+internal import Foundation
+internal import Testing
+
+/// What needs processes of its own: reading again, user defaults, and whatever could stop one.
+@Suite("Other processes")
+struct ProcessTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Runs the tool in a home of its own, and returns what it has to say; empty if all is well.
+  private func run(
+    _ arguments: String..., environment: [String: String] = [:]
+  ) async throws -> String {
+    let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let process = Process()
+    process.executableURL = URL(filePath: test).deletingLastPathComponent()
+      .appending(path: "PreferencesTool")
+    process.arguments = arguments
+    process.environment = [
+      "HOME": folder.path, "XDG_CONFIG_HOME": folder("config"), "SWIFT_BACKTRACE": "enable=no",
+    ].merging(environment) { $1 }
+    // A file, as nobody has to read it while the process runs.
+    let output = folder("output \(UUID())")
+    _ = FileManager.default.createFile(atPath: output, contents: nil)
+    process.standardError = try FileHandle(forWritingTo: URL(filePath: output))
+    process.standardOutput = process.standardError
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in done.resume() }
+      do { try process.run() } catch { done.resume(throwing: error) }
+    }
+    let text = try String(contentsOf: URL(filePath: output), encoding: .utf8)
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      return "\(process.terminationReason) \(process.terminationStatus): \(text)"
+    }
+    return ""
+  }
+
+  @Test(arguments: ["defaults", "suite", "xml", "binary"])
+  func valuesComeBackInAnotherProcess(_ store: String) async throws {
+    let name = store == "suite" ? "prephirences.test" : folder("a.plist")
+    #expect(try await run("write", store, name) == "")
+    #expect(try await run("read", store, name) == "")
+    // Written over what was read.
+    #expect(try await run("write", store, name) == "")
+    #expect(try await run("read", store, name) == "")
+  }
+
+  @Test(arguments: ["defaults", "suite"])
+  func userDefaultsAreCleared(_ store: String) async throws {
+    #expect(try await run("write", store, "prephirences.test") == "")
+    #expect(try await run("clear", store, "prephirences.test") == "")
+    #expect(try await run("read", store, "prephirences.test") != "")
+  }
+
+  @Test func literalNilNeverHangs() async throws {
+    #expect(try await run("nil") == "")
+  }
+
+  @Test func valuesThatCannotBeStoredAreRefused() async throws {
+    #expect(try await run("refuse") == "")
+  }
+
+  @Test func defaultsThatAreNotSavedAreReported() async throws {
+    let message = try await run(
+      "write", "defaults", environment: ["HOME": "/proc", "XDG_CONFIG_HOME": "/proc"])
+    #expect(message.contains("could not be saved"))
+  }
+
+  @Test func alteredArchivesStopNobody() async throws {
+    #expect(try await run("fuzz-archives") == "")
+  }
+
+  @Test func alteredPropertyListsStopNobody() async throws {
+    #expect(try await run("fuzz-plists", folder.path) == "")
+  }
+}
