@@ -112,6 +112,8 @@ let package = Package(
     .testTarget(
       name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
     .executableTarget(
+      name: "PreferencesStress", dependencies: ["Prephirences"], path: "Tests/PreferencesStress"),
+    .executableTarget(
       name: "PreferencesTool", dependencies: ["Prephirences"], path: "Tests/PreferencesTool"),
     .testTarget(
       name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,

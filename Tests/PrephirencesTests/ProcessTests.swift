@@ -9,7 +9,9 @@ struct ProcessTests {
   init() throws { folder = try TemporaryFolder() }
 
   /// Runs the tool in a home of its own, and returns what it has to say; empty if all is well.
-  private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> String {
+  private func run(
+    _ arguments: String..., environment: [String: String] = [:]
+  ) async throws -> String {
     let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let process = Process()
     process.executableURL = URL(filePath: test).deletingLastPathComponent()

@@ -53,16 +53,15 @@ extension Plist {
   ///   ``PreferencesError/Code/inputOutput``. The file stays as it is.
   public func writeFile(atomically: Bool = true) throws(PreferencesError) {
     let file = try file()
-    try access.withLock { _ throws(PreferencesError) in
-      let format = state.withLock(\.format)
-      if state.withLock(\.isDamaged), FileManager.default.fileExists(atPath: file.path) {
-        throw PreferencesError(
-          .damaged, "the file '\(file.path)' is damaged; it is not written over until it is removed"
-        )
-      }
-      try file.write(storage.all, format: format, atomically: atomically)
-      state.withLock { $0.isDamaged = false }
+    access.lock()
+    defer { access.unlock() }
+    let format = state.withLock(\.format)
+    if state.withLock(\.isDamaged), FileManager.default.fileExists(atPath: file.path) {
+      throw PreferencesError(
+        .damaged, "the file '\(file.path)' is damaged; it is not written over until it is removed")
     }
+    try file.write(storage.all, format: format, atomically: atomically)
+    state.withLock { $0.isDamaged = false }
   }
 
   /// Replaces all values by those of the file.
@@ -73,18 +72,18 @@ extension Plist {
   public func readFile() throws(PreferencesError) {
     let file = try file()
     defer { storage.observers.tellPosted() }
-    try access.withLock { _ throws(PreferencesError) in
-      do throws(PreferencesError) {
-        let content = try file.read()
-        state.withLock {
-          $0.format = content.format
-          $0.isDamaged = false
-        }
-        storage.replaceAll(with: content.values)
-      } catch {
-        if error.code == .damaged { state.withLock { $0.isDamaged = true } }
-        throw error
+    access.lock()
+    defer { access.unlock() }
+    do throws(PreferencesError) {
+      let content = try file.read()
+      state.withLock {
+        $0.format = content.format
+        $0.isDamaged = false
       }
+      storage.replaceAll(with: content.values)
+    } catch {
+      if error.code == .damaged { state.withLock { $0.isDamaged = true } }
+      throw error
     }
   }
 

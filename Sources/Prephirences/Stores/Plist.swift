@@ -22,7 +22,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   let state: Mutex<PlistState>
 
   // One reads or writes at a time, so that what was written last is what was set last.
-  let access = Mutex(())
+  let access = NSLock()
 
   /// Makes preferences of a dictionary, for a file that the first write makes or replaces.
   ///
