@@ -35,14 +35,18 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
     self.init(elements)
   }
 
+  /// The first preferences that have a key, by their index: to iterate would retain each.
+  private final func index(of key: PreferenceKey) -> Int? {
+    for index in array.indices where array[index].hasObject(forKey: key) { return index }
+    return nil
+  }
+
   /// Returns the first preferences that have a key.
   ///
   /// - Parameter key: The key.
   /// - Returns: The preferences; `nil` if none has it.
   public final func preferences(with key: PreferenceKey) -> (any PreferencesType)? {
-    // By index, as iterating retains each of the preferences.
-    for index in array.indices where array[index].hasObject(forKey: key) { return array[index] }
-    return nil
+    index(of: key).map { array[$0] }
   }
 
   /// Returns the first preferences that have a key and can be changed.
@@ -74,60 +78,60 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
   open subscript(key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
 
   /// Returns whether a key has a value.
-  open func hasObject(forKey key: PreferenceKey) -> Bool { preferences(with: key) != nil }
+  open func hasObject(forKey key: PreferenceKey) -> Bool { index(of: key) != nil }
 
   /// Returns the text of a key.
   open func string(forKey key: PreferenceKey) -> String? {
-    preferences(with: key)?.string(forKey: key)
+    index(of: key).flatMap { array[$0].string(forKey: key) }
   }
 
   /// Returns the array of a key.
   open func array(forKey key: PreferenceKey) -> [PreferenceObject]? {
-    preferences(with: key)?.array(forKey: key)
+    index(of: key).flatMap { array[$0].array(forKey: key) }
   }
 
   /// Returns the dictionary of a key.
   open func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary? {
-    preferences(with: key)?.dictionary(forKey: key)
+    index(of: key).flatMap { array[$0].dictionary(forKey: key) }
   }
 
   /// Returns the array of strings of a key.
   open func stringArray(forKey key: PreferenceKey) -> [String]? {
-    preferences(with: key)?.stringArray(forKey: key)
+    index(of: key).flatMap { array[$0].stringArray(forKey: key) }
   }
 
   /// Returns the integer of a key.
   open func integer(forKey key: PreferenceKey) -> Int {
-    preferences(with: key)?.integer(forKey: key) ?? 0
+    index(of: key).map { array[$0].integer(forKey: key) } ?? 0
   }
 
   /// Returns the number of a key, in single precision.
   open func float(forKey key: PreferenceKey) -> Float {
-    preferences(with: key)?.float(forKey: key) ?? 0
+    index(of: key).map { array[$0].float(forKey: key) } ?? 0
   }
 
   /// Returns the number of a key.
   open func double(forKey key: PreferenceKey) -> Double {
-    preferences(with: key)?.double(forKey: key) ?? 0
+    index(of: key).map { array[$0].double(forKey: key) } ?? 0
   }
 
   /// Returns the truth value of a key.
   open func bool(forKey key: PreferenceKey) -> Bool {
-    preferences(with: key)?.bool(forKey: key) ?? false
+    index(of: key).map { array[$0].bool(forKey: key) } ?? false
   }
 
   /// Returns the bytes of a key.
   open func data(forKey key: PreferenceKey) -> Data? {
-    preferences(with: key)?.data(forKey: key)
+    index(of: key).flatMap { array[$0].data(forKey: key) }
   }
 
   /// Returns the URL of a key.
   open func url(forKey key: PreferenceKey) -> URL? {
-    preferences(with: key)?.url(forKey: key)
+    index(of: key).flatMap { array[$0].url(forKey: key) }
   }
 
   /// Returns the object whose archive is the value of a key.
   open func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
-    preferences(with: key)?.unarchiveObject(forKey: key)
+    index(of: key).flatMap { array[$0].unarchiveObject(forKey: key) }
   }
 }
