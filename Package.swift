@@ -8,7 +8,8 @@ let package = Package(
     .library(
       name: "Keychain",
       targets: [
-        "Keychain", "KeychainVault", "KeychainCredentials", "KeychainSecrets", "Prephirences",
+        "Keychain", "KeychainSecretService", "KeychainVault", "KeychainCredentials",
+        "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .library(
@@ -71,11 +72,15 @@ let package = Package(
       dependencies: ["Prephirences", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "Keychain",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "Prephirences"]),
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "Prephirences",
+      ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "Keychain", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -134,7 +139,10 @@ let package = Package(
       ]),
     .testTarget(
       name: "KeychainTests",
-      dependencies: ["ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecrets"]),
+      dependencies: [
+        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+      ]),
     .testTarget(
       name: "KeychainCredentialsTests",
       dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),

@@ -1,12 +1,11 @@
 internal import Foundation
 public import KeychainCredentials
-internal import KeychainVault
 internal import Synchronization
 
 extension KeychainPreferences {
-  /// The store of preferences that are given no other: the vault at its usual place, one handle for
-  /// the whole process.
-  public static let defaultStore: any CredentialStore = Vault()
+  /// The store of preferences that are given no other: the desktop keyring or the vault, as
+  /// ``AutomaticStore`` chooses for each service; one handle for the whole process.
+  public static let defaultStore: any CredentialStore = AutomaticStore()
 
   private static let shared = Mutex<KeychainPreferences?>(nil)
 

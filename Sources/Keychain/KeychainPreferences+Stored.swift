@@ -72,7 +72,9 @@ extension KeychainPreferences {
 extension KeychainError {
   /// The failure that a search hides: items that could not be looked at may match too.
   fileprivate init?(incomplete result: CredentialSearchResult) {
-    if result.lockedCount > 0 {
+    if let failure = result.failures.first {
+      self = failure
+    } else if result.lockedCount > 0 {
       self.init(
         .locked, "\(result.lockedCount) items of the store are locked",
         recovery: "unlock the store")

@@ -35,7 +35,8 @@ public struct KeychainCommand: ParsableCommand {
     commandName: name,
     abstract: "Store, read and manage encrypted credentials",
     discussion: """
-      Credentials lie encrypted in a vault, one file. The first 'set' makes the vault.
+      Credentials lie in the desktop keyring, or encrypted in a vault, one file, where there is \
+      none. The first 'set' of a service chooses, and says so; --store chooses otherwise.
 
       Example:
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com
@@ -46,7 +47,7 @@ public struct KeychainCommand: ParsableCommand {
         name: "Credentials",
         subcommands: [
           SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
-          ListCommand.self, RenameCommand.self, DeleteCommand.self,
+          ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
         ]),
       CommandGroup(
         name: "The vault",

@@ -37,6 +37,11 @@ public struct Credential: Hashable, Sendable {
   /// Give it as `expectedVersion` so that a change fails when somebody else made one in between.
   public package(set) var version: UInt64
 
+  /// Whether another program stored the credential, in a form of its own; set by the store.
+  ///
+  /// Only stores that programs share have such credentials, as the desktop keyring does.
+  public package(set) var isOfOtherProgram = false
+
   /// Describes a credential to be stored.
   ///
   /// - Parameters:

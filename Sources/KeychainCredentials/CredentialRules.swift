@@ -62,12 +62,14 @@ extension Credential {
   /// - Parameters:
   ///   - version: The new version.
   ///   - created: The creation date of the credential that is replaced.
-  package mutating func stamp(version: UInt64, created: Date?) {
+  ///   - keepsDates: Whether the dates that the credential has are those to store.
+  package mutating func stamp(version: UInt64, created: Date?, keepsDates: Bool = false) {
     let now = Date().toMicrosecond
     self.version = version
-    self.created = created ?? now
-    modified = now
+    self.created = keepsDates ? self.created.toMicrosecond : created ?? now
+    modified = keepsDates ? modified.toMicrosecond : now
     expires = expires?.toMicrosecond
+    isOfOtherProgram = false
   }
 
   /// Sets what a store has kept: version and times.

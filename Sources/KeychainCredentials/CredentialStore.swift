@@ -163,6 +163,9 @@ public struct CredentialSearchResult: Hashable, Sendable {
   /// How many items are bound to another device.
   public var otherDeviceCount: Int
 
+  /// Why stores that may have more could not be searched, where several were.
+  public var failures: [KeychainError]
+
   /// Puts a result together; for authors of stores.
   ///
   /// - Parameters:
@@ -170,9 +173,10 @@ public struct CredentialSearchResult: Hashable, Sendable {
   ///   - lockedCount: How many items are locked.
   ///   - damaged: Names of damaged items.
   ///   - otherDeviceCount: How many items are bound to another device.
+  ///   - failures: Why stores could not be searched.
   public init(
     credentials: [Credential], lockedCount: Int = 0, damaged: [String] = [],
-    otherDeviceCount: Int = 0
+    otherDeviceCount: Int = 0, failures: [KeychainError] = []
   ) {
     self.credentials = credentials.sorted {
       $0.identity.allNames.lexicographicallyPrecedes($1.identity.allNames) {
@@ -182,6 +186,7 @@ public struct CredentialSearchResult: Hashable, Sendable {
     self.lockedCount = lockedCount
     self.damaged = damaged
     self.otherDeviceCount = otherDeviceCount
+    self.failures = failures
   }
 }
 

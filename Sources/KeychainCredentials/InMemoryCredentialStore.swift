@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// It is never locked, and secrets lie in guarded memory. It offers every accessibility but
 /// ``Accessibility/whenPasscodeSetThisDeviceOnly``, as it has no passphrase.
-public final class InMemoryCredentialStore: CredentialStore {
+public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver {
   private final class Item: Sendable {
     let credential: Credential
     let secret: SharedSecret
@@ -50,9 +50,26 @@ public final class InMemoryCredentialStore: CredentialStore {
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: false)
+  }
+
+  /// Whether items stay on this machine; nothing that is copied out of the memory is bound to it.
+  package var bindsToDevice: Bool { false }
+
+  /// Stores a credential with its dates; see the protocol.
+  @discardableResult
+  package func receive(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: true)
+  }
+
+  private func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
     let secret = try SharedSecret(copying: secret)
-    return try change(credential.identity) { old throws(KeychainError) in
+    return try change(credential.identity, keepsDates: keepsDates) { old throws(KeychainError) in
       try mode.check(old?.credential, identity: credential.identity)
       return (credential, secret)
     }
@@ -115,7 +132,7 @@ public final class InMemoryCredentialStore: CredentialStore {
 
   /// Replaces an item by what `body` makes of it, as one step.
   private func change(
-    _ identity: CredentialIdentity,
+    _ identity: CredentialIdentity, keepsDates: Bool = false,
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
   ) throws(KeychainError) -> Credential {
     let (stored, isNew) = try state.withLock { state throws(KeychainError) in
@@ -126,7 +143,8 @@ public final class InMemoryCredentialStore: CredentialStore {
           .refused, "a store in memory has no passphrase, which \(credential.accessibility) needs")
       }
       state.counter += 1
-      credential.stamp(version: state.counter, created: old?.credential.created)
+      credential.stamp(
+        version: state.counter, created: old?.credential.created, keepsDates: keepsDates)
       state.items[identity] = Item(credential, secret)
       return (credential, old == nil)
     }

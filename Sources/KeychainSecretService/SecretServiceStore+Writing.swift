@@ -1,7 +1,18 @@
 public import KeychainCredentials
 public import KeychainSecrets
 
-extension SecretServiceStore {
+extension SecretServiceStore: CredentialReceiver {
+  /// A keyring's file can be copied to another machine, and its password opens it there.
+  package var bindsToDevice: Bool { false }
+
+  /// Stores a credential with its dates; see the protocol.
+  @discardableResult
+  package func receive(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: true)
+  }
+
   /// Stores a credential; see the protocol.
   ///
   /// Another program's item of this name stays as it is, and ours is preferred from then on.
@@ -18,6 +29,12 @@ extension SecretServiceStore {
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: false)
+  }
+
+  private func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
     try credential.checkAccessibility()
     let encoded = try SharedSecret(StoredText.encode(secret))
@@ -25,15 +42,20 @@ extension SecretServiceStore {
     return try change { writer throws(KeychainError) in
       let existing =
         try mode == .addOrReplace
-        ? writer.finder.ownItem(identity) : writer.finder.item(identity)
+        ? writer.finder.ownItem(identity)
+        // Of a thousand credentials that come from another store, each would be searched for under
+        // every name that some program could have given it; once it is here, ours is preferred.
+        : writer.finder.item(identity, alsoByAliases: !keepsDates)
       try mode.check(existing?.credential, identity: identity)
       var stored = credential
       if let existing, existing.isOurs {
-        stored.stamp(version: writer.nextVersion(), created: existing.credential.created)
+        stored.stamp(
+          version: writer.nextVersion(), created: existing.credential.created,
+          keepsDates: keepsDates)
         try writer.replace(existing.item, by: stored, secret: encoded)
         return (stored, [CredentialChange(identity, .updated)])
       }
-      stored.stamp(version: writer.nextVersion(), created: nil)
+      stored.stamp(version: writer.nextVersion(), created: nil, keepsDates: keepsDates)
       try writer.create(stored, secret: encoded)
       return (stored, [CredentialChange(identity, .added)])
     }

@@ -8,6 +8,12 @@ extension Vault {
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: false)
+  }
+
+  func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
+  ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
     let identity = credential.identity
     let session = try sessionForFirstWrite()
@@ -20,7 +26,8 @@ extension Vault {
       }
       try mode.check(old?.credential, identity: identity)
       var new = credential
-      new.stamp(version: writer.counter, created: old?.credential?.created)
+      new.stamp(
+        version: writer.counter, created: old?.credential?.created, keepsDates: keepsDates)
       try writer.put(new, secret: secret, replacing: old?.found)
       return writer.done((new, old == nil))
     }

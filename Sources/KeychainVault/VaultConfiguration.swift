@@ -211,6 +211,12 @@ public struct Notice: Hashable, Sendable {
     /// An identity that names no vaults opened one that was never seen here: whoever could put it there
     /// could have made it.
     case firstSight
+
+    /// A service got its store, in which it stays.
+    case storeChosen
+
+    /// A credential was written to another store than the one its service has.
+    case storeDiffers
   }
 
   /// The kind.
@@ -218,4 +224,9 @@ public struct Notice: Hashable, Sendable {
 
   /// The text, without a capital and without a full stop.
   public let message: String
+
+  package init(kind: Kind, message: String) {
+    self.kind = kind
+    self.message = message
+  }
 }

@@ -241,4 +241,9 @@ public struct VaultProgress: Hashable, Sendable {
 
   /// How many items there are.
   public var total: Int
+
+  package init(completed: Int, total: Int) {
+    self.completed = completed
+    self.total = total
+  }
 }

@@ -15,7 +15,8 @@ struct HTTPTransport: RemoteTransport {
     } catch {
       result = .failure(Self.translated(error))
     }
-    try? await client.shutdown()
+    // Not waited for, as a name that is still looked up would keep it waiting beyond the timeout.
+    Task { try? await client.shutdown() }
     try Task.checkCancellation()
     return try result.get()
   }

@@ -106,11 +106,11 @@ class Home:
     return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
 
   def terminal(self, *arguments: str, **options) -> pexpect.spawn:
-    """Starts `prefs keychain …` on a terminal of its own."""
+    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it."""
     environment = self.environment | {"TERM": "xterm"} | options.pop("environment", {})
+    program, *words = [*options.pop("through", []), self.program, "keychain", *arguments]
     return pexpect.spawn(
-      self.program, ["keychain", *arguments], cwd=self.folder, env=environment, timeout=20,
-      **options)
+      program, words, cwd=self.folder, env=environment, timeout=LIMIT, **options)
 
   def rows(self, sql: str, *values) -> list[tuple]:
     """Runs a statement on the vault, past `prefs`."""

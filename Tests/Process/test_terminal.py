@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import termios
+import time
 
 import pytest
 
@@ -17,8 +18,18 @@ def echoes(terminal) -> bool:
   return bool(termios.tcgetattr(terminal.child_fd)[3] & termios.ECHO)
 
 
-def settings(terminal) -> list:
-  return termios.tcgetattr(terminal.child_fd)[:4]
+def settings(terminal: int) -> list:
+  return termios.tcgetattr(terminal)[:4]
+
+
+def untouched_settings() -> list:
+  """Those of a new terminal; one that a program has got may be changed by it already."""
+  ends = os.openpty()
+  try:
+    return settings(ends[0])
+  finally:
+    for end in ends:
+      os.close(end)
 
 
 def test_set_asks_twice_and_shows_nothing(home):
@@ -140,7 +151,6 @@ def test_init_refuses_before_it_asks(home):
 @pytest.mark.parametrize("how", ["key", "signal"])
 def test_interrupt_at_a_prompt(home, how):
   terminal = home.terminal("set", "alice")
-  before = settings(terminal)
   terminal.expect_exact("secret: ")
   terminal.send("half")
   if how == "key":
@@ -149,17 +159,47 @@ def test_interrupt_at_a_prompt(home, how):
     os.kill(terminal.pid, signal.SIGINT)
   terminal.expect("cancelled")
   # Asked before the terminal goes away with the program that was its leader.
-  after = settings(terminal)
+  after = settings(terminal.child_fd)
   code, rest = ended(terminal)
   assert code == 130 and "half" not in rest
-  assert after == before
+  assert after == untouched_settings()
+  assert not home.vault.exists()
+
+
+def slowed(home, call: str) -> list[str]:
+  """Starts a program that dawdles at each system call of a kind on its terminal."""
+  return ["strace", "-qq", "-f", "-o", str(home.folder / "trace"), "-P", "/dev/tty", "-e",
+          f"trace={call.partition(':')[0]}", "-e", f"inject={call}"]
+
+
+def test_interrupt_between_waiting_for_a_key_and_reading_it(home):
+  # Control-C throws away the key that the program was told of.
+  terminal = home.terminal("set", "alice", through=slowed(home, "read:delay_enter=1000000"))
+  terminal.expect_exact("secret: ")
+  terminal.send("h")
+  # Long enough for it to be told, and not for it to read.
+  time.sleep(0.3)
+  terminal.sendintr()
+  code, rest = ended(terminal)
+  assert code == 130 and "cancelled" in rest
+
+
+def test_interrupt_after_the_last_answer(home):
+  # The terminal is about to be put back, and nobody waits for a key any more.
+  terminal = home.terminal("set", "alice", through=slowed(home, "ioctl:delay_enter=500000"))
+  for prompt in ("secret: ", "again: "):
+    terminal.expect_exact(prompt)
+    terminal.sendline("hunter2")
+  terminal.expect_exact("\r\n")
+  terminal.sendintr()
+  ended(terminal)
+  assert terminal.signalstatus == signal.SIGINT
   assert not home.vault.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
   terminal = home.terminal("set", "alice")
-  before = settings(terminal)
   terminal.expect_exact("secret: ")
   # Held open, so that the terminal can be looked at when its program is gone.
   slave = os.open(os.readlink(f"/proc/{terminal.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
@@ -167,7 +207,7 @@ def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
     os.kill(terminal.pid, number)
     terminal.wait()
     assert terminal.signalstatus == number
-    assert termios.tcgetattr(slave)[:4] == before
+    assert settings(slave) == untouched_settings()
   finally:
     os.close(slave)
     terminal.close()

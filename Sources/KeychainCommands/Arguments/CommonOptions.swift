@@ -9,11 +9,7 @@ struct CommonOptions: ParsableArguments {
     completion: .file())
   var vault: String?
 
-  @Option(
-    help: .init("The kind of store: vault", valueName: "kind"), completion: .list(["vault"]))
-  var store: String?
-
-  @Flag(help: "Never ask on the terminal; also KEYCHAIN_NO_PROMPT")
+  @Flag(help: "Never ask, on the terminal or the desktop; also KEYCHAIN_NO_PROMPT")
   var noPrompt = false
 
   @Option(

@@ -23,7 +23,10 @@ struct DeleteCommand: KeychainSubcommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func perform(in session: Session) throws(KeychainError) {
     let finder = session.finder(item)

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Keychain
 internal import KeychainCredentials
 
 /// Explains the state of the keychain.
@@ -7,19 +8,40 @@ struct DoctorCommand: KeychainSubcommand {
     commandName: "doctor",
     abstract: "Explain which store is used, what protects it, and what to do next",
     discussion: """
-      Nothing is asked and nothing is changed.
+      Nothing is asked, started, unlocked or changed. With --service or --server the store is \
+      explained that its credentials have, or would get.
 
       Example:
         \(keychainPath) doctor
+        \(keychainPath) doctor --service example.com
       """)
+
+  @Option(
+    parsing: .unconditional, help: .init("The service that it is about", valueName: "name"))
+  var service: String?
+
+  @Option(
+    parsing: .unconditional, help: .init("The server that it is about", valueName: "host"))
+  var server: String?
 
   @Flag(help: "Print JSON")
   var json = false
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  var storeOptions: StoreOptions? { stores }
+
+  func validate() throws {
+    if service != nil && server != nil {
+      throw ValidationError(UserInterface.Usage.serviceOrServer)
+    }
+  }
+
   func perform(in session: Session) throws(KeychainError) {
-    let diagnosis = Diagnosis(session)
+    let name =
+      service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
+    let diagnosis = Diagnosis(session, service: name)
     try StandardOutput.write(
       json
         ? try JSONText.text(DiagnosisJSON(diagnosis))

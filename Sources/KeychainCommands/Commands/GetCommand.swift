@@ -45,7 +45,10 @@ struct GetCommand: KeychainSubcommand {
     completion: .file())
   var output: String?
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
     if account == nil && attribute.isEmpty {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Keychain
 internal import KeychainCredentials
 
 /// Lists credentials.
@@ -34,7 +35,10 @@ struct ListCommand: KeychainSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
     if allGroups && item.accessGroup != nil {
@@ -49,11 +53,12 @@ struct ListCommand: KeychainSubcommand {
     try print(result.credentials.filter(item.matchesDetails))
     if result.lockedCount > 0 {
       session.interface.say(UserInterface.locked(result.lockedCount))
-      session.interface.hint(UserInterface.unlockToSee)
+      session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
     }
     if result.otherDeviceCount > 0 {
       session.interface.say(UserInterface.ofOtherDevices(result.otherDeviceCount))
     }
+    if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else { throw .damagedItems(result.damaged) }
   }
 

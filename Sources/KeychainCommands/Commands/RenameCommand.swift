@@ -31,7 +31,10 @@ struct RenameCommand: KeychainSubcommand {
   @Flag(help: "Print the renamed credential as JSON")
   var json = false
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
     // As of 'set': a server alone may name a password.

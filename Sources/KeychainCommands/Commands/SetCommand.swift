@@ -46,7 +46,10 @@ struct SetCommand: KeychainSubcommand {
       "Take the secret from the command line, where others can see it", valueName: "secret"))
   var insecureValue: String?
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }

@@ -21,7 +21,10 @@ struct ShowCommand: KeychainSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.finder(item).existing(account: account)

@@ -27,7 +27,10 @@ struct UpdateCommand: KeychainSubcommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
+  @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
     guard details.isGiven || !removeAttribute.isEmpty else {

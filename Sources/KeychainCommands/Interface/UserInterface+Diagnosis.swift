@@ -1,3 +1,4 @@
+internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
@@ -5,24 +6,16 @@ internal import KeychainVault
 extension UserInterface {
   /// Everything that a diagnosis found, in lines.
   static func description(of diagnosis: Diagnosis) -> String {
-    var pairs = [("store", "vault (\(reason(diagnosis.choice)))")]
+    var pairs = stores(diagnosis)
     if let path = diagnosis.path { pairs.append(("vault", path)) }
     if let status = diagnosis.status {
       pairs += vault(status, diagnosis)
-    } else if let failure = diagnosis.failure {
+    } else if let failure = diagnosis.vaultFailure {
       pairs.append(("problem", failure.message))
     }
     pairs += surroundings(diagnosis)
     pairs += nextSteps(diagnosis).map { ("next", $0) }
     return lines(pairs)
-  }
-
-  private static func reason(_ choice: Diagnosis.Choice) -> String {
-    switch choice {
-    case .option: "chosen by --store"
-    case .environment: "chosen by KEYCHAIN_STORE"
-    case .onlyOne: "the only store of this build"
-    }
   }
 
   private static func vault(_ status: VaultStatus, _ diagnosis: Diagnosis) -> [(String, String)] {
@@ -122,11 +115,16 @@ extension UserInterface {
 
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
+    storeSteps(diagnosis) + vaultSteps(diagnosis)
+  }
+
+  private static func vaultSteps(_ diagnosis: Diagnosis) -> [String] {
     let path = KeychainCommandContext.current.commandPath
     if let failure = diagnosis.failure {
       return failure.recovery.map { [namingCommands(in: $0)] } ?? []
     }
     guard let status = diagnosis.status, status.exists else {
+      if diagnosis.decision?.place.kind == .secretService { return [] }
       return ["run '\(path) init', or store a credential with '\(path) set', which makes the vault"]
     }
     var steps: [String] = []

@@ -18,13 +18,8 @@ extension KeychainError {
     .refused, "an empty passphrase protects nothing",
     recovery: "choose one, or none: a vault without any is protected by the device key only")
 
-  static let onlyVault = KeychainError(
-    .noStore, "the store 'secret-service' is not in this build, which has only the vault",
-    recovery: "use '--store vault', or unset KEYCHAIN_STORE")
-
-  static func unknownStore(_ name: String) -> Self {
-    Self(.invalidArgument, "there is no store '\(name)'", recovery: "use '--store vault'")
-  }
+  static let vaultOrKeyring = KeychainError(
+    .invalidArgument, UserInterface.Usage.vaultOrKeyring, recovery: "leave one of them out")
 
   static func nobodyToAsk(for subject: UserInterface.Subject) -> Self {
     switch subject {

@@ -40,13 +40,22 @@ extension UserInterface {
         "set by systemd; keychain.passphrase or keychain.key in it unlocks"
       ),
       ("KEYCHAIN_NO_PROMPT", "if not empty, nobody is asked for anything"),
-      ("KEYCHAIN_STORE", "vault, the only store of this release"),
+      (
+        "KEYCHAIN_STORE",
+        "vault, secret-service (the desktop keyring) or auto; --store decides before it"
+      ),
+      (
+        "DBUS_SESSION_BUS_ADDRESS",
+        "the session bus on which the desktop keyring is; else bus in $XDG_RUNTIME_DIR"
+      ),
+      ("SSH_TTY", "if not empty, no dialog is shown on the desktop"),
     ]
 
     static let files: [(path: String, meaning: String)] = [
       ("~/.local/share/keychain/vault.db", "the vault, unless another is named ($XDG_DATA_HOME)"),
       ("~/.local/state/keychain/device.key", "this machine's key ($XDG_STATE_HOME)"),
       ("~/.local/state/keychain/seen/", "the newest state that was seen of each vault"),
+      ("~/.local/state/keychain/stores/", "which store each service has"),
       ("~/.config/keychain/identity", "your identity, if you made one ($XDG_CONFIG_HOME)"),
     ]
   }

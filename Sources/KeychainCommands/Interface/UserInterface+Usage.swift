@@ -1,3 +1,4 @@
+internal import Keychain
 internal import KeychainCredentials
 
 extension UserInterface {
@@ -7,6 +8,13 @@ extension UserInterface {
       "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
       + "or never"
     static let duration = "write a time such as 500ms, 10s, 2m or 1h"
+    static let store =
+      "choose one of " + StoreChoice.allCases.map(\.rawValue).joined(separator: ", ")
+    static let oneCollection = "--collection and --session-only exclude each other"
+    static let collectionOfKeyring =
+      "--collection and --session-only choose the desktop keyring, and --store another store"
+    static let vaultOrKeyring =
+      "--vault names a vault, and the other options choose the desktop keyring"
     static let attribute = "write a name, an equals sign and a value, such as env=production"
     static let accessibility =
       "choose one of "
@@ -23,6 +31,11 @@ extension UserInterface {
     static let exportOrJSON = "standard output cannot be both the export and JSON"
     static let serviceOrServer =
       "--service names a generic password and --server an internet password; give one of them"
+    static let storeToMove =
+      "choose one of " + StoreKind.allCases.map(\.rawValue).joined(separator: ", ")
+    static let sameStores = "--from and --to name the same store"
+    static let serviceOrServerToMove =
+      "--service names generic passwords and --server internet passwords; give one of them"
     static let toServiceOrServer =
       "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =

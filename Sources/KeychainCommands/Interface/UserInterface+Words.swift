@@ -1,3 +1,5 @@
+internal import Keychain
+
 extension UserInterface {
   /// `1 item`, `2 items`.
   static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
@@ -6,9 +8,16 @@ extension UserInterface {
 
   static func locked(_ count: Int) -> String { "\(items(count)) \(are(count)) locked" }
 
-  static var unlockToSee: String {
-    "run '\(KeychainCommandContext.current.commandPath) unlock' to see them"
+  /// How to see what is locked, in the kinds of store that were searched.
+  static func unlockToSee(_ kinds: Set<StoreKind>) -> String {
+    let command = "run '\(KeychainCommandContext.current.commandPath) unlock'"
+    guard kinds.contains(.secretService) else { return "\(command) to see them" }
+    let keyring = "unlock the desktop keyring where the desktop is"
+    return (kinds.contains(.vault) ? "\(command), or \(keyring)," : keyring) + " to see them"
   }
+
+  static let onlyOfVault =
+    "KEYCHAIN_STORE=secret-service concerns credentials; this is about the vault"
 
   static func ofOtherDevices(_ count: Int) -> String {
     "\(items(count)) \(are(count)) bound to another device"

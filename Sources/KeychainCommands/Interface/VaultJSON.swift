@@ -114,8 +114,23 @@ struct VerificationJSON: Encodable {
 
 /// A diagnosis as JSON shows it.
 struct DiagnosisJSON: Encodable {
-  let store = "vault"
-  let chosenBy: Diagnosis.Choice
+  private let stores: StoresJSON
+  private let facts: DiagnosisFactsJSON
+
+  init(_ diagnosis: Diagnosis) {
+    stores = StoresJSON(diagnosis)
+    facts = DiagnosisFactsJSON(diagnosis)
+  }
+
+  /// Puts all into one object.
+  func encode(to encoder: any Encoder) throws {
+    try stores.encode(to: encoder)
+    try facts.encode(to: encoder)
+  }
+}
+
+/// What a diagnosis found beside the choice of store.
+private struct DiagnosisFactsJSON: Encodable {
   let path: String?
   let grade: Diagnosis.Grade?
   let vault: StatusJSON?
@@ -126,7 +141,6 @@ struct DiagnosisJSON: Encodable {
   let next: [String]
 
   init(_ diagnosis: Diagnosis) {
-    chosenBy = diagnosis.choice
     path = diagnosis.path
     grade = diagnosis.grade
     vault = diagnosis.status.map(StatusJSON.init)

@@ -6,8 +6,8 @@ struct CredentialFinder {
   let options: ItemOptions
   let defaultService: String
 
-  /// Unlocks the store as far as that can be done, or throws.
-  let unlock: () throws(KeychainError) -> Void
+  /// Unlocks the stores that a query concerns as far as that can be done, or throws.
+  let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
   /// The credential of an account.
   ///
@@ -54,13 +54,14 @@ struct CredentialFinder {
     var result = try store.search(query)
     if result.credentials.isEmpty, result.lockedCount > 0 {
       // A search alone unlocks nothing, as it cannot know whether that would help.
-      try unlock()
+      try unlock(query)
       result = try store.search(query)
     }
     let found = result.credentials.filter(options.matchesDetails)
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
     if let credential = found.first { return credential.identity }
     // What cannot be read may be what is meant, so this is not absence.
+    if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else { throw .damagedItems(result.damaged) }
     guard result.lockedCount == 0 else { throw .lockedItems(result.lockedCount) }
     guard result.otherDeviceCount == 0 else { throw .otherDeviceItems(result.otherDeviceCount) }

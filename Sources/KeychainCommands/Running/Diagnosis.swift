@@ -1,41 +1,62 @@
+internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainVault
 
 /// What can be found out about the keychain without asking and without changing anything.
 struct Diagnosis {
-  /// Why this store is used.
-  enum Choice: String, Encodable {
-    case option, environment, onlyOne
-  }
-
   /// How well the vault is protected.
   enum Grade: String, Encodable {
     case strong, fair, weak
   }
 
-  let choice: Choice
+  let outlook: StoreOutlook
+
+  /// The program behind the desktop keyring.
+  let provider: InstalledProgram?
+
   let path: String?
   let status: VaultStatus?
-  let failure: KeychainError?
+
+  /// What makes the vault unusable.
+  let vaultFailure: KeychainError?
+
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
 
-  /// Looks.
-  init(_ session: Session) {
-    choice =
-      session.options.store != nil
-      ? .option : Session.environment("KEYCHAIN_STORE") != nil ? .environment : .onlyOne
+  /// Looks; at what a service has or would get, if one is named.
+  init(_ session: Session, service: ServiceName?) {
+    outlook = session.stores.outlook(for: service)
+    provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
     do throws(KeychainError) {
       let status = try session.vault.status()
-      (self.status, path, failure) = (status, status.path, Self.problem(of: status))
+      (self.status, path, vaultFailure) = (status, status.path, Self.problem(of: status))
     } catch {
-      (status, path, failure) = (nil, try? session.vault.path(), error)
+      (status, path, vaultFailure) = (nil, try? session.vault.path(), error)
     }
+  }
+
+  /// The decision, if it is known.
+  var decision: StoreDecision? { try? outlook.decision.get() }
+
+  /// What makes the store unusable that is asked about, or one that services have.
+  var failure: KeychainError? {
+    if case .failure(let failure) = outlook.decision { return failure }
+    if case .failure(let failure) = outlook.records { return failure }
+    return vaultFailure ?? keyringFailure
+  }
+
+  /// What keeps a desktop keyring away that is needed; that it is locked is no fault.
+  private var keyringFailure: KeychainError? {
+    guard decision?.place.kind == .secretService, let failure = outlook.probe.failure,
+      failure.code != .locked, outlook.probe.provider != nil || !outlook.probe.isActivatable
+    else { return nil }
+    return failure
   }
 
   /// The grade of the vault's protection, or `nil` without a vault.

@@ -1,15 +1,25 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// A command that works with a vault.
+/// A command that works with credentials or a vault.
 protocol KeychainSubcommand: ParsableCommand {
   var common: CommonOptions { get }
+
+  /// What chooses the store; `nil` for commands that work with the vault only.
+  var storeOptions: StoreOptions? { get }
+
+  /// Whether the command is about the vault alone, whatever store somebody has chosen.
+  var isOfVaultOnly: Bool { get }
 
   /// Does the work.
   func perform(in session: Session) throws(KeychainError)
 }
 
 extension KeychainSubcommand {
+  var storeOptions: StoreOptions? { nil }
+
+  var isOfVaultOnly: Bool { storeOptions == nil }
+
   /// Does the work, and reports a failure under the host's name.
   ///
   /// The exit code is thrown on its own, so that a host's argument parser adds no second message.
@@ -17,7 +27,9 @@ extension KeychainSubcommand {
     let context = KeychainCommandContext.current
     do throws(KeychainError) {
       try StandardDescriptors.checkArguments()
-      try perform(in: Session(common, context: context))
+      let session = try Session(common, stores: storeOptions, context: context)
+      if isOfVaultOnly { session.tellOfOtherStore() }
+      try perform(in: session)
     } catch {
       UserInterface(hostName: context.hostName).report(error)
       throw ExitCode(ExitCodes.code(for: error.code))

@@ -1,32 +1,49 @@
 internal import Glibc
+internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// What a running command works with: the vault, and the person who may be asked.
+/// What a running command works with: the stores, and the person who may be asked.
 struct Session {
   let context: KeychainCommandContext
   let interface: UserInterface
   let options: CommonOptions
-  let vault: Vault
+
+  /// The stores, and the choice between them.
+  let stores: AutomaticStore
 
   /// The terminal, or `nil` if nobody may be asked.
   let prompt: TerminalPrompt?
 
-  /// Prepares the vault that the options choose; nothing is opened yet.
-  init(_ options: CommonOptions, context: KeychainCommandContext) throws(KeychainError) {
+  /// Prepares the stores that the options choose; nothing is opened yet.
+  ///
+  /// Without options for the choice, the command is about the vault.
+  init(
+    _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext
+  ) throws(KeychainError) {
     StandardDescriptors.prepare()
-    try Self.checkStore(options.store ?? Self.environment("KEYCHAIN_STORE"))
+    if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
     let interface = UserInterface(hostName: context.hostName)
     let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
-    var configuration = Vault.Configuration(
-      path: options.vault ?? Self.vaultPath(context), unlock: try options.unlockSource(),
+    let vaultPath = options.vault ?? Self.vaultPath(context)
+    var configuration = AutomaticStore.Configuration(
+      choice: choice?.choice,
+      vault: Vault.Configuration(path: vaultPath, unlock: try options.unlockSource()),
+      secretService: SecretServiceStore.Configuration(
+        collection: choice?.secretServiceCollection ?? .default,
+        interaction: mayAsk ? .allowed : .denied),
       notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
-    if let deadline = options.deadline { configuration.deadline = deadline }
-    configuration.leavesConnectionToExit = context.isWholeProgram
+    configuration.hasFallbackPath = options.vault == nil
+    if let deadline = options.deadline {
+      configuration.vault.deadline = deadline
+      configuration.secretService.deadline = deadline
+    }
+    configuration.vault.leavesConnectionToExit = context.isWholeProgram
     if let prompt {
-      configuration.interaction = .allowed { request throws(KeychainError) in
+      configuration.vault.interaction = .allowed { request throws(KeychainError) in
         try prompt.secret(interface.question(for: request))
       }
     }
@@ -34,11 +51,21 @@ struct Session {
     self.interface = interface
     self.options = options
     self.prompt = prompt
-    vault = Vault(configuration: configuration)
+    stores = AutomaticStore(configuration: configuration)
   }
 
+  /// Says of a command about the vault that it is, where somebody has chosen the other store.
+  func tellOfOtherStore() {
+    if Self.environment("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
+      interface.say(UserInterface.onlyOfVault)
+    }
+  }
+
+  /// The vault, for what only a vault can do.
+  var vault: Vault { stores.vault }
+
   /// Where credentials lie.
-  var store: any CredentialStore { vault }
+  var store: any CredentialStore { stores }
 
   /// An environment variable that is set to something.
   static func environment(_ name: String) -> String? {
@@ -50,14 +77,6 @@ struct Session {
   /// The host's own vault, unless the environment names one.
   private static func vaultPath(_ context: KeychainCommandContext) -> String? {
     environment("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
-  }
-
-  private static func checkStore(_ name: String?) throws(KeychainError) {
-    switch name {
-    case nil, "vault": break
-    case "secret-service": throw .onlyVault
-    case let name?: throw .unknownStore(name)
-    }
   }
 }
 
@@ -86,8 +105,8 @@ extension Session {
   /// Finds the credential that options mean.
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
-      () throws(KeychainError) in
-      try vault.ensureReadable(.unlockedNow)
+      query throws(KeychainError) in
+      try stores.ensureReadable(query)
     }
   }
 }

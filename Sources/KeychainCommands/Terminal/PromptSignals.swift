@@ -3,7 +3,7 @@ internal import Glibc
 /// Catches the signals that would end or stop the process while the terminal shows no input.
 ///
 /// A signal becomes a byte in a pipe, so that whoever waits for a key hears it. The handlers as
-/// they were come back when the value is destroyed.
+/// they were come back when the value is destroyed, and get what came too late to be heard.
 struct PromptSignals: ~Copyable {
   private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
@@ -32,6 +32,7 @@ struct PromptSignals: ~Copyable {
       sigaction(number, &action, nil)
     }
     signalPipe = -1
+    while let number = received() { raise(number) }
     close(pipe.read)
     close(pipe.write)
   }

@@ -86,19 +86,21 @@ struct TerminalSession: ~Copyable {
   }
 
   private borrowing func nextByte(until end: ContinuousClock.Instant) throws(End) -> UInt8 {
-    try waitForInput(until: end)
     var byte: UInt8 = 0
-    let count = read(terminal.descriptor, &byte, 1)
-    if count == 1 { return byte }
-    guard count == 0 else { throw .unusable(errno: errno) }
-    // The end of input: the terminal went away, or in line mode the person ended the input.
-    throw .cancelled
+    while true {
+      try waitForInput(until: end)
+      let count = read(terminal.input, &byte, 1)
+      if count == 1 { return byte }
+      // The end of input: the terminal went away, or in line mode the person ended the input.
+      if count == 0 { throw .cancelled }
+      guard errno == EAGAIN || errno == EINTR else { throw .unusable(errno: errno) }
+    }
   }
 
   /// Waits for a key, and hears signals meanwhile.
   private borrowing func waitForInput(until end: ContinuousClock.Instant) throws(End) {
     var sources = [
-      pollfd(fd: terminal.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     while true {

@@ -27,6 +27,7 @@ struct ForeignItem {
     credential.restore(
       version: modified * 1_000_000, created: Self.date(created ?? 0),
       modified: Self.date(modified))
+    credential.isOfOtherProgram = true
     return credential
   }
 

@@ -19,8 +19,14 @@ extension ItemFinder {
 
   /// Returns our item of an identity, else another program's that has this name.
   ///
+  /// - Parameters:
+  ///   - identity: What names the item.
+  ///   - alsoByAliases: Whether another program's item is also found by names that lists do not show.
+  /// - Returns: The item, or `nil` if there is none.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several have it.
-  func item(_ identity: CredentialIdentity) throws(KeychainError) -> FoundItem? {
+  func item(
+    _ identity: CredentialIdentity, alsoByAliases: Bool = true
+  ) throws(KeychainError) -> FoundItem? {
     let paths = try paths([ItemAttributes.search(for: identity)])
     let items = try items(paths.first ?? [])
     if let own = try own(identity, among: items) { return own }
@@ -28,6 +34,7 @@ extension ItemFinder {
     guard identity.accessGroup.isEmpty else { return nil }
     let named = items.filter { $0.foreign?.identity == identity }
     if let found = try single(named, identity) { return found }
+    guard alsoByAliases else { return nil }
     return try single(aliases(of: identity), identity)
   }
 

@@ -1,0 +1,99 @@
+internal import Foundation
+public import KeychainCredentials
+public import KeychainVault
+
+/// Moves credentials from one store to another, so that none is lost and none is there twice.
+///
+/// Each credential is copied with all that is known about it, read back and compared. A service changes
+/// over to the target when everything of it is there, and only then is anything removed from the
+/// source, each item under the version that was copied. Killed at any point and run again, a migration
+/// goes on where it stopped: what is in the target already, and the same, is left as it is.
+///
+/// ```swift
+/// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
+/// migration.removesSource = true
+/// let report = try migration.run()
+/// ```
+public struct CredentialMigration: Sendable {
+  /// Where the credentials are.
+  public let source: any CredentialStore
+
+  /// Where they shall be.
+  public let target: any CredentialStore
+
+  /// Only credentials of this service; `nil` for any.
+  public var service: String?
+
+  /// Only internet passwords of this server; `nil` for any.
+  public var server: String?
+
+  /// Only credentials of this access group; `nil` for any.
+  public var accessGroup: String?
+
+  /// Whether credentials that the target has already, and that differ, are replaced.
+  public var isOverwriting = false
+
+  /// Whether credentials that other programs stored in the source are copied, too.
+  public var includesOtherPrograms = false
+
+  /// Whether credentials are removed from the source once their service has changed over.
+  public var removesSource = false
+
+  /// Whether ``removesSource`` also holds for credentials of other programs, which may still look for
+  /// them there.
+  public var removesOtherPrograms = false
+
+  /// Is called for each service whose credentials are all in the target, before any of them is removed
+  /// from the source.
+  ///
+  /// The identity names the service or server; its account is empty.
+  package var whenComplete: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
+
+  package var environment = VaultEnvironment.process
+
+  /// Describes a migration of everything.
+  ///
+  /// - Parameters:
+  ///   - source: Where the credentials are.
+  ///   - target: Where they shall be.
+  public init(from source: any CredentialStore, to target: any CredentialStore) {
+    self.source = source
+    self.target = target
+  }
+
+  /// Moves the credentials.
+  ///
+  /// A vault that is the source is verified first. What must not leave the machine, what differs in the
+  /// target, and what one of the stores refuses stays where it is, and so does the service that it
+  /// belongs to; everything else goes on. What others write to the source meanwhile is copied as well.
+  ///
+  /// - Parameter progress: Is told now and then how far the work has come.
+  /// - Returns: What became of the credentials.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is, before
+  ///   anything was changed, ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a vault is
+  ///   not intact, or ``KeychainError/Code/busy`` if another migration runs or the source keeps changing.
+  ///   What was copied by then stays, and the next run finds it.
+  @discardableResult
+  public func run(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> MigrationReport {
+    let lock = try StateLock("migration.lock", environment: environment)
+    defer { extendLifetime(lock) }
+    var run = MigrationRun(self, progress: progress)
+    try run.begin()
+    return try run.move()
+  }
+
+  /// Finds out what a migration would do, and changes nothing.
+  ///
+  /// - Parameter progress: Is told now and then how far the work has come.
+  /// - Returns: What would become of the credentials.
+  /// - Throws: As ``run(progress:)``.
+  public func rehearse(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> MigrationReport {
+    var run = MigrationRun(self, isDryRun: true, progress: progress)
+    try run.begin()
+    return try run.rehearse()
+  }
+}

@@ -1,0 +1,84 @@
+internal import KeychainCredentials
+
+/// What a migration knows of each credential.
+struct MigrationLedger {
+  /// A credential that is the same in both stores, or was until it was removed from the source.
+  struct Entry {
+    var sourceVersion: UInt64
+    var targetVersion: UInt64
+    var outcome: Outcome
+    var isInSource = true
+  }
+
+  /// What was done for a credential to be in the target.
+  enum Outcome {
+    case added
+    case replaced
+    case unchanged
+  }
+
+  /// The names that the target has; its items of other programs may have more than a search shows.
+  var inTarget: Set<CredentialIdentity> = []
+
+  private(set) var entries: [CredentialIdentity: Entry] = [:]
+  private var staying: [CredentialIdentity: (version: UInt64, reason: KeychainError)] = [:]
+
+  /// The credentials that stay where they are, ordered by what describes them.
+  var obstacles: [MigrationReport.Obstacle] {
+    staying.map { .init(identity: $0.key, reason: $0.value.reason) }
+      .sorted { $0.identity.description.hasLesserBytes(than: $1.identity.description) }
+  }
+
+  func count(of outcome: Outcome) -> Int { entries.values.count { $0.outcome == outcome } }
+
+  /// Whether a credential is in the target, as it is now.
+  func isCopied(_ credential: Credential) -> Bool {
+    entries[credential.identity].map {
+      $0.isInSource && $0.sourceVersion == credential.version
+    } ?? false
+  }
+
+  /// Whether a credential stays where it is, as it is now.
+  func stays(_ credential: Credential) -> Bool {
+    staying[credential.identity]?.version == credential.version
+  }
+
+  /// Whether nothing is left to be done about a credential, as it is now.
+  func isSettled(_ credential: Credential) -> Bool {
+    isCopied(credential) || stays(credential)
+  }
+
+  /// Notes that a credential is in the target.
+  mutating func note(
+    _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
+  ) {
+    let before = entries[identity]?.outcome
+    entries[identity] = Entry(
+      sourceVersion: source, targetVersion: target,
+      // What this run has added remains an addition, however often it changes.
+      outcome: before == .added || outcome == .unchanged ? before ?? outcome : outcome)
+    staying[identity] = nil
+    inTarget.insert(identity)
+  }
+
+  /// Notes why a credential stays.
+  mutating func note(_ reason: KeychainError, about credential: Credential) {
+    staying[credential.identity] = (credential.version, reason)
+  }
+
+  /// Notes that a credential was removed from the source.
+  mutating func noteRemoval(_ identity: CredentialIdentity) {
+    entries[identity]?.isInSource = false
+  }
+
+  /// Forgets a credential that somebody else has removed from the source.
+  mutating func forget(_ identity: CredentialIdentity) {
+    entries[identity] = nil
+    staying[identity] = nil
+  }
+
+  /// The names of which something is known, and that should be in the source.
+  var expected: [CredentialIdentity] {
+    entries.filter(\.value.isInSource).map(\.key) + staying.keys.filter { entries[$0] == nil }
+  }
+}

@@ -1,0 +1,50 @@
+public import KeychainCredentials
+
+/// What became of the credentials in a migration, or would.
+public struct MigrationReport: Hashable, Sendable {
+  /// How many credentials were copied.
+  public internal(set) var copiedCount = 0
+
+  /// How many of them replaced another one.
+  public internal(set) var replacedCount = 0
+
+  /// How many were in the target already, the same in every detail.
+  public internal(set) var unchangedCount = 0
+
+  /// How many were removed from the source.
+  public internal(set) var removedCount = 0
+
+  /// The credentials that stay where they are, ordered by identity.
+  public internal(set) var obstacles: [Obstacle] = []
+
+  /// How many credentials of other programs were left alone.
+  public internal(set) var otherProgramsCount = 0
+
+  /// How many items of the source are bound to another machine, and cannot be read on this one.
+  public internal(set) var otherDeviceCount = 0
+
+  /// Names of items of the source that are damaged, as far as they can be named.
+  public internal(set) var damaged: [String] = []
+
+  /// The services and servers that changed over: everything of them is in the target.
+  public internal(set) var completeServices: [CredentialIdentity] = []
+
+  /// The services and servers that did not, as something of them stays in the source.
+  public internal(set) var incompleteServices: [CredentialIdentity] = []
+
+  /// A credential that stays where it is.
+  public struct Obstacle: Hashable, Sendable {
+    /// What names the credential.
+    public let identity: CredentialIdentity
+
+    /// Why it stays: ``KeychainError/Code/refused`` if it must not leave the machine,
+    /// ``KeychainError/Code/alreadyExists`` if the target has another one of its name, or what the
+    /// stores said.
+    public let reason: KeychainError
+  }
+
+  /// Whether everything that was to move is in the target.
+  public var isComplete: Bool {
+    obstacles.isEmpty && damaged.isEmpty && otherDeviceCount == 0
+  }
+}

@@ -1,0 +1,174 @@
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// One run of a migration: its phases.
+struct MigrationRun {
+  let migration: CredentialMigration
+  let isDryRun: Bool
+  var ledger = MigrationLedger()
+  private(set) var report = MigrationReport()
+
+  private let progress: ((VaultProgress) -> Void)?
+  private var total = 0
+  private var done = 0
+
+  /// How often the source may turn out to have changed.
+  private static let roundLimit = 20
+
+  init(
+    _ migration: CredentialMigration, isDryRun: Bool = false,
+    progress: ((VaultProgress) -> Void)?
+  ) {
+    self.migration = migration
+    self.isDryRun = isDryRun
+    self.progress = progress
+  }
+
+  var source: any CredentialStore { migration.source }
+  var target: any CredentialStore { migration.target }
+
+  /// Makes sure of both stores before anything is changed.
+  mutating func begin() throws(KeychainError) {
+    if let vault = source as? Vault { try vault.requireReadableAndIntact() }
+    let requirement = try listing().filter(canLeave).map(\.accessibility.requires).max()
+    if let vault = target as? Vault { try vault.ensureReadable(requirement ?? .nothing) }
+    do throws(KeychainError) {
+      let found = try target.search(migration.selection)
+      guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
+      ledger.inTarget = Set(found.credentials.map(\.identity))
+    } catch {
+      // A keyring without a default collection gets one by the first write.
+      guard error.code == .noStore, !isDryRun else { throw error }
+    }
+  }
+
+  /// Finds out what would be done.
+  mutating func rehearse() throws(KeychainError) -> MigrationReport {
+    let listed = try listing()
+    start(listed.count)
+    for credential in listed {
+      try copy(credential)
+      tell()
+    }
+    try judgeServices(of: listed)
+    if migration.removesSource { report.removedCount = removable(listed).count }
+    return finished()
+  }
+
+  /// Copies, lets services change over, and removes.
+  mutating func move() throws(KeychainError) -> MigrationReport {
+    try judgeServices(of: try copyUntilNothingIsNew())
+    for service in report.completeServices { try migration.whenComplete?(service) }
+    // A program that had chosen the source before may have written to it in between.
+    try copyUntilNothingIsNew()
+    if migration.removesSource { try removeCopied() }
+    return finished()
+  }
+
+  /// Copies everything, until a listing of the source brings nothing new.
+  ///
+  /// - Returns: That listing.
+  @discardableResult
+  private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
+    for _ in 0..<Self.roundLimit {
+      let listed = try listing()
+      try withdraw(allBut: listed)
+      let new = listed.filter { !ledger.isSettled($0) }
+      guard !new.isEmpty else { return listed }
+      start(new.count)
+      for credential in new {
+        try copy(credential)
+        tell()
+      }
+    }
+    throw .keepsChanging
+  }
+
+  /// Removes what was copied from the source, as far as its service has changed over.
+  private mutating func removeCopied() throws(KeychainError) {
+    for _ in 0..<Self.roundLimit {
+      let rest = removable(try listing())
+      guard !rest.isEmpty else { return }
+      start(rest.count)
+      for credential in rest {
+        if !ledger.isSettled(credential) { try copy(credential) }
+        if try remove(credential) { report.removedCount += 1 }
+        tell()
+      }
+    }
+    throw .keepsChanging
+  }
+
+  private func removable(_ listed: [Credential]) -> [Credential] {
+    let complete = Set(report.completeServices)
+    return listed.filter { credential in
+      complete.contains(credential.identity.service) && !ledger.stays(credential)
+        && (!credential.isOfOtherProgram || migration.removesOtherPrograms)
+    }
+  }
+
+  /// What is in the source and is to move.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if something cannot be looked at.
+  private mutating func listing(ofEveryGroup: Bool = false) throws(KeychainError) -> [Credential] {
+    var query = migration.selection
+    if ofEveryGroup { query.accessGroup = nil }
+    let found = try source.search(query)
+    guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "source") }
+    report.damaged = found.damaged
+    report.otherDeviceCount = found.otherDeviceCount
+    let own = found.credentials.filter { !$0.isOfOtherProgram }
+    let names = Set(own.map(\.identity))
+    // Ours is preferred by every name, so another program's of that name cannot be read by it.
+    let others = found.credentials.filter { $0.isOfOtherProgram && !names.contains($0.identity) }
+    let listed = migration.includesOtherPrograms ? own + others : own
+    report.otherProgramsCount = found.credentials.count - listed.count
+    return listed
+  }
+
+  /// Tells services of which everything is in the target from the others.
+  private mutating func judgeServices(of listed: [Credential]) throws(KeychainError) {
+    var services: [CredentialIdentity] = []
+    var known: Set<CredentialIdentity> = []
+    for credential in listed where known.insert(credential.identity.service).inserted {
+      services.append(credential.identity.service)
+    }
+    // What is damaged may be of any service.
+    var incomplete = report.damaged.isEmpty ? [] : known
+    // An access group alone says too little about a service.
+    let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
+    for credential in all where !ledger.isCopied(credential) {
+      let service = credential.identity.service
+      guard known.contains(service), !incomplete.contains(service) else { continue }
+      let isElsewhere = migration.accessGroup.map {
+        !$0.hasSameBytes(as: credential.identity.accessGroup)
+      }
+      if isElsewhere == true, try isInTarget(credential.identity) { continue }
+      incomplete.insert(service)
+    }
+    report.completeServices = services.filter { !incomplete.contains($0) }
+    report.incompleteServices = services.filter(incomplete.contains)
+  }
+
+  private func finished() -> MigrationReport {
+    var report = report
+    report.copiedCount = ledger.count(of: .added) + ledger.count(of: .replaced)
+    report.replacedCount = ledger.count(of: .replaced)
+    report.unchangedCount = ledger.count(of: .unchanged)
+    report.obstacles = ledger.obstacles
+    return report
+  }
+
+  private mutating func start(_ count: Int) { total = done + count }
+
+  private mutating func tell() {
+    done += 1
+    progress?(VaultProgress(completed: done, total: total))
+  }
+}
+
+extension CredentialMigration {
+  fileprivate var selection: CredentialQuery {
+    CredentialQuery(accessGroup: accessGroup, service: service, server: server)
+  }
+}

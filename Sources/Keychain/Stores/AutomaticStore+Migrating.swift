@@ -1,0 +1,52 @@
+public import KeychainCredentials
+internal import KeychainVault
+
+extension AutomaticStore {
+  /// Describes a migration between two of the stores.
+  ///
+  /// Once everything of a service is in the target, the target is recorded as the service's store, and
+  /// programs find it there. A vault that is named by its path is no service's usual one, so moving
+  /// to it records nothing.
+  ///
+  /// - Parameters:
+  ///   - source: Where the credentials are.
+  ///   - target: Where they shall be.
+  /// - Returns: The migration, of everything; narrow it down and run it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the two are one.
+  public func migration(
+    from source: StorePlace, to target: StorePlace
+  ) throws(KeychainError) -> CredentialMigration {
+    guard source != target else {
+      throw KeychainError(
+        .invalidArgument, "what is to move is in \(target.words) already",
+        recovery: "name two different stores")
+    }
+    var migration = CredentialMigration(from: store(at: source), to: store(at: target))
+    migration.environment = configuration.vault.environment
+    migration.whenComplete = { [self] identity throws(KeychainError) in
+      try changeOver(ServiceName(identity), to: target)
+    }
+    return migration
+  }
+
+  /// Makes a place the one of a service.
+  private func changeOver(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
+    guard place != .secretService(.session) else { return }
+    if isVaultNamed {
+      // The service's own store may be another vault, whose credentials stay what it has.
+      guard place != .vault, try records.place(of: service) == nil, try canRecord() else { return }
+      _ = try records.record(place, for: service)
+    } else if try canRecord() {
+      try records.move(service, to: place)
+    } else if place != .vault {
+      throw KeychainError(
+        .refused,
+        "\(service) would not be found in \(place.words), as nothing can be recorded without device.key",
+        recovery: "put device.key back, or make a new one with `prefs keychain slots add --device`")
+    }
+  }
+
+  private var isVaultNamed: Bool {
+    configuration.vault.path != nil || vault.environmentValue("KEYCHAIN_VAULT") != nil
+  }
+}

@@ -1,0 +1,110 @@
+public import KeychainCredentials
+public import KeychainSecrets
+internal import KeychainVault
+
+extension AutomaticStore {
+  /// Stores a credential in the store of its service, which gets one if it has none; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - mode: Whether there must or must not be one of this identity already.
+  /// - Returns: The credential as it was stored.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
+  ///   not there, or with ``KeychainError/Code/refused`` for an accessibility that it cannot promise.
+  @discardableResult
+  public func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    // Before a store is recorded that would then stay empty.
+    try credential.checkRules(secretCount: secret.count)
+    let identity = credential.identity
+    var decision = try decisionForWriting(ServiceName(identity))
+    if decision.reason != .record, mode.mayAdd {
+      try checkAccessibility(credential.accessibility, in: decision.place)
+      decision = try settle(decision, ServiceName(identity))
+    }
+    observing.use(decision.place, self)
+    var written: (place: StorePlace, version: UInt64)?
+    let stored = try using(decision, identity) { store throws(KeychainError) in
+      guard let first = written else {
+        let stored = try store.store(credential, secret: secret, mode: mode)
+        written = (decision.place, stored.version)
+        return stored
+      }
+      // The newest is what counts, and must not be hidden in the store that the service has left.
+      let stored = try store.store(credential, secret: secret, mode: .addOrReplace)
+      _ = try? self.store(at: first.place).remove(identity, expectedVersion: first.version)
+      return stored
+    }
+    return stored
+  }
+
+  /// Changes a credential in the store of its service; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - update: The changes.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
+  ///   not there.
+  @discardableResult
+  public func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try using(decisionForWriting(ServiceName(identity)), identity) { store throws(KeychainError) in
+      try store.update(identity, with: update, expectedVersion: expectedVersion)
+    }
+  }
+
+  /// Gives a credential another name within the store of its service; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - newIdentity: What names it from then on.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: The credential as it is now.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
+  ///   not there, or with ``KeychainError/Code/refused`` if the new service has another store.
+  @discardableResult
+  public func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    let decision = try decisionForWriting(ServiceName(identity))
+    return try using(decision, identity) { store throws(KeychainError) in
+      let service = ServiceName(newIdentity)
+      if ServiceName(identity) != service {
+        // Looked at first, so that renaming what is not there records nothing.
+        guard let old = try store.credential(for: identity) else { throw .notFound(identity) }
+        try old.checkVersion(expectedVersion)
+        try settle(service, asPlaceOf: decision)
+      }
+      return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+    }
+  }
+
+  /// Removes a credential from the store of its service, which it keeps; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - expectedVersion: The version that the credential must have; `nil` for any.
+  /// - Returns: `false` if there was none.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
+  ///   not there.
+  @discardableResult
+  public func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    try using(decisionForWriting(ServiceName(identity)), identity) { store throws(KeychainError) in
+      try store.remove(identity, expectedVersion: expectedVersion)
+    }
+  }
+}
+
+extension StoreMode {
+  /// Whether it can lead to a service's first credential.
+  fileprivate var mayAdd: Bool {
+    if case .replace = self { false } else { true }
+  }
+}

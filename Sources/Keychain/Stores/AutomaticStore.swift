@@ -1,0 +1,123 @@
+public import KeychainCredentials
+public import KeychainSecretService
+public import KeychainVault
+internal import Synchronization
+
+/// The store that fits the machine: the desktop keyring on a desktop, the vault elsewhere.
+///
+/// The choice is made for each service (or server) when its first credential is stored, is told through
+/// ``Configuration-swift.struct/notice``, and recorded: from then on the service's credentials are in that
+/// store and in no other. If it is not there, as the desktop keyring in a cron job, calls throw
+/// ``KeychainError/Code/noStore``; they never turn to the other one. In this order count
+///
+/// 1. an explicit choice: ``Configuration-swift.struct/choice``, the path of a vault, `KEYCHAIN_STORE`
+///    (`vault`, `secret-service` or `auto`), or `KEYCHAIN_VAULT`;
+/// 2. the record of the service; what a vault holds already counts as one;
+/// 3. the desktop keyring, if there is a session bus, somebody provides the Secret Service on it as this
+///    user, and its collection can be used without a question, or questions are allowed;
+/// 4. the vault.
+///
+/// An explicit choice that differs from the record is followed, and tells so when it writes; the record
+/// stays. The third step is taken at most once in a process. Records outlive the last credential of their
+/// service; `prefs keychain migrate` moves a service to another store.
+public final class AutomaticStore: CredentialStore {
+  /// How the stores are opened, and who chooses between them.
+  public let configuration: Configuration
+
+  /// The vault, whether or not it is used.
+  public let vault: Vault
+
+  let chooser: StoreChooser
+  let observing = StoreObserving()
+  private let keyrings = Mutex<[SecretServiceStore.Collection: SecretServiceStore]>([:])
+
+  /// Makes a handle; nothing is looked at before the first use.
+  ///
+  /// - Parameter configuration: How the stores are opened, and who chooses between them.
+  public init(configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    vault = Vault(configuration: configuration.vault)
+    let keyring = SecretServiceStore(configuration: configuration.secretService)
+    chooser = StoreChooser(configuration, vault, keyring)
+    keyrings.withLock { $0[configuration.secretService.collection] = keyring }
+  }
+
+  /// Which store each service has.
+  package var records: StoreRecords { chooser.records }
+
+  /// Tells which store a service has or would get, and why, without changing or recording anything.
+  ///
+  /// Where nothing is recorded, a provider of the desktop keyring may be started; nobody is asked.
+  ///
+  /// - Parameter identity: A credential of the service or server.
+  /// - Returns: The store and the reason.
+  /// - Throws: ``KeychainError`` if that is not known, such as with ``KeychainError/Code/damaged`` for a
+  ///   damaged record.
+  public func decision(for identity: CredentialIdentity) throws(KeychainError) -> StoreDecision {
+    try chooser.decision(for: ServiceName(identity))
+  }
+
+  /// Returns one of the stores, whatever the choice.
+  ///
+  /// - Parameter place: The place.
+  /// - Returns: The store of that place.
+  public func store(at place: StorePlace) -> any CredentialStore {
+    switch place {
+    case .vault: vault
+    case .secretService(let collection): keyring(collection)
+    }
+  }
+
+  private func keyring(_ collection: SecretServiceStore.Collection) -> SecretServiceStore {
+    keyrings.withLock { keyrings in
+      if let keyring = keyrings[collection] { return keyring }
+      var configuration = configuration.secretService
+      configuration.collection = collection
+      let keyring = SecretServiceStore(configuration: configuration)
+      keyrings[collection] = keyring
+      return keyring
+    }
+  }
+}
+
+extension AutomaticStore {
+  /// How the stores are opened, and who chooses between them.
+  public struct Configuration: Sendable {
+    /// The store that is used for every service; `nil` leaves it to `KEYCHAIN_STORE`, and
+    /// ``StoreChoice/automatic`` to each service.
+    public var choice: StoreChoice?
+
+    /// How the vault is opened; a path in it chooses the vault.
+    public var vault: Vault.Configuration
+
+    /// How the desktop keyring is used, and the collection for what is new.
+    public var secretService: SecretServiceStore.Configuration
+
+    /// Is told what a person should know, such as which store a service got.
+    public var notice: (@Sendable (Notice) -> Void)?
+
+    /// Whether the vault's path is what its host uses where nothing else is said, and so chooses nothing
+    /// against `KEYCHAIN_STORE`.
+    package var hasFallbackPath = false
+
+    /// Describes the stores.
+    ///
+    /// - Parameters:
+    ///   - choice: The store that is used for every service; `nil` to choose for each.
+    ///   - vault: How the vault is opened.
+    ///   - secretService: How the desktop keyring is used.
+    ///   - notice: Is told what a person should know; the vault's own closure if `nil`.
+    public init(
+      choice: StoreChoice? = nil,
+      vault: Vault.Configuration = Vault.Configuration(),
+      secretService: SecretServiceStore.Configuration = SecretServiceStore.Configuration(),
+      notice: (@Sendable (Notice) -> Void)? = nil
+    ) {
+      self.choice = choice
+      self.vault = vault
+      self.secretService = secretService
+      self.notice = notice ?? vault.notice
+      if self.vault.notice == nil { self.vault.notice = notice }
+    }
+  }
+}

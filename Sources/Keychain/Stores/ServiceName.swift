@@ -1,0 +1,60 @@
+internal import KeychainCredentials
+
+/// What a choice of store is about: the service of generic passwords, or the server of internet
+/// passwords, whatever their groups.
+package struct ServiceName: Hashable, Sendable {
+  package enum Kind: UInt8, Sendable {
+    case service, server
+  }
+
+  package let kind: Kind
+  package let name: String
+
+  package init(_ kind: Kind, _ name: String) {
+    self.kind = kind
+    self.name = name
+  }
+
+  package init(_ identity: CredentialIdentity) {
+    switch identity.kind {
+    case .genericPassword(let service, _): self.init(.service, service)
+    case .internetPassword(let password): self.init(.server, password.server)
+    }
+  }
+
+  /// What a query is about; `nil` if it names neither a service nor a server.
+  init?(_ query: CredentialQuery) {
+    if let service = query.service {
+      self.init(.service, service)
+    } else if let server = query.server {
+      self.init(.server, server)
+    } else {
+      return nil
+    }
+  }
+
+  /// The search for everything of it.
+  var query: CredentialQuery {
+    switch kind {
+    case .service: CredentialQuery(service: name)
+    case .server: CredentialQuery(server: name)
+    }
+  }
+
+  var bytes: [UInt8] { [kind.rawValue] + name.utf8 }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && left.name.hasSameBytes(as: right.name)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+}
+
+extension ServiceName: CustomStringConvertible {
+  package var description: String {
+    switch kind {
+    case .service: "the service '\(name)'"
+    case .server: "the server '\(name)'"
+    }
+  }
+}

@@ -1,0 +1,138 @@
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainVault
+internal import Synchronization
+
+/// Decides which store a service has.
+final class StoreChooser: Sendable {
+  let records: StoreRecords
+  private let configuration: AutomaticStore.Configuration
+  private let vault: Vault
+  private let keyring: SecretServiceStore
+  private let automatic = Mutex<StoreDecision?>(nil)
+
+  init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore)
+  {
+    self.configuration = configuration
+    self.vault = vault
+    self.keyring = keyring
+    records = StoreRecords(vault: vault)
+  }
+
+  /// The store that was chosen for all services.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names a
+  ///   store that there is not.
+  func explicit() throws(KeychainError) -> StoreDecision? {
+    if let choice = configuration.choice, let place = place(of: choice) {
+      return StoreDecision(place: place, reason: .argument)
+    }
+    if configuration.vault.path != nil, !configuration.hasFallbackPath {
+      return StoreDecision(place: .vault, reason: .namedVault)
+    }
+    if configuration.choice == nil, let name = vault.environmentValue("KEYCHAIN_STORE") {
+      guard let choice = StoreChoice(rawValue: name) else { throw .unknownStore(name) }
+      if let place = place(of: choice) { return StoreDecision(place: place, reason: .environment) }
+    }
+    guard configuration.vault.path != nil || vault.environmentValue("KEYCHAIN_VAULT") != nil
+    else { return nil }
+    return StoreDecision(place: .vault, reason: .namedVault)
+  }
+
+  /// The store that a service has now, or would get by a first credential.
+  ///
+  /// - Throws: ``KeychainError`` if that is not known, such as with ``KeychainError/Code/damaged`` for a
+  ///   damaged record, or ``KeychainError/Code/noStore`` for a vault that was there and is gone.
+  func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
+    try settled(service) ?? automaticDecision()
+  }
+
+  /// The store that a service has, or that was chosen for it; `nil` if nothing is settled yet.
+  func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
+    if let explicit = try explicit() { return explicit }
+    if let place = try records.place(of: service) {
+      return StoreDecision(place: place, reason: .record)
+    }
+    switch try vault.holding(service.query) {
+    case .something, .unknown: return StoreDecision(place: .vault, reason: .vaultContents)
+    case .nothing:
+      // A vault that its device key does not open may wait for one that is to be put back; no new one
+      // must take its place, and so nothing can be recorded.
+      guard try vault.hasDeviceSecret() else {
+        try checkNoRecordIsLost(service)
+        return StoreDecision(place: .vault, reason: .vaultContents)
+      }
+    case .noVault:
+      if try !vault.hasDeviceSecret() { try checkNoRecordIsLost(service) }
+    }
+    return nil
+  }
+
+  /// The store of services that have none yet; decided once, as a process must not change its mind.
+  func automaticDecision() -> StoreDecision {
+    automatic.withLock { decision in
+      let made = decision ?? decide()
+      decision = made
+      return made
+    }
+  }
+
+  private func decide() -> StoreDecision {
+    guard configuration.vault.unlock == nil else {
+      return StoreDecision(place: .vault, reason: .unlockSource)
+    }
+    guard keyring.findsBus else { return StoreDecision(place: .vault, reason: .noSessionBus) }
+    switch keyring.access() {
+    case .free: return usingKeyring
+    case .afterQuestion(let failure):
+      return keyring.canPrompt
+        ? usingKeyring : StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
+    case .none(let failure):
+      return StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
+    }
+  }
+
+  /// What the decision would be, by a look that starts and unlocks nothing.
+  func decision(by probe: SecretServiceProbe) -> StoreDecision {
+    guard configuration.vault.unlock == nil else {
+      return StoreDecision(place: .vault, reason: .unlockSource)
+    }
+    guard keyring.findsBus else { return StoreDecision(place: .vault, reason: .noSessionBus) }
+    guard let failure = probe.failure else { return usingKeyring }
+    let mayBecomeUsable =
+      failure.code == .locked ? keyring.canPrompt : probe.provider == nil && probe.isActivatable
+    return mayBecomeUsable
+      ? usingKeyring : StoreDecision(place: .vault, reason: .keyringUnavailable(failure))
+  }
+
+  private var usingKeyring: StoreDecision {
+    StoreDecision(
+      place: .secretService(configuration.secretService.collection), reason: .keyringAvailable)
+  }
+
+  private func place(of choice: StoreChoice) -> StorePlace? {
+    switch choice {
+    case .automatic: nil
+    case .vault: .vault
+    case .secretService: .secretService(configuration.secretService.collection)
+    }
+  }
+
+  /// Without the device key the records are still there, but not whose they are.
+  private func checkNoRecordIsLost(_ service: ServiceName) throws(KeychainError) {
+    guard try !records.all().unreadable.isEmpty else { return }
+    throw KeychainError(
+      .damaged,
+      "which store has \(service) is not known, as this machine's device.key is gone",
+      recovery: "put device.key back from a backup, or say which store is meant with --store or "
+        + "KEYCHAIN_STORE")
+  }
+}
+
+extension KeychainError {
+  fileprivate static func unknownStore(_ name: String) -> Self {
+    Self(
+      .invalidArgument, "KEYCHAIN_STORE: there is no store '\(name)'",
+      recovery: "use vault, secret-service or auto")
+  }
+}

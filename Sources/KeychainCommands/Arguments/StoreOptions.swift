@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import Keychain
+internal import KeychainSecretService
+
+/// The options that choose where credentials are kept.
+struct StoreOptions: ParsableArguments {
+  @Option(
+    help: .init(
+      "Where credentials are kept: vault, secret-service (the desktop keyring), or auto, each "
+        + "service's own",
+      valueName: "kind"),
+    completion: .list(StoreChoice.allCases.map(\.rawValue)), transform: StoreOptions.choice)
+  var store: StoreChoice?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The collection of the desktop keyring that has this label", valueName: "name"))
+  var collection: String?
+
+  @Flag(help: "Use the desktop keyring's collection that is forgotten with the session")
+  var sessionOnly = false
+
+  func validate() throws {
+    if collection != nil && sessionOnly {
+      throw ValidationError(UserInterface.Usage.oneCollection)
+    }
+    if namesCollection, store != nil, store != .secretService {
+      throw ValidationError(UserInterface.Usage.collectionOfKeyring)
+    }
+  }
+
+  private var namesCollection: Bool { collection != nil || sessionOnly }
+
+  /// What the options say about the store; a collection is one of the desktop keyring's.
+  var choice: StoreChoice? { store ?? (namesCollection ? .secretService : nil) }
+
+  /// The collection for what is new, or for everything if the desktop keyring was chosen.
+  var secretServiceCollection: SecretServiceStore.Collection {
+    collection.map { .named($0) } ?? (sessionOnly ? .session : .default)
+  }
+
+  static func choice(_ text: String) throws -> StoreChoice {
+    guard let choice = StoreChoice(rawValue: text) else {
+      throw ValidationError(UserInterface.Usage.store)
+    }
+    return choice
+  }
+}

@@ -1,0 +1,83 @@
+internal import Keychain
+internal import KeychainCredentials
+
+extension UserInterface {
+  static func name(of store: StoreKind) -> String {
+    switch store {
+    case .vault: "the vault"
+    case .secretService: "the desktop keyring"
+    }
+  }
+
+  static func summary(of report: MigrationReport, to target: StoreKind, isDryRun: Bool) -> String {
+    let parts = [
+      (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
+      (
+        report.removedCount,
+        isDryRun ? "would be removed from the source" : "removed from the source"
+      ),
+      (report.obstacles.count + report.damaged.count, isDryRun ? "would stay" : "stayed"),
+    ]
+    let verb = isDryRun ? "would copy" : "copied"
+    return
+      (["\(verb) \(items(report.copiedCount)) to \(name(of: target))"]
+      + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
+  }
+
+  /// A service or server that has not changed over.
+  static func staysBehind(
+    _ service: CredentialIdentity, in source: StoreKind, isDryRun: Bool
+  ) -> String {
+    let name =
+      switch service.kind {
+      case .genericPassword(let service, _): "service '\(service)'"
+      case .internetPassword(let password): "server '\(password.server)'"
+      }
+    return "\(name) \(isDryRun ? "would keep" : "keeps") \(Self.name(of: source)) as its store, "
+      + "as not everything of it is in the other"
+  }
+
+  /// Why a credential stays where it is.
+  static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
+    let name = obstacle.identity.description
+    let reason = obstacle.reason.message
+    return reason.contains(name) ? reason : "\(name): \(reason)"
+  }
+
+  static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
+
+  static func leftToOthers(_ count: Int) -> String {
+    "\(items(count)) of other programs \(are(count)) left to them; "
+      + "--other-programs moves \(count == 1 ? "it" : "them"), too"
+  }
+
+  static func removeSource(_ source: StoreKind) -> String {
+    "\(name(of: source)) still has what was copied; --remove-source removes it"
+  }
+
+  static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
+}
+
+extension KeychainError {
+  /// The failure of a migration that did not move everything; `nil` if it did.
+  init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
+    guard !report.isComplete else { return nil }
+    let codes = Set(report.obstacles.map(\.reason.code))
+    let count = report.obstacles.count + report.damaged.count + report.otherDeviceCount
+    let code: Code
+    if !report.damaged.isEmpty || codes.contains(.damaged) {
+      code = .damaged
+    } else if codes.subtracting([.alreadyExists, .ambiguous]).isEmpty, report.otherDeviceCount == 0
+    {
+      code = codes.contains(.ambiguous) ? .ambiguous : .alreadyExists
+    } else {
+      code = .refused
+    }
+    self.init(
+      code,
+      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+        + UserInterface.name(of: source),
+      recovery: codes.contains(.alreadyExists)
+        ? "--overwrite replaces credentials of the target that differ" : nil)
+  }
+}

@@ -1,0 +1,223 @@
+internal import Foundation
+internal import Glibc
+package import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+internal import SystemPackage
+
+/// Small texts about subjects whose names must not lie in the clear: files of the state folder under a
+/// hash of the subject that is keyed with the device secret, and closed by a check that is, too.
+package final class KeyedRecords: Sendable {
+  /// What tells whether a record is still the one that was read.
+  package struct Stamp: Hashable, Sendable {
+    let identity: FileIdentity
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  private let device: DeviceKeys
+  private let locations: Locations
+  private let name: String
+  private let resolved = Mutex<String?>(nil)
+
+  init(device: DeviceKeys, locations: Locations, name: String) {
+    self.device = device
+    self.locations = locations
+    self.name = name
+  }
+
+  /// The name of a subject's file; `nil` if there is no device secret, and none shall be made.
+  package func fileName(
+    of subject: [UInt8], makingDeviceSecret: Bool = false
+  ) throws(KeychainError) -> String? {
+    let secret = try makingDeviceSecret ? device.findOrCreate() : device.find()
+    guard let secret else { return nil }
+    let fields = FieldWriter.fields { writer in
+      writer.text(name)
+      writer.byteString(subject)
+    }
+    return try Derivation.shortTag(secret.secret.bytes, "pk1/record.name", fields).hexadecimal
+  }
+
+  /// The stamp of a record as it is now; `nil` if there is none.
+  package func stamp(_ fileName: String) throws(KeychainError) -> Stamp? {
+    let path = try path(fileName)
+    do throws(Errno) {
+      return Stamp(try unsafe Stat(path, followTargetSymlink: false))
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .system(error, "look at", path)
+      }
+      return nil
+    }
+  }
+
+  /// Reads a record.
+  ///
+  /// - Returns: The text with the stamp of what was read, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it is not what was written
+  ///   with this device secret, or with ``KeychainError/Code/insecurePermissions``.
+  package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
+    let path = try path(fileName)
+    guard let (contents, stamp) = try contents(path) else { return nil }
+    guard let text = try checked(contents, fileName) else { throw .damagedRecord(path) }
+    return (text, stamp)
+  }
+
+  /// Makes a record, unless there is one.
+  ///
+  /// It appears whole or not at all, and is durable before this returns.
+  ///
+  /// - Returns: `false` if another process was faster.
+  package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
+    try PrivateFile.makeFolder(folder())
+    let sealed = try sealed(text, fileName)
+    do throws(KeychainError) {
+      let file = try NewFile(path(fileName))
+      try file.write(sealed)
+      try file.publish()
+    } catch {
+      guard error.code == .alreadyExists else { throw error }
+      return false
+    }
+    return true
+  }
+
+  /// Puts a record in the place of another one, or of none.
+  package func replace(_ fileName: String, by text: String) throws(KeychainError) {
+    try PrivateFile.makeFolder(folder())
+    let path = try path(fileName)
+    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    defer { unsafe unlink(temporary) }
+    try SecretFile.create(temporary, contents: sealed(text, fileName))
+    guard unsafe rename(temporary, path) == 0 else { throw .system(.current, "write", path) }
+    try PrivateFile.syncFolder(folder())
+  }
+
+  /// All records, with `nil` for those that are damaged or were made with another device secret.
+  package func all() throws(KeychainError) -> [(path: String, text: String?)] {
+    let folder = try folder()
+    // One that cannot be listed must not look like an empty one.
+    guard unsafe access(folder, F_OK) == 0 else {
+      guard errno == ENOENT || errno == ENOTDIR else { throw .system(.current, "read", folder) }
+      return []
+    }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    } catch {
+      throw .system(.ioError, "read", folder)
+    }
+    return try names.filter(Self.isFileName).sorted().map { name throws(KeychainError) in
+      let path = folder + "/" + name
+      return (
+        path,
+        try contents(path).flatMap { found throws(KeychainError) in
+          try checked(found.0, name)
+        }
+      )
+    }
+  }
+
+  /// The file of a record, for messages.
+  package func path(_ fileName: String) throws(KeychainError) -> String {
+    try folder() + "/" + fileName
+  }
+
+  private func folder() throws(KeychainError) -> String {
+    if let folder = resolved.withLock({ $0 }) { return folder }
+    let state = try TrustedPath(resolving: locations.stateFolder()).path
+    let folder = state + "/" + name
+    // What is not there yet may lead elsewhere later.
+    if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
+    return folder
+  }
+
+  private func contents(_ path: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      // Without waiting, should there be a pipe in its place; the check refuses that.
+      descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+        throw .system(error, "read", path)
+      }
+      return nil
+    }
+    defer { try? descriptor.close() }
+    let stat: Stat
+    do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
+    try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    do throws(Errno) {
+      let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
+      return (String(decoding: bytes, as: UTF8.self), Stamp(stat))
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  private static let maximumCount = 4096
+}
+
+extension KeyedRecords {
+  private static let checkLabel = "check: "
+
+  /// A text with its check, which also ties it to its file's name.
+  private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> SecretBytes {
+    guard let check = try check(text, fileName) else {
+      throw KeychainError(.internalFailure, "there is no device key to write a record with")
+    }
+    return try SecretBytes(bytesOf: text + Self.checkLabel + check + "\n")
+  }
+
+  /// The text of a file, or `nil` if its check does not hold.
+  private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
+    guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
+    let text = String(contents[..<range.lowerBound])
+    guard let check = try check(text, fileName), contents[range.upperBound...] == check + "\n"
+    else { return nil }
+    return text
+  }
+
+  private func check(_ text: String, _ fileName: String) throws(KeychainError) -> String? {
+    guard let secret = try device.find() else { return nil }
+    let fields = FieldWriter.fields { writer in
+      writer.text(fileName)
+      writer.text(text)
+    }
+    return try Derivation.shortTag(secret.secret.bytes, "pk1/record.check", fields).hexadecimal
+  }
+
+  private static func isFileName(_ name: String) -> Bool {
+    name.utf8.count == 32 && name.utf8.allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
+  }
+}
+
+extension KeyedRecords.Stamp {
+  fileprivate init(_ stat: Stat) {
+    let changed = stat.st_ctim
+    self.init(
+      identity: stat.identity, size: stat.size, seconds: changed.tv_sec,
+      nanoseconds: changed.tv_nsec)
+  }
+}
+
+extension SecretBytes {
+  fileprivate init(bytesOf text: String) throws(KeychainError) {
+    do throws(SecretsError) {
+      try self.init(copying: text)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func damagedRecord(_ path: String) -> Self {
+    Self(
+      .damaged, "\(path) is damaged, or was written with another device key",
+      recovery: "say which store is meant with --store or KEYCHAIN_STORE, look there, "
+        + "and remove the file")
+  }
+}

@@ -1,0 +1,25 @@
+package import KeychainCredentials
+
+/// A lock on something that one process of the user does at a time, held until the value is destroyed.
+package struct StateLock: ~Copyable {
+  private let lock: FileLock
+
+  /// Takes the lock, or fails at once.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the lock's file, which lies in the state folder and stays there.
+  ///   - environment: Says where that is.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it.
+  package init(_ name: String, environment: VaultEnvironment) throws(KeychainError) {
+    let folder = try Locations(environment: environment).stateFolder()
+    try PrivateFile.makeFolder(folder)
+    let path = try TrustedPath(resolving: folder).path + "/" + name
+    do throws(KeychainError) {
+      lock = try FileLock(exclusive: path, deadline: Deadline(after: .zero))
+    } catch {
+      guard error.code == .timedOut else { throw error }
+      throw KeychainError(
+        .busy, "another process holds \(path)", recovery: "wait until it has ended, and try again")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package import KeychainCredentials
+package import KeychainSecrets
+
+extension Vault: CredentialReceiver {
+  /// Items that stay on this machine are sealed under its device secret.
+  package var bindsToDevice: Bool { true }
+
+  /// Stores a credential with its dates; see the protocol.
+  @discardableResult
+  package func receive(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    try store(credential, secret: secret, mode: mode, keepsDates: true)
+  }
+
+  /// Makes sure that every item can be read, asking for the passphrase if need be and allowed, and that
+  /// nothing in the vault was changed outside it.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault,
+  ///   ``KeychainError/Code/locked``, or ``KeychainError/Code/damaged``.
+  package func requireReadableAndIntact() throws(KeychainError) {
+    let session = try existingSession()
+    let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
+      try rows.itemCounts()
+    }
+    try session.requireReadable(counts.keys.map(\.requires).max() ?? .nothing)
+    try verify().requireIntact()
+  }
+}

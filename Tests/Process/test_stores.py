@@ -1,0 +1,359 @@
+"""Which store a credential gets, on desktops and elsewhere, and what happens when a store is not there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from desktop_session import desktop, keyring_items, secret_tool
+from prefs_testing import LIMIT, hinted
+
+BUS = "DBUS_SESSION_BUS_ADDRESS"
+NOBODY = 65534
+
+
+@pytest.fixture
+def keyring(home):
+  """The variables of a desktop with gnome-keyring, in which the home's commands run."""
+  with desktop(home) as variables:
+    yield variables
+
+
+def is_in_vault(home, account: str, *options: str) -> bool:
+  return home.run("get", account, "--store", "vault", *options, code=None).code == 0
+
+
+def lock(variables: dict[str, str]) -> None:
+  subprocess.run(
+    ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+     "org.freedesktop.Secret.Service.Lock",
+     "array:objpath:/org/freedesktop/secrets/collection/login"],
+    env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+
+
+def test_on_a_desktop_it_is_the_keyring(home, keyring):
+  told = home.set("alice", b"secret", "--service", "s").error
+  assert "the desktop keyring" in told and "every program of the session" in told
+  assert home.set("alice", b"secret", "--service", "s").error == ""
+  assert home.get("alice", "--service", "s") == b"secret"
+  assert secret_tool(keyring, "lookup", "service", "s", "account", "alice") == b"secret"
+  assert not home.vault.exists()
+  home.run("update", "alice", "--service", "s", "--label", "l")
+  home.run("rename", "alice", "bob", "--service", "s")
+  assert home.run("show", "bob", "--service", "s", "--json").json["label"] == "l"
+  assert [item["account"] for item in home.run("list", "--json").json] == ["bob"]
+  home.run("delete", "bob", "--service", "s")
+  assert keyring_items(keyring) == []
+
+
+def test_another_programs_credential_is_found(home, keyring):
+  secret_tool(keyring, "store", "--label", "x", "service", "s", "account", "a", input=b"theirs")
+  assert home.get("a", "--service", "s") == b"theirs"
+  assert b"s\ta\t" in home.run("list").out
+  assert not (home.state / "stores").exists(), "reading chooses nothing"
+
+
+def test_a_cron_job_does_not_turn_to_the_vault(home, keyring):
+  home.set("alice", b"secret", "--service", "s")
+  away = {"environment": {BUS: None}}
+  for command in (["get", "alice"], ["show", "alice"], ["delete", "alice"], ["list"],
+                  ["update", "alice", "--label", "l"], ["rename", "alice", "bob"]):
+    refused = home.run(*command, "--service", "s", code=69, **away)
+    assert "the service 's' are in the desktop keyring" in refused.error
+    assert "--store vault" in hinted(refused) and "migrate" in hinted(refused)
+  home.set("alice", b"other", "--service", "s", code=69, **away)
+  assert not home.vault.exists()
+  # Another service gets the vault there, and keeps it.
+  assert "made the vault" in home.set("alice", b"cron", "--service", "t", **away).error
+  assert home.get("alice", "--service", "t") == b"cron"
+  assert home.get("alice", "--service", "s") == b"secret"
+
+
+def test_a_list_says_what_it_could_not_see(home, keyring):
+  home.set("alice", b"1", "--service", "s")
+  home.set("alice", b"2", "--service", "t", "--store", "vault")
+  assert [item["service"] for item in home.run("list", "--json").json] == ["s", "t"]
+  partial = home.run("list", "--json", environment={BUS: None}, code=69)
+  assert [item["service"] for item in partial.json] == ["t"]
+  home.run("get", "--attribute", "a=b", environment={BUS: None}, code=69)
+  home.run("get", "--attribute", "a=b", code=44)
+
+
+def test_what_a_vault_holds_stays_there(home):
+  """A vault from before there was a choice has no records."""
+  home.set("old", b"1", "--service", "s", environment={"KEYCHAIN_VAULT": str(home.vault)})
+  assert not (home.state / "stores").exists()
+  with desktop(home) as variables:
+    assert home.get("old", "--service", "s") == b"1"
+    assert home.set("new", b"2", "--service", "s").error == ""
+    assert home.get("new", "--service", "s", "--store", "vault") == b"2"
+    assert "desktop keyring" in home.set("new", b"3", "--service", "t").error
+    assert len(keyring_items(variables)) == 1
+
+
+def test_another_choice_is_followed_and_told(home, keyring):
+  home.set("alice", b"1", "--service", "s")
+  for options, variables in (["--store", "vault"], {}), ([], {"KEYCHAIN_STORE": "vault"}):
+    told = home.set("alice", b"2", "--service", "s", *options, environment=variables).error
+    assert "while the service 's' has its credentials in the desktop keyring" in told
+  assert home.get("alice", "--service", "s", "--store", "vault") == b"2"
+  assert home.get("alice", "--service", "s") == b"1"
+  assert home.run("get", "alice", "--service", "s", "--store", "vault").error == ""
+  named = str(home.folder / "own.db")
+  home.set("alice", b"3", "--service", "s", "--vault", named)
+  assert home.get("alice", "--service", "s", environment={"KEYCHAIN_VAULT": named}) == b"3"
+  automatic = {"KEYCHAIN_STORE": "vault"}
+  assert home.get("alice", "--service", "s", "--store", "auto", environment=automatic) == b"1"
+
+
+def test_options_that_contradict_each_other(home):
+  for options in (["--store", "paper"], ["--store", "vault", "--collection", "c"],
+                  ["--collection", "c", "--session-only"], ["--store", "auto", "--session-only"],
+                  ["--vault", "v", "--store", "secret-service"], ["--vault", "v", "--session-only"]):
+    home.run("get", "alice", *options, code=64)
+  home.run("get", "alice", environment={"KEYCHAIN_STORE": "paper"}, code=64)
+  # What only a vault has offers no other store.
+  home.run("status", "--store", "vault", code=64)
+  told = home.run("status", environment={"KEYCHAIN_STORE": "secret-service"}).error
+  assert "this is about the vault" in told
+
+
+def test_collections(home, keyring):
+  home.set("alice", b"1", "--service", "s")
+  home.set("alice", b"2", "--service", "s", "--session-only")
+  assert home.get("alice", "--service", "s") == b"1"
+  assert home.get("alice", "--service", "s", "--session-only") == b"2"
+  # Nothing is recorded that ends with the session.
+  home.set("alice", b"3", "--service", "t", "--session-only")
+  home.run("get", "alice", "--service", "t", code=44)
+  missing = home.run("get", "alice", "--collection", "no such", code=69)
+  assert "no collection 'no such'" in missing.error
+  home.set("alice", b"4", "--service", "u", "--collection", "Login")
+  assert home.get("alice", "--service", "u") == b"4"
+  assert "collection: label Login\n" in "".join(
+    path.read_text() for path in (home.state / "stores").iterdir())
+
+
+def test_accessibilities(home, keyring):
+  home.set("alice", b"1", "--service", "s", "--accessibility", "always")
+  assert home.run("show", "alice", "--service", "s", "--json").json["accessibility"] == "always"
+  refused = home.set(
+    "bob", b"1", "--service", "t", "--accessibility", "whenPasscodeSetThisDeviceOnly", code=79)
+  assert "cannot promise" in refused.error
+  assert len(list((home.state / "stores").iterdir())) == 1
+
+
+def test_a_damaged_record_is_no_absence(home):
+  home.set("alice", b"secret")
+  record = next((home.state / "stores").iterdir())
+  record.write_text(record.read_text().replace("vault", "vauld"))
+  for command in (["get", "alice"], ["doctor", "--service", "default"], ["list"]):
+    refused = home.run(*command, code=65)
+    assert str(record) in refused.error
+  assert "--store" in hinted(home.run("get", "alice", code=65))
+  assert home.get("alice", "--store", "vault") == b"secret"
+  record.unlink()
+  assert home.get("alice") == b"secret"
+
+
+def test_processes_that_choose_at_once_agree(home, keyring):
+  """Half of them are told to use the vault, the others find a keyring."""
+  home.set("first", b"x", "--store", "vault")
+  for number in range(3):
+    service = ["--service", f"s{number}"]
+    running = [
+      home.start("set", f"a{index}", *service, *(["--store", "vault"] if index % 2 else []),
+                 stdin=subprocess.PIPE) for index in range(6)]
+    for process in running:
+      process.communicate(b"x", timeout=LIMIT)
+      assert process.returncode == 0
+    own = home.run("doctor", "--json", *service, code=None).json
+    assert own["chosenBy"] == "record"
+    found = home.run("list", "--json", *service).json
+    # Those without an option all followed the winner.
+    assert {"a0", "a2", "a4"} <= {item["account"] for item in found}
+
+
+@contextmanager
+def listener(path: str, *user: str):
+  """A socket that takes connections and says nothing."""
+  program = (
+    "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); "
+    "print(flush=True); sys.stdin.read()")
+  with subprocess.Popen([*user, "/usr/bin/python3", "-c", program, path], stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE) as process:
+    process.stdout.readline()
+    try:
+      yield f"unix:path={path}"
+    finally:
+      process.stdin.close()
+
+
+@contextmanager
+def bus(home, kind: str):
+  """An address of that kind."""
+  path = str(home.folder / kind)
+  if kind == "none":
+    yield None
+  elif kind == "dead":
+    yield f"unix:path={path}"
+  elif kind == "fifo":
+    os.mkfifo(path)
+    yield f"unix:path={path}"
+  elif kind == "file":
+    yield f"unix:path={home.file(kind, b'text')}"
+  elif kind == "tcp":
+    with socket.create_server(("127.0.0.1", 0)) as server:
+      yield f"tcp:host=127.0.0.1,port={server.getsockname()[1]}"
+  elif kind == "silent":
+    with listener(path) as address:
+      yield address
+  elif kind == "other user":
+    home.folder.chmod(0o711)
+    folder = home.folder / "theirs"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    with listener(str(folder / "bus"), "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                  "--clear-groups") as address:
+      yield address
+  else:
+    with desktop(home, "none") as variables:
+      yield variables[BUS]
+
+
+@pytest.mark.parametrize("kind, code, reason", [
+  ("none", 69, None), ("dead", 69, "no session bus listens"), ("fifo", 69, "no session bus"),
+  ("file", 69, "no session bus"), ("tcp", 69, None), ("silent", 75, "does not answer"),
+  ("other user", 69, "user"), ("no provider", 69, "no program on the session bus")])
+def test_a_desktop_that_is_none(home, superuser, kind, code, reason):
+  """Each has its exit code, within the deadline; new services get the vault, others don't."""
+  with desktop(home):
+    home.set("alice", b"kept", "--service", "s")
+  with bus(home, kind) as address:
+    deadline = ("--deadline", "1s")
+    away = {"environment": {BUS: address}}
+    start = time.monotonic()
+    home.run("get", "alice", "--service", "s", *deadline, code=code, **away)
+    home.set("alice", b"x", "--service", "s", *deadline, code=code, **away)
+    home.run("get", "bob", "--store", "secret-service", *deadline, code=code, **away)
+    told = home.set("bob", b"new", "--service", "t", *deadline, **away).error
+    # A second each at most; the rest is a busy machine's.
+    assert time.monotonic() - start < 20
+    assert "made the vault" in told
+    assert (reason is None) == ("cannot be used now" not in told)
+    assert reason is None or reason in told
+    found = home.run("doctor", "--json", *deadline, code=None, **away).json
+    assert found["store"] == "vault" and found["services"] == {"secret-service": 1, "vault": 1}
+    assert home.run("doctor", "--service", "s", *deadline, code=code, **away).out
+  assert home.get("bob", "--service", "t") == b"new"
+  assert not is_in_vault(home, "alice", "--service", "s")
+
+
+def test_a_provider_that_stops_or_ends(home, keyring):
+  home.set("alice", b"kept", "--service", "s")
+  provider = int(keyring["DESKTOP_PROVIDER_PID"])
+  os.kill(provider, signal.SIGSTOP)
+  start = time.monotonic()
+  deadline = ("--deadline", "1s")
+  refused = home.run("get", "alice", "--service", "s", *deadline, code=75)
+  assert "does not answer" in refused.error
+  home.set("alice", b"lost?", "--service", "s", *deadline, code=75)
+  told = home.set("alice", b"new", "--service", "t", *deadline).error
+  assert "the vault" in told and "does not answer" in told
+  assert time.monotonic() - start < 20
+  os.kill(provider, signal.SIGCONT)
+  # What was sent before the deadline may be done after it, but nothing else may be there.
+  assert home.get("alice", "--service", "s") in (b"kept", b"lost?")
+  os.kill(provider, signal.SIGKILL)
+  home.run("get", "alice", "--service", "s", code=69)
+  assert home.get("alice", "--service", "t") == b"new"
+
+
+def test_a_provider_that_stops_during_a_call(home, keyring):
+  """The command waits for its secret first, and finds the provider stopped when it goes on."""
+  home.set("alice", b"kept", "--service", "s")
+  for number, code in ((signal.SIGSTOP, 75), (signal.SIGKILL, 69)):
+    with home.start("set", "alice", "--service", "s", "--deadline", "1s",
+                    stdin=subprocess.PIPE) as process:
+      time.sleep(0.3)
+      os.kill(int(keyring["DESKTOP_PROVIDER_PID"]), number)
+      process.communicate(b"new", timeout=LIMIT)
+      assert process.returncode == code
+
+
+def test_a_locked_keyring(home, keyring):
+  home.set("alice", b"secret", "--service", "s")
+  lock(keyring)
+  start = time.monotonic()
+  refused = home.run("get", "alice", "--service", "s", code=77)
+  assert "the desktop keyring is locked" in refused.error and "unlock it" in hinted(refused)
+  home.set("alice", b"other", "--service", "s", code=77)
+  home.run("get", "--attribute", "a=b", "--service", "s", code=77)
+  listed = home.run("list")
+  assert listed.out == b"" and "1 item is locked" in listed.error
+  assert "unlock the desktop keyring" in hinted(listed)
+  # A dialog would help nobody there.
+  desktop_elsewhere = {"DISPLAY": ":987", "SSH_TTY": "/dev/pts/0"}
+  home.run("get", "alice", "--service", "s", environment=desktop_elsewhere, code=77)
+  home.run("get", "alice", "--service", "s", "--no-prompt", environment={"DISPLAY": ":987"}, code=77)
+  told = home.set("alice", b"new", "--service", "t").error
+  assert "the desktop keyring is locked" in told and "made the vault" in told
+  assert time.monotonic() - start < 30
+  assert not is_in_vault(home, "alice", "--service", "s")
+  found = home.run("doctor", "--service", "s", "--json").json
+  assert found["store"] == "secret-service" and found["desktopKeyring"]["locked"] is True
+
+
+def test_a_keyring_that_opens_without_a_question(home):
+  with desktop(home, "gnome-keyring-without-password") as variables:
+    home.set("alice", b"two\nlines", "--service", "s")
+    assert home.get("alice", "--service", "s") == b"two\nlines"
+    assert not home.vault.exists() and len(keyring_items(variables)) == 1
+
+
+def test_without_libsecret(home, keyring):
+  """As where it is not installed: the loader finds a file of that name that is no library."""
+  folder = home.folder / "lib"
+  folder.mkdir()
+  (folder / "libsecret-1.so.0").write_bytes(b"")
+  away = {"environment": {"LD_LIBRARY_PATH": str(folder)}}
+  told = home.set("alice", b"x", "--service", "s", **away).error
+  assert "made the vault" in told and "libsecret" in told
+  assert home.get("alice", "--service", "s", **away) == b"x"
+  refused = home.run("get", "alice", "--store", "secret-service", code=69, **away)
+  assert "libsecret" in refused.error and "libsecret-1-0" in hinted(refused)
+  assert "libsecret" in home.run("doctor", **away).out.decode()
+
+
+def test_a_vaults_service_looks_at_no_desktop(home, keyring):
+  home.set("alice", b"x", "--service", "s", "--store", "vault")
+  log = home.folder / "calls"
+  assert home.get("alice", "--service", "s", through=[
+    "strace", "-f", "-o", str(log), "-e", "trace=open,openat,connect"]) == b"x"
+  calls = log.read_text()
+  assert "vault.db" in calls and "/stores/" in calls
+  assert "libsecret" not in calls and "connect(" not in calls
+
+
+def test_doctor_on_a_desktop(home, keyring):
+  home.set("alice", b"x", "--service", "s", "--store", "vault")
+  found = home.run("doctor", "--json").json
+  assert (found["store"], found["chosenBy"]) == ("secret-service", "keyringAvailable")
+  assert found["services"] == {"vault": 1}
+  assert found["sessionBus"] == {
+    "address": keyring[BUS], "process": int(keyring["DESKTOP_BUS_PID"])}
+  provider = found["desktopKeyring"]
+  assert provider["process"] == int(keyring["DESKTOP_PROVIDER_PID"])
+  assert provider["program"].endswith("/gnome-keyring-daemon") and provider["locked"] is False
+  assert provider["defaultCollection"].endswith("/login") and "problem" not in provider
+  told = home.run("doctor").out.decode()
+  assert "gnome-keyring-daemon (process " in told and "login, unlocked" in told
+  found = home.run("doctor", "--json", "--service", "s").json
+  assert (found["store"], found["chosenBy"]) == ("vault", "record")
+  assert home.run("doctor", "--json", "--server", "s").json["store"] == "secret-service"

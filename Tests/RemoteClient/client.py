@@ -1,0 +1,28 @@
+"""Runs the client, and the servers that it needs."""
+
+import json
+import os
+import subprocess
+
+from server import Server
+
+TOOL = os.environ["REMOTE_TOOL"]
+JSON = b'{"colour": "red", "size": 3, "on": true}'
+
+
+def run(url, **options):
+    """What the tool prints, a dictionary for each load."""
+    arguments = [f"{name}={value}" for name, value in options.items()]
+    done = subprocess.run(
+        [TOOL, url, *arguments], capture_output=True, check=True, timeout=120, text=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def load(url, **options):
+    (outcome,) = run(url, **options)
+    return outcome
+
+
+def always(answer):
+    return Server(lambda request, connection: answer)
