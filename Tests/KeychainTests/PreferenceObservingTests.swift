@@ -1,5 +1,4 @@
 import Keychain
-import Prephirences
 import Synchronization
 import Testing
 
