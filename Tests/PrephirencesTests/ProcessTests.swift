@@ -22,7 +22,7 @@ struct ProcessTests {
     ].merging(environment) { $1 }
     // A file, as nobody has to read it while the process runs.
     let output = folder("output \(UUID())")
-    FileManager.default.createFile(atPath: output, contents: nil)
+    _ = FileManager.default.createFile(atPath: output, contents: nil)
     process.standardError = try FileHandle(forWritingTo: URL(filePath: output))
     process.standardOutput = process.standardError
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
