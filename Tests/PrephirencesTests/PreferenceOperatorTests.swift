@@ -115,6 +115,7 @@ struct PreferenceOperatorTests {
     bool &= false
     #expect(store["bool"] as? Bool == false)
     bool |= true
+    bool |= false
     #expect(bool.value == true)
     bool != true
     #expect(bool.value == false, "a statement sets")
