@@ -106,8 +106,8 @@ let package = Package(
     .testTarget(
       name: "KeychainSecretServiceTests",
       dependencies: [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets",
+        "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainVault",
       ]),
     .testTarget(
       name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
@@ -140,8 +140,8 @@ let package = Package(
     .testTarget(
       name: "KeychainTests",
       dependencies: [
-        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
+        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",

@@ -24,10 +24,12 @@ groff       troff                                        groff-base     groff-ba
 zsh         zsh                                          zsh            zsh                zsh             zsh
 fish        fish                                         fish           fish               fish            fish
 shellcheck  shellcheck                                   shellcheck     ShellCheck         ShellCheck      shellcheck
-dbus        dbus-daemon                                  dbus           dbus-daemon        dbus-1          dbus
-gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
-secret-tool secret-tool                                  libsecret-tools libsecret         libsecret-tools libsecret
-libsecret   pkg-config:libsecret-1                       libsecret-1-dev libsecret-devel   libsecret-devel libsecret
+make        make                                         make           make               make            make
+python-keyring system-python:keyring                     python3-keyring python3-keyring   python3-keyring python-keyring
+secretstorage system-python:secretstorage                python3-secretstorage python3-secretstorage python3-SecretStorage python-secretstorage
+python-gi   system-python:gi                             python3-gi     python3-gobject    python3-gobject python-gobject
+secret-gi   system-python:gi.repository.Secret           gir1.2-secret-1 libsecret         typelib-1_0-Secret-1 libsecret
+docker-helper docker-credential-secretservice            golang-docker-credential-helpers golang-github-docker-credential-helpers docker-credential-helpers docker-credential-helpers
 TABLE
 }
 
@@ -35,6 +37,7 @@ TABLE
 is_present() {
   case $1 in
     pkg-config:*) has_command pkg-config && pkg-config --exists "${1#*:}" ;;
+    system-python:*) /usr/bin/python3 -c "import ${1#*:}" >/dev/null 2>&1 ;;
     python:*) python3 -c "import ${1#*:}" >/dev/null 2>&1 ;;
     *) has_command "$1" ;;
   esac

@@ -1,9 +1,15 @@
 # shellcheck shell=bash
 # Steps under a time limit, each with a line that says how it went and how long it took.
 
+# shellcheck source=SCRIPTDIR/failures.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/failures.sh"
+
 stage_lines=()
 failed_stages=0
 running=
+
+# Where a script wants what the running step prints, so that failures are found in it.
+stage_log=/dev/null
 
 descendants() {
   local child
@@ -38,7 +44,7 @@ stage() {
   say "$name"
   # With job control, the step gets its process group, and interrupts aren't ignored in it.
   set -m
-  (set +m && "$@") </dev/null &
+  (set +m && "$@" 2>&1 | tee -- "$stage_log") </dev/null &
   running=$!
   set +m
   if ! wait_for_running "$limit"; then
@@ -48,18 +54,23 @@ stage() {
   wait "$running" || status=$?
   running=
   if ((status)) && [ "$outcome" = ok ]; then outcome="FAILED (exit code $status)"; fi
-  [ "$outcome" = ok ] || failed_stages=$((failed_stages + 1))
+  if [ "$outcome" != ok ]; then
+    failed_stages=$((failed_stages + 1))
+    note_failures "$name" "$stage_log"
+  fi
   stage_lines+=("$(printf '%6d s  %-28s %s' "$((SECONDS - start))" "$name" "$outcome")")
   say "$name: $outcome, $((SECONDS - start)) s"
   [ "$outcome" = ok ]
 }
 
-# Says how every step went, and fails if one of them did.
+# Says how every step went and, at the very end, what failed; fails if something did.
 finish_stages() {
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
   printf '%d s in all\n' "$SECONDS" >&2
   printf 'steps: %d passed, %d failed\n' \
     $((${#stage_lines[@]} - failed_stages)) "$failed_stages"
-  ((failed_stages == 0)) || exit 1
+  ((failed_stages)) || return 0
+  tell_failures
+  exit 1
 }

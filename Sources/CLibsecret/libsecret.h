@@ -113,6 +113,7 @@ void *g_initable_new(size_t type, GCancellable *cancellable, GError **error,
 size_t secret_service_get_type(void);
 int secret_service_ensure_session_sync(SecretService *service, GCancellable *cancellable,
                                        GError **error);
+const char *secret_service_get_session_algorithms(SecretService *service);
 const char *secret_service_get_session_dbus_path(SecretService *service);
 GVariant *secret_service_encode_dbus_secret(SecretService *service, SecretValue *value);
 SecretValue *secret_service_decode_dbus_secret(SecretService *service, GVariant *value);

@@ -60,6 +60,7 @@
   F(g_initable_new)                                                                          \
   F(secret_service_get_type)                                                                 \
   F(secret_service_ensure_session_sync)                                                      \
+  F(secret_service_get_session_algorithms)                                                   \
   F(secret_service_get_session_dbus_path)                                                    \
   F(secret_service_encode_dbus_secret)                                                       \
   F(secret_service_decode_dbus_secret)                                                       \
@@ -80,9 +81,10 @@ struct clibsecret {
 #undef CLIBSECRET_MEMBER
 
 // Loads a libsecret and, through it, GLib; the library stays loaded. NULL if all went well, else
-// what is missing: the library itself, or the name of a function that it lacks.
+// what is missing: the library itself, or the name of a function that it lacks. Binding is lazy, since
+// GLib's libraries call each other by thousands of names, of which a command needs a few.
 static inline const char *clibsecret_load(struct clibsecret *functions, const char *library) {
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == NULL) return library;
 #define CLIBSECRET_FIND(name)                                                                \
   *(void **)&functions->name = dlsym(handle, #name);                                         \

@@ -9,7 +9,7 @@ extension SecretServiceStore {
     /// Whether the provider may ask the person at the desktop.
     public var interaction: Interaction
 
-    /// How long a call may take, people's answers excluded.
+    /// How long a call may take, people's answers excluded; one about many items, for each thousand.
     public var deadline: Duration
 
     /// How long a person may take for an answer.
@@ -52,7 +52,7 @@ extension SecretServiceStore {
     /// The one that is forgotten at the end of the desktop session, where the provider has it.
     case session
 
-    /// The one with this label.
+    /// The one with this label, or with this object path, which begins with `/org/freedesktop/secrets/`.
     case named(String)
   }
 

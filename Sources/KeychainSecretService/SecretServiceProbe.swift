@@ -91,21 +91,21 @@ public struct SecretServiceProbe: Sendable {
     let activatable = try bus.result(of: bus.busCall("ListActivatableNames", []), deadline)
     isActivatable = activatable.elements.first?.texts.contains(name) ?? false
     guard let owner = try bus.owner(of: name, deadline) else { return }
-    let identity = try bus.identity(of: owner, deadline)
+    let identity = owner.identity
     provider = Provider(
       user: identity.user, process: identity.process, name: identity.name,
       isOurs: identity.isOurs)
     guard identity.isOurs else { return }
     let alias = try bus.result(
       of: BusCall(
-        destination: owner, path: ServiceOperation.servicePath,
+        destination: owner.name, path: ServiceOperation.servicePath,
         interface: ServiceOperation.serviceInterface, method: "ReadAlias",
         arguments: [.string("default")]), deadline)
     guard let path = alias.elements.first?.text, path != "/" else { return }
     defaultCollection = path
     let locked = try bus.result(
       of: BusCall(
-        destination: owner, path: path, interface: "org.freedesktop.DBus.Properties",
+        destination: owner.name, path: path, interface: "org.freedesktop.DBus.Properties",
         method: "Get",
         arguments: [.string(ServiceOperation.collectionInterface), .string("Locked")]), deadline)
     isLocked = locked.elements.first?.bool
@@ -114,7 +114,7 @@ public struct SecretServiceProbe: Sendable {
 
 extension ProcessIdentity {
   /// The program's name, as the system has it.
-  fileprivate var name: String? {
+  var name: String? {
     let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
     return text?.trimmingCharacters(in: .newlines)
   }

@@ -13,12 +13,9 @@ extension SecretServiceStore {
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
+      if let stored = try finder.ownSecretAtOnce(identity) { return stored }
       guard let found = try finder.item(identity) else { return nil }
-      guard let stored = try operation.secret(of: found.item) else { return nil }
-      guard found.isOurs else {
-        return StoredSecret(credential: found.credential, secret: stored)
-      }
-      guard let secret = try StoredText.decode(stored) else { throw .damagedItem(found.item) }
+      guard let secret = try operation.secret(of: found.item) else { return nil }
       return StoredSecret(credential: found.credential, secret: secret)
     }
   }
@@ -30,20 +27,71 @@ extension SecretServiceStore {
   /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try run { operation throws(KeychainError) in
-      try ItemFinder(operation).item(identity)?.credential
+      let finder = try ItemFinder(operation)
+      if let (found, _) = try finder.ownItemAtOnce(identity) { return found.credential }
+      return try finder.item(identity)?.credential
     }
   }
 }
 
+extension ItemFinder {
+  /// Returns our secret of an identity if the provider gives it without further ado.
+  fileprivate func ownSecretAtOnce(
+    _ identity: CredentialIdentity
+  ) throws(KeychainError) -> StoredSecret? {
+    let own = try ownItemAtOnce(identity) { path throws(KeychainError) in
+      try operation.secretQuestion(path, operation.session())
+    }
+    guard let (found, answer) = own,
+      case .secret(let encrypted)? = try? answer?.get().elements.first,
+      let stored = try operation.session().decrypt(encrypted),
+      let secret = try StoredText.decode(stored)
+    else { return nil }
+    return StoredSecret(credential: found.credential, secret: secret)
+  }
+}
+
 extension ServiceOperation {
+  func secretQuestion(_ path: String, _ session: SecretSession) -> BusCall {
+    call(path, Self.itemInterface, "GetSecret", [.objectPath(session.path)])
+  }
+
+  /// Decrypts a secret that came from the provider, or else asks for it; `nil` if the item went away.
+  func secret(
+    of item: ServiceItem, _ known: BusValue? = nil
+  ) throws(KeychainError) -> SecretBytes? {
+    guard let stored = try storedSecret(of: item, known) else { return nil }
+    guard item.ours != nil else { return stored }
+    guard let secret = try StoredText.decode(stored) else { throw .damagedItem(item) }
+    return secret
+  }
+
+  /// Returns the secrets of items as they came, as far as the provider gives them at once.
+  func encryptedSecrets(of items: [ServiceItem]) throws(KeychainError) -> [String: BusValue] {
+    guard !items.isEmpty else { return [:] }
+    let session = try session()
+    restartDeadline()
+    let call = service(
+      "GetSecrets", [.objectPaths(items.map(\.path)), .objectPath(session.path)])
+    let answer = results(of: [call]).first
+    if let failure, failure.endsConnection { throw KeychainError(failure) }
+    // What is missing, such as an item that is locked by itself, is asked for one by one.
+    let pairs = (try? answer?.get())?.elements.first?.pairs ?? []
+    return Dictionary(pairs.map { ($0.key.text ?? "", $0.value) }) { first, _ in first }
+  }
+
   /// Reads a secret as it is stored; `nil` if the item went away.
   ///
-  /// An item may be locked by itself:
-  /// KeePassXC can ask about each.
-  func secret(of item: ServiceItem) throws(KeychainError) -> SecretBytes? {
-    if item.isLocked { try unlock(item.path) }
+  /// An item may be locked by itself: KeePassXC can ask about each.
+  private func storedSecret(
+    of item: ServiceItem, _ known: BusValue?
+  ) throws(KeychainError) -> SecretBytes? {
     let session = try session()
-    let get = call(item.path, Self.itemInterface, "GetSecret", [.objectPath(session.path)])
+    if case .secret(let encrypted)? = known, let secret = try session.decrypt(encrypted) {
+      return secret
+    }
+    if item.isLocked { try unlock(item.path) }
+    let get = secretQuestion(item.path, session)
     var answer = results(of: [get])
     if case .failure(.isLocked)? = answer.first {
       try unlock(item.path)

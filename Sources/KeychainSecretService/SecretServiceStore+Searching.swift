@@ -1,6 +1,23 @@
 public import KeychainCredentials
 
 extension SecretServiceStore {
+  /// Returns how many items the collection has, those of other programs included.
+  ///
+  /// It takes the same few messages however many there are, and most providers tell it while they are
+  /// locked.
+  ///
+  /// - Returns: The number of items.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and tells of no
+  ///   item, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func itemCount() throws(KeychainError) -> Int {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      let count = try finder.allPaths().count
+      if count == 0 { try finder.unlockIfNeeded() }
+      return try count > 0 ? count : finder.allPaths().count
+    }
+  }
+
   /// Searches; see the protocol.
   ///
   /// - Parameter query: The conditions. Other programs' items match by the names that lists show for them,
@@ -24,37 +41,29 @@ extension SecretServiceStore {
 }
 
 extension ItemFinder {
-  func result(of query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    var result = try contents(of: query)
-    // KeePassXC's own entries and some programs' items have other names for a service.
-    if result.credentials.isEmpty, query.service ?? query.server != nil,
-      query.accessGroup?.isEmpty ?? true
-    {
-      var broad = query
-      broad.service = nil
-      broad.server = nil
-      let others = try contents(of: broad, matching: query)
-      result.credentials = others.credentials
-    }
-    return result
+  fileprivate func result(of query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult
+  {
+    CredentialSearchResult(items: try items(matching: query))
   }
 
-  private func contents(
-    of query: CredentialQuery, matching condition: CredentialQuery? = nil
-  ) throws(KeychainError) -> CredentialSearchResult {
+  /// The items that match a query, and those that may, but cannot be read.
+  func items(matching query: CredentialQuery) throws(KeychainError) -> [ServiceItem] {
+    let found = try items(foundBy: query).filter { $0.isUnreadable || $0.matches(query) }
+    guard found.allSatisfy(\.isUnreadable), query.service ?? query.server != nil,
+      query.accessGroup?.isEmpty ?? true
+    else { return found }
+    // KeePassXC's own entries and some programs' items have other names for a service.
+    var broad = query
+    broad.service = nil
+    broad.server = nil
+    return try found + items(foundBy: broad).filter { $0.matches(query) }
+  }
+
+  private func items(foundBy query: CredentialQuery) throws(KeychainError) -> [ServiceItem] {
     let attributes = ItemAttributes.search(for: query)
-    let found: [String]
-    if attributes.isEmpty {
-      try unlockIfNeeded()
-      found = try allPaths()
-    } else {
-      found = try paths([attributes]).first ?? []
-    }
-    let items = try items(found)
-    let credentials = items.compactMap { $0.ours ?? $0.foreign }
-    return CredentialSearchResult(
-      credentials: credentials.filter((condition ?? query).matches),
-      lockedCount: 0, damaged: items.filter(\.isUnreadable).map(\.name))
+    guard attributes.isEmpty else { return try items(paths([attributes]).first ?? []) }
+    try unlockIfNeeded()
+    return try items(allPaths())
   }
 
   /// All items of the collection: KeePassXC finds none in a search without conditions.
@@ -65,7 +74,19 @@ extension ItemFinder {
   }
 }
 
+extension CredentialSearchResult {
+  init(items: [ServiceItem]) {
+    self.init(
+      credentials: items.compactMap(\.credential),
+      damaged: items.filter(\.isUnreadable).map(\.name))
+  }
+}
+
 extension ServiceItem {
+  fileprivate func matches(_ query: CredentialQuery) -> Bool {
+    credential.map(query.matches) ?? false
+  }
+
   fileprivate var isUnreadable: Bool {
     switch contents {
     case .damaged, .newerFormat: true

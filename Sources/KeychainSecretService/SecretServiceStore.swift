@@ -50,7 +50,7 @@ public final class SecretServiceStore: CredentialStore {
     } catch {
       guard let failure = first.failure, failure.endsConnection else { throw error }
       slot.drop(first.connection)
-      guard failure.isUndelivered, !first.hasWritten else { throw error }
+      guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
     }
     let second = ServiceOperation(try slot.connect(deadline), configuration, deadline)
     do throws(KeychainError) {

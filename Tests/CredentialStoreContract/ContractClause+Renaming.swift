@@ -94,7 +94,7 @@ extension ContractClause {
       let observation = store.observe { change in seen.withLock { $0.append(change) } }
       try store.rename(password("a"), to: password("b"))
       expect(.notFound) { try store.rename(password("a"), to: password("c")) }
-      for _ in 0..<500 where seen.withLock({ $0.count }) < 2 {
+      for _ in 0..<6000 where seen.withLock({ $0.count }) < 2 {
         try await Task.sleep(for: .milliseconds(10))
       }
       #expect(

@@ -118,6 +118,6 @@ extension ContractClause {
 
   /// Waits for what another thread does.
   private static func eventually(_ condition: () -> Bool) async throws {
-    for _ in 0..<500 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }
 }

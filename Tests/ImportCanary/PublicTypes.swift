@@ -44,6 +44,23 @@ public func preferences(vault path: String, keyFile: String) -> KeychainPreferen
     store: Vault(configuration: configuration))
 }
 
+/// Chooses between the desktop keyring and the vault, and tells which a service has.
+public func chosenStore(_ choice: StoreChoice?) throws -> String {
+  let keyring = SecretServiceStore.Configuration(
+    collection: .named("Work"), interaction: .allowed, deadline: .seconds(2))
+  let store = AutomaticStore(
+    configuration: AutomaticStore.Configuration(
+      choice: choice, secretService: keyring, notice: { print($0.message) }))
+  let identity = CredentialIdentity.genericPassword(service: "com.example", account: "me")
+  let decision: StoreDecision = try store.decision(for: identity)
+  if case .keyringUnavailable(let failure) = decision.reason { return failure.message }
+  let isThere = try store.store(at: .secretService(.default)).credential(for: identity) != nil
+  return isThere ? StoreKind.secretService.rawValue : decision.place.kind.rawValue
+}
+
+/// Looks for a desktop keyring.
+public func keyringProvider() -> String? { SecretServiceProbe.run().provider?.name }
+
 /// Moves credentials from one vault to another, and tells how many were there already.
 public func move(from source: Vault, to target: Vault, through path: String) throws -> Int {
   let passphrase = try SecretBytes.random(count: 24)

@@ -65,7 +65,7 @@ struct CredentialFinderTests {
   private func finder(_ arguments: String...) throws -> CredentialFinder {
     CredentialFinder(
       store: store, options: try ItemOptions.parse(arguments), defaultService: "default",
-      unlock: {})
+      unlock: { _ in })
   }
 
   private func add(

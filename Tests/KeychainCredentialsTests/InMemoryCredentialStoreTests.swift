@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import Testing
 
-@Suite("Store in memory", .timeLimit(.minutes(1)))
+@Suite("Store in memory", .timeLimit(.minutes(10)))
 struct InMemoryCredentialStoreTests {
   @Test(arguments: ContractClause.all)
   func keeps(_ clause: ContractClause) async throws {

@@ -52,10 +52,14 @@ final class Child: Sendable {
   func read(until mark: String? = nil) -> Data {
     var received = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    while mark.map({ !received.suffix($0.utf8.count).elementsEqual($0.utf8) }) ?? true {
+    var isMarked = false
+    while !isMarked {
       let count = Glibc.read(output, &buffer, buffer.count)
       guard count > 0 else { break }
       received += buffer.prefix(count)
+      // What comes after the mark may come with it.
+      let tail = received.suffix(count + (mark?.utf8.count ?? 0))
+      isMarked = mark.map { tail.range(of: Data($0.utf8)) != nil } ?? false
     }
     return received
   }

@@ -18,14 +18,14 @@ final class Desktop: Sendable {
   let environment: [String: String]
   private let script: Child
 
-  init(_ provider: Provider) throws {
+  init(_ provider: Provider, _ variables: [String: String] = [:]) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     // The script ends everything once the command does, which reads until this process lets go.
     let command = ["sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null"]
     script = try Child(
       [root.appending(path: "Scripts/lib/desktop").path, provider.rawValue] + command,
-      ProcessInfo.processInfo.environment)
+      ProcessInfo.processInfo.environment.merging(variables) { $1 })
     let received = script.read(until: "READY=\0")
     var environment: [String: String] = [:]
     for pair in received.split(separator: 0) {

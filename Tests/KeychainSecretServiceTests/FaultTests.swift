@@ -140,6 +140,42 @@ struct FaultTests {
     #expect(try store.text("b") == "third")
   }
 
+  @Test func aProviderThatIsKilledDuringACallIsNoStore() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let store = desktop.store { $0.deadline = .seconds(20) }
+    try store.put("a", "before")
+    // Stopped, it answers nothing; what waits for it learns of its end from the bus.
+    kill(desktop.providerProcess, SIGSTOP)
+    let killer = Thread {
+      usleep(200_000)
+      kill(desktop.providerProcess, SIGKILL)
+    }
+    killer.start()
+    #expect(failure(within: .seconds(10)) { _ = try store.text("a") } == .noStore)
+    let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
+    defer { again.end() }
+    #expect(try store.text("a") == "before")
+  }
+
+  @Test func aSilentPortIsNoBus() throws {
+    let program =
+      "import socket,sys;s=socket.create_server(('127.0.0.1',0));"
+      + "print(s.getsockname()[1],flush=True);sys.stdin.read()"
+    let listener = try Child(
+      ["/usr/bin/python3", "-c", program], ProcessInfo.processInfo.environment)
+    defer {
+      listener.finishInput()
+      listener.wait()
+    }
+    let port = try #require(
+      Int(
+        String(decoding: listener.read(until: "\n"), as: UTF8.self)
+          .trimmingCharacters(in: .newlines)))
+    let address = ["DBUS_SESSION_BUS_ADDRESS": "tcp:host=127.0.0.1,port=\(port)"]
+    #expect(failure { _ = try store(address).credential(for: identity) } == .noStore)
+    #expect(SecretServiceProbe.run(environment: address).failure?.code == .noStore)
+  }
+
   @Test func aBusThatEndedIsNoStore() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
@@ -176,6 +212,38 @@ struct FaultTests {
     #expect(try session.text("a") == "for now")
     #expect(try desktop.store().text("a") == nil)
     #expect(try desktop.store { $0.collection = .named("Login") }.text("a") == nil)
+  }
+
+  @Test func collectionsAreFoundByLabelAndByPath() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    try desktop.store().put("a", "by default")
+    for name in ["Login", "/org/freedesktop/secrets/collection/login"] {
+      let store = desktop.store { $0.collection = .named(name) }
+      #expect(try store.text("a") == "by default", "\(name)")
+      try store.put("b", name)
+      #expect(try desktop.store().text("b") == name)
+    }
+    for name in ["/org/freedesktop/secrets/collection/nothing", "/org/freedesktop/secrets/"] {
+      let store = desktop.store { $0.collection = .named(name) }
+      #expect(failure { _ = try store.text("a") } == .noStore)
+      #expect(failure { try store.put("a", "s") } == .noStore)
+      #expect(failure { _ = try store.search(CredentialQuery()) } == .noStore)
+    }
+  }
+
+  // Somebody may be asked, but nothing on this bus shows questions.
+  @Test func aLockedKeyringWithoutPrompterIsLocked() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    try desktop.store().put("a", "secret")
+    try desktop.lock()
+    var environment = desktop.environment
+    environment["DISPLAY"] = ":4711"
+    let store = desktop.store {
+      $0.interaction = .allowed
+      $0.environment = environment
+    }
+    #expect(failure(within: .seconds(4)) { _ = try store.text("a") } == .locked)
+    #expect(failure(within: .seconds(4)) { try store.put("a", "other") } == .locked)
   }
 
   @Test func whatNoKeyringPromisesIsRefused() throws {

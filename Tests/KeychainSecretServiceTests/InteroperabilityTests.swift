@@ -219,19 +219,19 @@ extension CredentialQuery {
 }
 
 extension Desktop {
-  fileprivate func write(_ secret: String, _ attributes: [String]) throws {
+  func write(_ secret: String, _ attributes: [String]) throws {
     let process = try run(
       "sh", ["-c", #"exec secret-tool store --label="$0" "$@""#, secret] + attributes, input: secret
     )
     #expect(process.status == 0)
   }
 
-  fileprivate func read(_ attributes: String...) throws -> String? {
+  func read(_ attributes: String...) throws -> String? {
     let answer = try run("secret-tool", ["lookup"] + attributes)
     return answer.status == 0 ? String(decoding: answer.output, as: UTF8.self) : nil
   }
 
-  fileprivate func itemCount() throws -> Int {
+  func itemCount() throws -> Int {
     let answer = try run(
       "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets",
       "/org/freedesktop/secrets/aliases/default", "org.freedesktop.DBus.Properties.Get",

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import KeychainSecrets
 
-@Suite("File descriptors", .timeLimit(.minutes(1)))
+@Suite("File descriptors", .timeLimit(.minutes(10)))
 struct FileDescriptorTests {
   @Test("A limit is what it says", arguments: [(0, 0), (1, 0), (5, 5), (6, 5), (5, Int.max)])
   func limitIsWhatItSays(length: Int, limit: Int) throws {

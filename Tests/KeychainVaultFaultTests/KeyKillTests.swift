@@ -9,9 +9,11 @@ import Testing
 /// Kills a process that changes keys and names at random moments.
 @Suite("A changer of keys or names is killed", .timeLimit(.minutes(14)))
 struct KeyKillTests {
+  private let rounds = Thoroughness.kills(30)
+
   @Test func newKeysAreThereOrAreNot() throws {
     var checks: Set<String> = []
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let vault = try TestVault()
       for number in 0..<20 { try vault.handle().put("k\(number)", "secret \(number)") }
       let before = try vault.handle().status().check
@@ -35,7 +37,7 @@ struct KeyKillTests {
   }
 
   @Test func aPassphraseIsChangedOrIsNot() throws {
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let test = try TestVault()
       let key = try test.file("key-file", String(repeating: "k", count: 32))
       let vault = try TestVault(environment: ["KEYCHAIN_KEY_FILE": key])
@@ -55,7 +57,7 @@ struct KeyKillTests {
   }
 
   @Test func aCredentialHasItsOldNameOrItsNewOne() throws {
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let vault = try TestVault()
       try vault.handle().put("k0", "secret")
       let child = try Child(["rename"], on: vault)

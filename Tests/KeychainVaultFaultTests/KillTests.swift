@@ -9,9 +9,11 @@ import Testing
 /// Kills a writing process at random moments.
 @Suite("A writer is killed", .timeLimit(.minutes(14)))
 struct KillTests {
+  private let rounds = Thoroughness.kills(30)
+
   @Test(arguments: 0..<10)
   func whatWasAcknowledgedIsThere(_ group: Int) throws {
-    for attempt in 0..<30 {
+    for attempt in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["items", "k"], on: vault)
       let first = child.waitForFirstLine()
@@ -30,7 +32,7 @@ struct KillTests {
   }
 
   @Test func aCreationIsThereOrIsNot() throws {
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["items", "k", "1"], on: vault)
       usleep(.random(in: 0...80_000))
@@ -52,7 +54,7 @@ struct KillTests {
       longest = UInt32((ContinuousClock.now - start) / .microseconds(1)) * 4 / 3
     }
     var sealed = 0
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let vault = try sealing { child in
         usleep(.random(in: 0...longest))
         _ = child.killed()
@@ -65,7 +67,7 @@ struct KillTests {
       for number in 0..<20 { #expect(try handle.text("k\(number)") == "secret \(number)") }
       #expect(try handle.verify().problems == [])
     }
-    print("killed while sealing anew: \(sealed) of 30 had the new root key")
+    print("killed while sealing anew: \(sealed) of \(rounds) had the new root key")
   }
 
   @Test func anImportIsThereOrIsNot() throws {
@@ -81,7 +83,7 @@ struct KillTests {
       try handle.put("after", "after")
       #expect(try handle.verify().problems == [])
     }
-    print("killed while importing: \(taken) of 30 had the items")
+    print("killed while importing: \(taken) of \(rounds) had the items")
   }
 
   @Test func anExportIsThereOrIsNot() throws {
@@ -97,7 +99,7 @@ struct KillTests {
         from: path, passphrase: SecretBytes(copying: TestVault.passphrase), isDryRun: true)
       #expect(report.addedCount == Self.count)
     }
-    print("killed while exporting: \(made) of 30 were complete")
+    print("killed while exporting: \(made) of \(rounds) were complete")
   }
 
   private static let count = 60
@@ -119,7 +121,7 @@ struct KillTests {
     let files = try VaultFiles(of: sample)
     let words = command.count > 1 ? command : command + [sample.folder.path + "/x.export"]
     var longest: UInt32 = 20_000
-    for attempt in 0...30 {
+    for attempt in 0...rounds {
       try files.restore(to: sample)
       let start = ContinuousClock.now
       let child = try Child(words, on: sample)
@@ -142,7 +144,7 @@ struct KillTests {
       [.device, .recoveryCode],
     ]
     var found: Set<[SlotKind]> = []
-    for _ in 0..<30 {
+    for _ in 0..<rounds {
       let vault = try TestVault()
       try vault.handle().put("a", "secret")
       let recipient = try vault.identity("identity").recipient

@@ -50,6 +50,6 @@ struct ProcessObservationTests {
 
   /// Waits on its own thread: the others of the pool belong to tests that keep them for minutes.
   private func eventually(_ condition: () -> Bool) {
-    for _ in 0..<2000 where !condition() { usleep(10_000) }
+    for _ in 0..<6000 where !condition() { usleep(10_000) }
   }
 }

@@ -49,7 +49,7 @@ private struct Run {
 
   /// Lets each call fail in turn, until the operation makes fewer.
   func all() throws {
-    for nth in stride(from: 1, to: 2000, by: Self.step) {
+    for nth in stride(from: 1, to: 2000, by: Thoroughness.callStep) {
       guard try failing(nth) > 0 else {
         #expect(nth > 1, "no call failed")
         return
@@ -57,13 +57,6 @@ private struct Run {
     }
     Issue.record("the operation never ran without a fault")
   }
-
-  #if DEBUG
-  /// Every third call, which takes a debug build long enough; a release build tries them all.
-  private static let step = 3
-  #else
-  private static let step = 1
-  #endif
 
   /// Runs the operation once.
   ///

@@ -25,7 +25,7 @@ final class ChangeRecorder: Sendable {
   func waited(for count: Int, thenStillFor rest: Duration = .milliseconds(60)) async throws
     -> [CredentialChange]
   {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(60)
     while changes.count < count, .now < end { try await Task.sleep(for: .milliseconds(2)) }
     try await Task.sleep(for: rest)
     return changes

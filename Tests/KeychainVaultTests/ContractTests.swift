@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("The vault keeps the contract of every store", .timeLimit(.minutes(2)))
+@Suite("The vault keeps the contract of every store", .timeLimit(.minutes(10)))
 struct ContractTests {
   @Test(arguments: ContractClause.all)
   func withADeviceSlot(_ clause: ContractClause) async throws {

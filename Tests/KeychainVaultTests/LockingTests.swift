@@ -78,7 +78,7 @@ struct LockingTests {
   @Test func theCacheExpires() throws {
     let vault = try lockedVault()
     try vault.handle(passphrase: "open").unlock(timeout: .milliseconds(1))
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(60)
     while readable(vault).contains("whenUnlocked"), ContinuousClock.now < deadline {
       usleep(50_000)
     }

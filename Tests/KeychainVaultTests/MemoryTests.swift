@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("What stays in memory", .timeLimit(.minutes(2)))
+@Suite("What stays in memory", .timeLimit(.minutes(10)))
 struct MemoryTests {
   @Test func aLivingSecretIsFound() async {
     await #expect(processExitsWith: .success) {

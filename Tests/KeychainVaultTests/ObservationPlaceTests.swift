@@ -8,7 +8,7 @@ import Testing
 @testable import KeychainVault
 
 /// The file of an observed vault comes, goes and is replaced.
-@Suite("Observing a vault that is not always there", .timeLimit(.minutes(2)))
+@Suite("Observing a vault that is not always there", .timeLimit(.minutes(10)))
 struct ObservationPlaceTests {
   private let files = FileManager.default
 
@@ -136,7 +136,7 @@ struct ObservationPlaceTests {
   }
 
   private static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<2000 {
+    for _ in 0..<6000 {
       if try condition() { return true }
       usleep(10_000)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainVault
 
 /// What another handle of the same process does is to an observer as what another process does.
-@Suite("Observing what others change", .timeLimit(.minutes(2)))
+@Suite("Observing what others change", .timeLimit(.minutes(10)))
 struct ObservationTests {
   @Test func changesOfAnotherHandleAreTold() async throws {
     let vault = try TestVault()

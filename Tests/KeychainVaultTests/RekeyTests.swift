@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("New root keys", .timeLimit(.minutes(2)))
+@Suite("New root keys", .timeLimit(.minutes(10)))
 struct RekeyTests {
   private let vault: TestVault
 

@@ -12,6 +12,9 @@ import pytest
 
 from prefs_testing import LIMIT, hinted
 
+# How long a command waits for another if it is not told, in seconds.
+USUAL = 10
+
 
 def run_parallel_sets(home, names: list[str], *options: str) -> dict[str, str]:
   """Starts them all at once; returns the names of those that failed, with their messages."""
@@ -90,7 +93,7 @@ def test_a_writer_waits_for_another_until_its_deadline(home):
     assert home.get("alice") == b"old"
     begin = time.monotonic()
     refused = home.set("alice", b"new", "--deadline", "500ms", code=75)
-    assert 0.4 < time.monotonic() - begin < 3
+    assert 0.4 < time.monotonic() - begin < USUAL
     assert "another process" in refused.error and "try again" in hinted(refused)
   assert home.get("alice") == b"old"
 
@@ -114,7 +117,7 @@ def test_a_reader_waits_for_a_commit_until_its_deadline(home):
     connection.execute("BEGIN EXCLUSIVE")
     begin = time.monotonic()
     home.run("get", "alice", "--deadline", "500ms", code=75)
-    assert 0.4 < time.monotonic() - begin < 3
+    assert 0.4 < time.monotonic() - begin < USUAL
 
 
 def test_the_usual_deadline(home):
@@ -122,7 +125,8 @@ def test_the_usual_deadline(home):
   with writing(home):
     begin = time.monotonic()
     home.set("alice", b"new", code=75)
-    assert 9 < time.monotonic() - begin < 13
+    # No upper limit: a busy machine may take any time, and `run` sets one.
+    assert time.monotonic() - begin > USUAL - 1
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1s", "10x"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
-import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -110,9 +109,8 @@ def test_a_slot_that_asks_for_a_tebibyte_is_refused_at_once(locked):
   greedy = replace(slot, parameters=u64(1 << 40) + slot.parameters[8:])
   locked.rows("UPDATE slot SET parameters = ?, sum = ? WHERE number = ?",
               greedy.parameters, greedy.computed_sum(), greedy.number)
-  begin = time.monotonic()
+  # Who tried that much would be refused the memory, or still be at it when `run` gives up.
   refused = locked.run("get", "whenUnlocked", *locked.passphrase(), code=65)
-  assert time.monotonic() - begin < 3
   assert "slot 2" in refused.error and "damaged" in refused.error
   assert locked.get("always") == b"always"
 

@@ -79,7 +79,7 @@ def test_doctor_says_what_is_lost_without_what_a_person_has(home, make_home):
 @pytest.mark.parametrize("option, environment, chosen", [
   ([], {}, "as there is no session bus"), (["--store", "vault"], {}, "chosen by an option"),
   ([], {"KEYCHAIN_STORE": "vault"}, "KEYCHAIN_STORE"),
-  ([], {"KEYCHAIN_VAULT": "/var/tmp/none.db"}, "as a vault is named")])
+  ([], {"KEYCHAIN_VAULT": "/none/vault.db"}, "as a vault is named")])
 def test_doctor_says_why_this_store(home, option, environment, chosen):
   assert chosen in home.run("doctor", *option, environment=environment).out.decode()
 

@@ -15,6 +15,7 @@ enum BusError: Error, Hashable {
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
+  static let limitExceeded = remote("org.freedesktop.DBus.Error.LimitsExceeded")
   static let noSession = remote("org.freedesktop.Secret.Error.NoSession")
 
   /// Whether the object asked for is not there.
@@ -70,4 +71,8 @@ enum BusError: Error, Hashable {
     default: self = .failed
     }
   }
+}
+
+extension Result {
+  var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

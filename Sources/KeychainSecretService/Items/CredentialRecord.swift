@@ -103,11 +103,10 @@ extension CredentialRecord {
 
   static func read(_ text: String) -> Reading {
     let data = Data(text.utf8)
-    guard let format = try? JSONDecoder().decode(Format.self, from: data).format else {
-      return .damaged
+    if let record = try? JSONDecoder().decode(Self.self, from: data), record.format == 1 {
+      return record.credential.map { .credential($0) } ?? .damaged
     }
-    guard format == 1 else { return format > 1 ? .newerFormat : .damaged }
-    let record = try? JSONDecoder().decode(Self.self, from: data)
-    return record?.credential.map { .credential($0) } ?? .damaged
+    let format = try? JSONDecoder().decode(Format.self, from: data).format
+    return format.map { $0 > 1 } ?? false ? .newerFormat : .damaged
   }
 }

@@ -86,6 +86,14 @@ enum ItemAttributes {
       && !CredentialQuery.isReserved(name) && !name.hasPrefix("gkr:")
   }
 
+  /// What the provider shows: one line.
+  static func label(of credential: Credential) -> String {
+    let text = credential.label ?? credential.identity.description
+    return String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+
   private static let redundant = ["account", "domain"]
   private static let taken: Set<String> = provided.union([
     "user", "object", "domain", application.name, recordName, "Password", "TOTP", "label",

@@ -17,6 +17,27 @@ extension ItemFinder {
     return try own(identity, among: items(paths.first ?? []))
   }
 
+  /// Returns our item of an identity by the fewest messages; `nil` if these do not suffice to tell.
+  ///
+  /// Nothing is asked about locks: attributes that can be read are those of an unlocked keyring.
+  ///
+  /// `further` is what else to ask of the item at once; the answer to it is returned, too.
+  func ownItemAtOnce(
+    _ identity: CredentialIdentity,
+    _ further: (String) throws(KeychainError) -> BusCall? = { _ in nil }
+  ) throws(KeychainError) -> (FoundItem, Result<BusValue, BusError>?)? {
+    let search = operation.results(of: [search(ItemAttributes.search(for: identity))])
+    guard let paths = try? search.first?.get().elements.first?.texts, paths.count == 1,
+      let path = paths.first
+    else { return nil }
+    let question = try further(path)
+    let answers = operation.results(of: [attributes(of: path)] + (question.map { [$0] } ?? []))
+    guard let attributes = try? answers.first?.get().elements.first,
+      let found = try own(identity, among: [ServiceItem(path: path, attributes: attributes)])
+    else { return nil }
+    return (found, answers.dropFirst().first)
+  }
+
   /// Returns our item of an identity, else another program's that has this name.
   ///
   /// - Parameters:
@@ -72,7 +93,7 @@ extension ItemFinder {
           + items.map(\.name).joined(separator: "; "),
         recovery: "remove all but one at the desktop, or store the credential here")
     }
-    guard let item = items.first, var credential = item.ours ?? item.foreign else { return nil }
+    guard let item = items.first, var credential = item.credential else { return nil }
     credential.identity = identity
     return FoundItem(item: item, credential: credential)
   }

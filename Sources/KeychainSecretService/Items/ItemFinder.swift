@@ -64,14 +64,31 @@ struct ItemFinder {
   }
 
   /// Reads items; those that went away meanwhile are left out.
+  ///
+  /// Of ours, one property says everything; providers are slow to tell the others.
   func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
-    let answers = operation.results(
-      of: paths.map { operation.getProperties($0, ServiceOperation.itemInterface) })
+    let items = try read(paths, attributes(of:)) { path, answer in
+      ServiceItem(path: path, attributes: answer)
+    }
+    let others = try read(
+      items.filter { $0.ours == nil }.map(\.path),
+      { operation.getProperties($0, ServiceOperation.itemInterface) },
+      { path, answer in ServiceItem(path: path, properties: answer) })
+    return items.filter { $0.ours != nil } + others
+  }
+
+  func attributes(of path: String) -> BusCall {
+    operation.getProperty(path, ServiceOperation.itemInterface, "Attributes")
+  }
+
+  private func read(
+    _ paths: [String], _ call: (String) -> BusCall, _ item: (String, BusValue) -> ServiceItem
+  ) throws(KeychainError) -> [ServiceItem] {
+    let answers = try operation.manyResults(of: paths.map(call))
     var items: [ServiceItem] = []
     for (path, answer) in zip(paths, answers) {
       if case .failure(let error) = answer, error.isMissingObject { continue }
-      let properties = try value(answer).elements.first ?? .other
-      items.append(ServiceItem(path: path, properties: properties))
+      items.append(item(path, try value(answer).elements.first ?? .other))
     }
     return items
   }

@@ -44,11 +44,11 @@ struct ItemWriter: ~Copyable {
     let attributes = try attributes(of: credential)
     let session = try operation.session()
     let properties = BusValue.properties([
-      (ServiceOperation.itemInterface + ".Label", .string(Self.label(of: credential))),
+      (ServiceOperation.itemInterface + ".Label", .string(ItemAttributes.label(of: credential))),
       (ServiceOperation.itemInterface + ".Attributes", .stringPairs(attributes)),
     ])
     let encrypted = try encrypt(secret, session)
-    operation.hasWritten = true
+    operation.mustNotRepeat = true
     let answer = try operation.answer(
       to: operation.call(
         finder.collection, ServiceOperation.collectionInterface, "CreateItem",
@@ -82,11 +82,11 @@ struct ItemWriter: ~Copyable {
       messages.append(
         operation.call(item.path, ServiceOperation.itemInterface, "SetSecret", [encrypted]))
     }
-    let label = Self.label(of: credential)
+    let label = ItemAttributes.label(of: credential)
     if !label.hasSameBytes(as: item.label) {
       messages.append(operation.setProperty(item.path, "Label", .string(label)))
     }
-    operation.hasWritten = true
+    operation.mustNotRepeat = true
     let answers = operation.results(of: messages)
     guard let failure = answers.compactMap({ $0.error }).first else { return }
     if !failure.endsConnection { restore(item) }
@@ -95,7 +95,7 @@ struct ItemWriter: ~Copyable {
 
   /// Removes an item.
   borrowing func remove(_ item: ServiceItem) throws(KeychainError) {
-    operation.hasWritten = true
+    operation.mustNotRepeat = true
     watch.willRemove(item.path)
     let answer = try operation.answer(
       to: operation.call(item.path, ServiceOperation.itemInterface, "Delete"))
@@ -143,16 +143,4 @@ struct ItemWriter: ~Copyable {
   ) throws(KeychainError) -> BusValue {
     .secret(try session.encrypt(secret.bytes))
   }
-
-  /// What the provider shows: one line.
-  private static func label(of credential: Credential) -> String {
-    let text = credential.label ?? credential.identity.description
-    return String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
-  }
-}
-
-extension Result {
-  fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

@@ -5,7 +5,7 @@ internal import KeychainCredentials
 struct ServiceItem {
   let path: String
   let isLocked: Bool
-  let label: String
+  private let shownLabel: String
   let attributes: CredentialAttributes
   let contents: Contents
 
@@ -27,11 +27,17 @@ struct ServiceItem {
     case unnamed
   }
 
+  /// Reads the attributes of an item, which suffice for one of ours.
+  init(path: String, attributes: BusValue) {
+    self.init(path: path, properties: .properties([("Attributes", attributes)]))
+  }
+
   /// Reads the properties of an item.
   init(path: String, properties: BusValue) {
     self.path = path
     isLocked = properties["Locked"]?.bool ?? false
-    label = properties["Label"]?.text ?? ""
+    let label = properties["Label"]?.text ?? ""
+    shownLabel = label
     var attributes = CredentialAttributes()
     for pair in Self.pairs(properties["Attributes"]) { attributes[pair.name] = pair.value }
     self.attributes = attributes
@@ -52,15 +58,20 @@ struct ServiceItem {
   }
 
   private static func pairs(_ value: BusValue?) -> [(name: String, value: String)] {
-    guard case .variant(let dictionary)? = value else { return [] }
-    return dictionary.pairs.compactMap { pair in
+    (value?.pairs ?? []).compactMap { pair in
       guard let name = pair.key.text, let value = pair.value.text else { return nil }
       return (name, value)
     }
   }
 
+  /// What the provider shows; of ours, what it was given to show.
+  var label: String { ours.map { ItemAttributes.label(of: $0) } ?? shownLabel }
+
   /// How errors name the item: never by a value of its secret.
   var name: String { label.isEmpty ? "the item \(path)" : "the item '\(label)' (\(path))" }
+
+  /// The credential, whoever wrote it; `nil` if it is damaged or has no name.
+  var credential: Credential? { ours ?? foreign }
 
   var ours: Credential? { if case .ours(let credential) = contents { credential } else { nil } }
 

@@ -27,7 +27,7 @@ struct ItemLedger {
 
   /// Takes in an item that is there, and returns what is new about it.
   mutating func note(_ item: ServiceItem) -> [CredentialChange] {
-    guard let credential = item.ours ?? item.foreign else { return [] }
+    guard let credential = item.credential else { return [] }
     let old = entries[item.path]
     entries[item.path] = Entry(identity: credential.identity, version: credential.version)
     if item.ours != nil, old?.version == credential.version { return [] }

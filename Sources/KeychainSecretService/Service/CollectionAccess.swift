@@ -6,8 +6,21 @@ extension ServiceOperation {
     switch configuration.collection {
     case .default: Self.servicePath + "/aliases/default"
     case .session: Self.servicePath + "/collection/session"
-    case .named(let label): try collectionPath(label: label)
+    case .named(let name): try ServiceOperation.isPath(name) ? name : collectionPath(label: name)
     }
+  }
+
+  /// Whether the name of a collection is that of its object: labels have no such form.
+  private static func isPath(_ name: String) -> Bool {
+    name.hasPrefix(servicePath + "/") && !name.hasSuffix("/") && !name.contains("//")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "/"):
+          true
+        default: false
+        }
+      }
   }
 
   private func collectionPath(label: String) throws(KeychainError) -> String? {
@@ -19,7 +32,11 @@ extension ServiceOperation {
       (try? answer.get())?.elements.first?.text?.hasSameBytes(as: label) ?? false
     }
     guard found.count < 2 else {
-      throw KeychainError(.ambiguous, "\(found.count) collections are called '\(label)'")
+      throw KeychainError(
+        .ambiguous,
+        "\(found.count) collections are called '\(label)': "
+          + found.map(\.0).joined(separator: ", "),
+        recovery: "name one by its object path")
     }
     return found.first?.0
   }
@@ -48,6 +65,7 @@ extension ServiceOperation {
     switch configuration.collection {
     case .default: label = "Default keyring"
     case .session: throw noCollection
+    case .named(let name) where ServiceOperation.isPath(name): throw noCollection
     case .named(let name): label = name
     }
     let answer = try answer(

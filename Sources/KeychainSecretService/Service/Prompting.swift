@@ -35,7 +35,7 @@ extension ServiceOperation {
     restartDeadline()
     switch outcome {
     case .completed(let isDismissed, let result):
-      guard !isDismissed else { throw configuration.canPrompt ? .dismissed : denied }
+      guard !isDismissed else { throw hasPrompter ? .dismissed : denied }
       return result
     case .failed(let error):
       note(error)
@@ -46,6 +46,21 @@ extension ServiceOperation {
         .timedOut, "nobody answered the question of the desktop keyring",
         recovery: "answer it at the desktop")
     }
+  }
+
+  /// Whether a question can have been seen.
+  ///
+  /// gnome-keyring leaves it to another program to show its questions, and says that they were dismissed if
+  /// there is none.
+  private var hasPrompter: Bool {
+    guard configuration.canPrompt else { return false }
+    guard connection.ownerIdentity.name?.hasPrefix("gnome-keyring") ?? false else { return true }
+    let name = "org.gnome.keyring.SystemPrompter"
+    let bus = connection.bus
+    let answers = results(of: [
+      bus.busCall("ListNames", []), bus.busCall("ListActivatableNames", []),
+    ])
+    return answers.contains { (try? $0.get())?.elements.first?.texts.contains(name) ?? false }
   }
 
   private func dismiss(_ path: String) {

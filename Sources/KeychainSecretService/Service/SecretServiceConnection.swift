@@ -22,14 +22,13 @@ final class SecretServiceConnection: Sendable {
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     bus = try BusConnection(address, Libsecret.shared(), deadline)
     do throws(BusError) {
-      var owner = try bus.owner(of: Self.name, deadline)
-      if owner == nil {
+      var found = try bus.owner(of: Self.name, deadline)
+      if found == nil {
         try bus.activate(Self.name, deadline)
-        owner = try bus.owner(of: Self.name, deadline)
+        found = try bus.owner(of: Self.name, deadline)
       }
-      guard let owner else { throw .closed }
-      self.owner = owner
-      ownerIdentity = try bus.identity(of: owner, deadline)
+      guard let found else { throw .closed }
+      (owner, ownerIdentity) = (found.name, found.identity)
     } catch {
       throw Self.noProvider(error)
     }
@@ -80,34 +79,32 @@ extension BusConnection {
       arguments: arguments)
   }
 
-  /// The unique name of whoever owns a name; `nil` if nobody does.
-  func owner(of name: String, _ deadline: Deadline) throws(BusError) -> String? {
-    do throws(BusError) {
-      let answer = try result(of: busCall("GetNameOwner", [.string(name)]), deadline)
-      return answer.elements.first?.text
-    } catch {
-      if error == .remote("org.freedesktop.DBus.Error.NameHasNoOwner") { return nil }
-      throw error
+  /// The unique name of whoever owns a name, and its user and process, which the bus knows from the
+  /// kernel; `nil` if nobody does.
+  ///
+  /// All of it is asked at once. The name is asked for again at the end, since its owner may change while
+  /// the bus answers.
+  func owner(
+    of name: String, _ deadline: Deadline
+  ) throws(BusError) -> (name: String, identity: ProcessIdentity)? {
+    let methods = [
+      "GetNameOwner", "GetConnectionUnixUser", "GetConnectionUnixProcessID", "GetNameOwner",
+    ]
+    let answers = results(of: methods.map { busCall($0, [.string(name)]) }, deadline)
+    if case .failure(.remote("org.freedesktop.DBus.Error.NameHasNoOwner"))? = answers.first {
+      return nil
     }
+    let values = try answers.map { answer throws(BusError) in try answer.get().elements.first }
+    guard values.count == methods.count, let owner = values[0]?.text, let user = values[1]?.number,
+      let process = values[2]?.number, owner == values[3]?.text
+    else { throw .closed }
+    let identity = ProcessIdentity(
+      user: UInt32(truncatingIfNeeded: user), process: Int32(truncatingIfNeeded: process))
+    return (owner, identity)
   }
 
   /// Asks the bus to start the program of a name.
   func activate(_ name: String, _ deadline: Deadline) throws(BusError) {
     _ = try result(of: busCall("StartServiceByName", [.string(name), .uint32(0)]), deadline)
-  }
-
-  /// The user and process behind a unique name, which the bus knows from the kernel.
-  func identity(of owner: String, _ deadline: Deadline) throws(BusError) -> ProcessIdentity {
-    let answers = results(
-      of: ["GetConnectionUnixUser", "GetConnectionUnixProcessID"].map {
-        busCall($0, [.string(owner)])
-      }, deadline)
-    let numbers = try answers.map { answer throws(BusError) in
-      try answer.get().elements.first?.number
-    }
-    guard let user = numbers.first ?? nil else { throw .failed }
-    return ProcessIdentity(
-      user: UInt32(truncatingIfNeeded: user),
-      process: Int32(truncatingIfNeeded: numbers.last.flatMap { $0 } ?? 0))
   }
 }

@@ -30,6 +30,13 @@ final class SecretSession: @unchecked Sendable {
       throw unsafe Self.failure(error, bus.library)
     }
     unsafe self.service = service
+    let algorithms = unsafe functions.secret_service_get_session_algorithms(service)
+    guard let algorithms = unsafe algorithms, unsafe String(cString: algorithms) != "plain" else {
+      unsafe functions.g_object_unref(UnsafeMutableRawPointer(service))
+      throw KeychainError(
+        .refused, "the desktop keyring offers no encryption for secrets on the session bus",
+        recovery: "use another program for the desktop keyring, or the vault")
+    }
     path =
       if let path = unsafe functions.secret_service_get_session_dbus_path(service) {
         unsafe String(cString: path)

@@ -10,8 +10,8 @@ final class ServiceOperation {
   /// What went wrong on the bus, if something did.
   private(set) var failure: BusError?
 
-  /// Whether a message was sent that changes something.
-  var hasWritten = false
+  /// Whether something happened that a second attempt would do twice: a change, or a secret handed out.
+  var mustNotRepeat = false
 
   init(
     _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
@@ -30,6 +30,33 @@ final class ServiceOperation {
     for case .failure(let error) in results { note(error) }
     return results
   }
+
+  /// Makes any number of calls, many at a time, each batch with a deadline of its own: a large keyring
+  /// takes longer than a single call may.
+  ///
+  /// A bus limits how many calls may wait for answers. What it refused is asked again, as the others have
+  /// been answered by then.
+  ///
+  /// - Throws: ``KeychainError`` if the provider stops answering.
+  func manyResults(
+    of calls: [BusCall]
+  ) throws(KeychainError) -> [Result<BusValue, BusError>] {
+    var answers: [Result<BusValue, BusError>] = calls.map { _ in .failure(.limitExceeded) }
+    var open = Array(calls.indices)
+    while let first = open.first {
+      let batch = open.prefix(Self.batchCount)
+      let results = results(of: batch.map { calls[$0] })
+      if let failure, failure.endsConnection { throw KeychainError(failure) }
+      for (index, result) in zip(batch, results) { answers[index] = result }
+      let refused = zip(batch, results).filter { $0.1.error == .limitExceeded }.map(\.0)
+      guard refused.first != first else { throw KeychainError(.limitExceeded) }
+      open = refused + open.dropFirst(batch.count)
+      if !open.isEmpty { restartDeadline() }
+    }
+    return answers
+  }
+
+  static let batchCount = 1000
 
   func result(of call: BusCall) throws(BusError) -> BusValue {
     guard let result = results(of: [call]).first else { throw .failed }

@@ -16,7 +16,7 @@ package final class KeyedRecords: Sendable {
     let nanoseconds: Int
   }
 
-  private let device: DeviceKeys
+  let device: DeviceKeys
   private let locations: Locations
   private let name: String
   private let resolved = Mutex<String?>(nil)
@@ -158,36 +158,6 @@ package final class KeyedRecords: Sendable {
   }
 
   private static let maximumCount = 4096
-}
-
-extension KeyedRecords {
-  private static let checkLabel = "check: "
-
-  /// A text with its check, which also ties it to its file's name.
-  private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> SecretBytes {
-    guard let check = try check(text, fileName) else {
-      throw KeychainError(.internalFailure, "there is no device key to write a record with")
-    }
-    return try SecretBytes(bytesOf: text + Self.checkLabel + check + "\n")
-  }
-
-  /// The text of a file, or `nil` if its check does not hold.
-  private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
-    guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
-    let text = String(contents[..<range.lowerBound])
-    guard let check = try check(text, fileName), contents[range.upperBound...] == check + "\n"
-    else { return nil }
-    return text
-  }
-
-  private func check(_ text: String, _ fileName: String) throws(KeychainError) -> String? {
-    guard let secret = try device.find() else { return nil }
-    let fields = FieldWriter.fields { writer in
-      writer.text(fileName)
-      writer.text(text)
-    }
-    return try Derivation.shortTag(secret.secret.bytes, "pk1/record.check", fields).hexadecimal
-  }
 
   private static func isFileName(_ name: String) -> Bool {
     name.utf8.count == 32 && name.utf8.allSatisfy { 48...57 ~= $0 || 97...102 ~= $0 }
@@ -200,16 +170,6 @@ extension KeyedRecords.Stamp {
     self.init(
       identity: stat.identity, size: stat.size, seconds: changed.tv_sec,
       nanoseconds: changed.tv_nsec)
-  }
-}
-
-extension SecretBytes {
-  fileprivate init(bytesOf text: String) throws(KeychainError) {
-    do throws(SecretsError) {
-      try self.init(copying: text)
-    } catch {
-      throw KeychainError(error)
-    }
   }
 }
 

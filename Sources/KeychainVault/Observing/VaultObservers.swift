@@ -71,6 +71,9 @@ final class VaultObservers: Sendable {
       look.begin()
       let thread = Thread { [self] in wait(on: watch) }
       thread.start()
+      // Before `start` returns, no name is passed on to the kernel. The thread cannot end meanwhile:
+      // that takes the lock that is held here.
+      thread.name = "vault-observer"
       watching = .running(watch)
       return nil
     } catch {
@@ -86,7 +89,6 @@ final class VaultObservers: Sendable {
   }
 
   private func wait(on watch: FileWatch) {
-    Thread.current.name = "vault-observer"
     defer { watch.close() }
     var pause: CInt = -1
     while true {

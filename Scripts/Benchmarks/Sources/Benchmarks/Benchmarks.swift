@@ -16,6 +16,7 @@ struct Benchmarks: ParsableCommand {
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case preferences, library, batches, keyring, processes
+    case secretService = "secret-service"
   }
 
   func run() throws {
@@ -40,6 +41,7 @@ struct Benchmarks: ParsableCommand {
     case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
     case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
     case .keyring: return try KeyringBenchmarks(vaults: vaults, effort: effort).run()
+    case .secretService: return try SecretServiceBenchmarks(effort: effort, prefs: prefs).run()
     case .processes:
       let programs = ProcessBenchmarks.Programs(
         prefs: prefs, bareGet: bareGet, peakMemory: peakMemory)

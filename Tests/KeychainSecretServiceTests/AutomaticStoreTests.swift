@@ -1,0 +1,130 @@
+import CredentialStoreContract
+import Foundation
+import Keychain
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import Synchronization
+import Testing
+
+@testable import KeychainSecretService
+
+extension Desktop {
+  /// A handle that chooses, as a program of this desktop would have it, with a home below `folder`.
+  func automaticStore(
+    _ folder: HomeFolder, _ change: (inout AutomaticStore.Configuration) -> Void = { _ in }
+  ) -> AutomaticStore {
+    let environment = environment.merging([
+      "XDG_DATA_HOME": folder.path + "/data", "XDG_STATE_HOME": folder.path + "/state",
+    ]) { _, own in own }
+    var configuration = AutomaticStore.Configuration()
+    configuration.vault.environment = VaultEnvironment(environment)
+    configuration.secretService.environment = environment
+    change(&configuration)
+    return AutomaticStore(configuration: configuration)
+  }
+}
+
+/// A home folder, which is removed with the object.
+final class HomeFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  var path: String { url.path }
+}
+
+@Suite("The choice of store on a desktop", .serialized, .timeLimit(.minutes(2)))
+struct AutomaticStoreTests {
+  private static let desktop = Result { try Desktop(.gnomeKeyring) }
+
+  @Test(arguments: ContractClause.all)
+  func keeps(_ clause: ContractClause) async throws {
+    let desktop = try Self.desktop.get()
+    let folder = try HomeFolder()
+    try desktop.store().removeEverything()
+    try await clause.check(desktop.automaticStore(folder))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/data"))
+  }
+
+  @Test func itDecidesOnceAndKeepsToIt() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let folder = try HomeFolder()
+    let store = desktop.automaticStore(folder)
+    let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
+    #expect(try store.decision(for: identity).reason == .keyringAvailable)
+    try store.put("a", "s")
+    #expect(try store.decision(for: identity).reason == .record)
+    kill(desktop.providerProcess, SIGKILL)
+    desktop.waitForEndOfProvider()
+    expect(.noStore) { _ = try store.text("a") }
+    // What has no store yet gets none that was not decided on.
+    let other = CredentialIdentity.genericPassword(service: "other", account: "a")
+    #expect(try store.decision(for: other).reason == .keyringAvailable)
+    expect(.noStore) { try store.store(Credential(other), secret: SecretBytes(copying: "s")) }
+    #expect(try !store.vault.isThere())
+    let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
+    defer { again.end() }
+    #expect(try store.text("a") == "s")
+  }
+
+  @Test func aProviderThatTheBusStartsCounts() throws {
+    let desktop = try Desktop(.none)
+    try desktop.makeProviderActivatable(
+      "/usr/bin/gnome-keyring-daemon --start --foreground --components=secrets")
+    let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
+    let folder = try HomeFolder()
+    let store = desktop.automaticStore(folder)
+    // Looking starts nothing, and choosing does; a keyring cannot be made without a question.
+    #expect(store.outlook(for: nil).probe.isActivatable && !desktop.hasProvider)
+    let decision = try store.decision(for: identity)
+    #expect(decision.place == .vault && desktop.hasProvider)
+    guard case .keyringUnavailable = decision.reason else {
+      Issue.record("\(decision)")
+      return
+    }
+  }
+
+  @Test func bothStoresAreObservedAndSearched() async throws {
+    let desktop = try Self.desktop.get()
+    let folder = try HomeFolder()
+    try desktop.store().removeEverything()
+    let store = desktop.automaticStore(folder)
+    let inVault = CredentialIdentity.genericPassword(service: "in the vault", account: "v")
+    let forced = desktop.automaticStore(folder) { $0.choice = .vault }
+    try forced.store(Credential(inVault), secret: SecretBytes(copying: "1"))
+    let seen = Mutex<[String]>([])
+    let observation = store.observe { change in
+      seen.withLock { $0.append("\(change.kind) \(change.identity?.account ?? "")") }
+    }
+    try store.put("a", "1")
+    try forced.remove(inVault)
+    for _ in 0..<500 where seen.withLock({ $0.count }) < 2 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(seen.withLock { $0.sorted() } == ["added a", "removed v"])
+    withExtendedLifetime(observation) {}
+    try forced.store(Credential(inVault), secret: SecretBytes(copying: "2"))
+    let found = try store.search(CredentialQuery())
+    #expect(found.credentials.map(\.identity.account).sorted() == ["a", "v"])
+  }
+
+  /// A credential is listed where `secret(for:)` finds it.
+  @Test func aSearchOfAllStoresShowsEachServiceInItsOwn() throws {
+    let desktop = try Self.desktop.get()
+    let folder = try HomeFolder()
+    try desktop.store().removeEverything()
+    let store = desktop.automaticStore(folder)
+    try store.put("a", "keyring")
+    try desktop.automaticStore(folder) { $0.choice = .vault }.put("hidden", "vault")
+    let found = try store.search(CredentialQuery())
+    #expect(found.credentials.map(\.identity.account) == ["a"])
+    #expect(try store.text("hidden") == nil)
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Keychain
+import KeychainVault
+import Testing
+
+@testable import KeychainSecretService
+
+/// What preferences promise their caller holds on every store alike.
+@Suite("Preferences on every store", .serialized, .timeLimit(.minutes(1)))
+struct PreferencesTests {
+  enum Kind: CaseIterable {
+    case memory, vault, gnomeKeyring
+  }
+
+  private static let desktop = Result { try Desktop(.gnomeKeyring) }
+
+  /// Preferences over an empty store, which has its home in a folder.
+  private func preferences(
+    _ kind: Kind, _ folder: HomeFolder
+  ) throws -> KeychainPreferences {
+    let desktop = try Self.desktop.get()
+    try desktop.store().removeEverything()
+    let store: any CredentialStore =
+      switch kind {
+      case .memory: InMemoryCredentialStore()
+      case .vault: desktop.automaticStore(folder) { $0.choice = .vault }
+      case .gnomeKeyring: desktop.automaticStore(folder)
+      }
+    return KeychainPreferences(service: "preferences", store: store)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func valuesComeBackAsTheyWere(_ kind: Kind) throws {
+    let folder = try HomeFolder()
+    let keychain = try preferences(kind, folder)
+    let date = Date(timeIntervalSinceReferenceDate: 123_456_789.123456)
+    let values: [(String, any Hashable & Sendable)] = [
+      ("text", "two\nlines\0"), ("empty", ""), ("data", Data([0, 255, 10])), ("truth", true),
+      ("greatest", Int.max), ("number", 0.1), ("date", date),
+      ("address", URL(filePath: "/a b")),
+    ]
+    for (key, value) in values { try keychain.set(value, for: key) }
+    for (key, value) in values {
+      let found = try keychain.value(for: key) as? AnyHashable
+      #expect(found == AnyHashable(value), "\(key)")
+    }
+    try keychain.set([1, 2], for: "list")
+    try keychain.set(["a": ["b": 1.5]], for: "table")
+    #expect(try keychain.value([Int].self, for: "list") == [1, 2])
+    #expect(try keychain.value([String: [String: Double]].self, for: "table") == ["a": ["b": 1.5]])
+    #expect(Set(try keychain.allKeys()) == Set(values.map(\.0) + ["list", "table"]))
+  }
+
+  @Test(arguments: Kind.allCases)
+  func absenceChangeAndRemoval(_ kind: Kind) throws {
+    let folder = try HomeFolder()
+    let keychain = try preferences(kind, folder)
+    #expect(try keychain.string(for: "k") == nil && keychain.lastError == nil)
+    #expect(keychain["k"] == nil && keychain.lastStatus == errSecItemNotFound)
+    try keychain.set("1", for: "k")
+    let update = CredentialUpdate(label: .set("l"), attributes: [("a", "b")])
+    try keychain.update(update, for: "k")
+    try keychain.set("2", for: "k")
+    let credential = try keychain.credential(for: "k")
+    #expect(credential?.label == "l" && credential?.attributes["a"] == "b")
+    try keychain.rename("k", to: "n")
+    #expect(try keychain.string(for: "n") == "2")
+    expect(.notFound) { try keychain.rename("k", to: "n") }
+    #expect(try !keychain.contains("k") && keychain.contains("n"))
+    #expect(try keychain.removeValue(for: "n") && !keychain.removeValue(for: "n"))
+    try keychain.set("1", for: "x")
+    try keychain.removeAll()
+    #expect(try keychain.allKeys().isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func groupsExpiryAndAccessibility(_ kind: Kind) throws {
+    let folder = try HomeFolder()
+    let keychain = try preferences(kind, folder)
+    try keychain.set("1", for: "k")
+    keychain.accessGroup = "g"
+    #expect(try keychain.string(for: "k") == nil)
+    keychain.accessibility = .afterFirstUnlockThisDeviceOnly
+    try keychain.set("2", for: "k")
+    #expect(try keychain.credential(for: "k")?.accessibility == .afterFirstUnlockThisDeviceOnly)
+    try keychain.update(CredentialUpdate(expires: .set(.distantPast)), for: "k")
+    expect(.expired) { _ = try keychain.string(for: "k") }
+    #expect(keychain.string(forKey: "k") == nil && keychain.lastError?.code == .expired)
+    keychain.accessibility = .whenPasscodeSetThisDeviceOnly
+    expect(.refused) { try keychain.set("3", for: "p") }
+    #expect(try keychain.string(for: "p") == nil)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func changesAreTold(_ kind: Kind) async throws {
+    let folder = try HomeFolder()
+    let keychain = try preferences(kind, folder)
+    var changes = keychain.changes().makeAsyncIterator()
+    try await keychain.set("1", for: "a")
+    #expect(await changes.next() == .some("a"))
+    try await keychain.removeValue(for: "a")
+    #expect(await changes.next() == .some("a"))
+  }
+}
