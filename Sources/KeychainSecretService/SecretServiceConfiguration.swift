@@ -54,6 +54,12 @@ extension SecretServiceStore {
 
     /// The one with this label, or with this object path, which begins with `/org/freedesktop/secrets/`.
     case named(String)
+
+    /// The object of the collection that is forgotten.
+    static let sessionPath = "/org/freedesktop/secrets/collection/session"
+
+    /// Whether this is the collection that is forgotten, by whatever name.
+    package var endsWithSession: Bool { self == .session || self == .named(Self.sessionPath) }
   }
 
   /// Whether the provider may ask.

@@ -51,6 +51,6 @@ public struct StoreDecision: Hashable, Sendable {
   /// What lies in a vault that was named is found where it is named again, and the session's collection
   /// ends with the session.
   var canBeRecorded: Bool {
-    reason != .namedVault && place != .secretService(.session)
+    reason != .namedVault && !place.endsWithSession
   }
 }

@@ -27,6 +27,14 @@ public enum StorePlace: Hashable, Sendable {
   /// In a collection of the desktop keyring.
   case secretService(SecretServiceStore.Collection)
 
+  /// Whether what is stored there is gone after the session, so that nothing must rely on it.
+  var endsWithSession: Bool {
+    switch self {
+    case .vault: false
+    case .secretService(let collection): collection.endsWithSession
+    }
+  }
+
   /// The kind of store.
   public var kind: StoreKind {
     switch self {

@@ -21,6 +21,9 @@ struct StoreOptions: ParsableArguments {
   var sessionOnly = false
 
   func validate() throws {
+    if collection?.isEmpty == true {
+      throw ValidationError(UserInterface.Usage.emptyCollection)
+    }
     if collection != nil && sessionOnly {
       throw ValidationError(UserInterface.Usage.oneCollection)
     }

@@ -10,6 +10,7 @@ extension UserInterface {
     static let duration = "write a time such as 500ms, 10s, 2m or 1h"
     static let store =
       "choose one of " + StoreChoice.allCases.map(\.rawValue).joined(separator: ", ")
+    static let emptyCollection = "the name of the collection is empty"
     static let oneCollection = "--collection and --session-only exclude each other"
     static let collectionOfKeyring =
       "--collection and --session-only choose the desktop keyring, and --store another store"

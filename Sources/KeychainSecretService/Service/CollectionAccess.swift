@@ -5,7 +5,7 @@ extension ServiceOperation {
   func collectionPath() throws(KeychainError) -> String? {
     switch configuration.collection {
     case .default: Self.servicePath + "/aliases/default"
-    case .session: Self.servicePath + "/collection/session"
+    case .session: SecretServiceStore.Collection.sessionPath
     case .named(let name): try ServiceOperation.isPath(name) ? name : collectionPath(label: name)
     }
   }
@@ -24,9 +24,17 @@ extension ServiceOperation {
   }
 
   private func collectionPath(label: String) throws(KeychainError) -> String? {
+    guard !label.isEmpty else {
+      throw KeychainError(
+        .invalidArgument, "the name of the collection is empty",
+        recovery: "use its label or object path")
+    }
     let list = try answer(
       to: getProperty(Self.servicePath, Self.serviceInterface, "Collections"))
-    let paths = list.elements.first?.texts ?? []
+    // What ends with the session is not found by a label, which may be any: gnome-keyring's has none.
+    let paths = (list.elements.first?.texts ?? []).filter {
+      $0 != SecretServiceStore.Collection.sessionPath
+    }
     let labels = results(of: paths.map { getProperty($0, Self.collectionInterface, "Label") })
     let found = zip(paths, labels).filter { _, answer in
       (try? answer.get())?.elements.first?.text?.hasSameBytes(as: label) ?? false
