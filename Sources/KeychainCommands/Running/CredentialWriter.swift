@@ -48,7 +48,15 @@ struct CredentialWriter {
     _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
     condition: Condition
   ) throws(KeychainError) {
-    let old = condition == .mustBeNew ? nil : try store.credential(for: identity)
+    var old: Credential?
+    var modeOfNew = StoreMode.addOnly
+    do throws(KeychainError) {
+      if condition != .mustBeNew { old = try store.credential(for: identity) }
+    } catch {
+      // Beside several items of other programs, ours is the one that is meant from then on.
+      guard error.code == .ambiguous, condition == .none else { throw error }
+      modeOfNew = .addOrReplace
+    }
     // A command before the pipe that failed must not cost the secret that is there.
     guard old == nil || secret.count > 0 || allowsEmpty else { throw .emptyReplacement(identity) }
     var base = old ?? Credential(identity)
@@ -56,7 +64,7 @@ struct CredentialWriter {
     base.contentType = nil
     let mode: StoreMode =
       switch condition {
-      case .none: old.map { .replace(version: $0.version) } ?? .addOnly
+      case .none: old.map { .replace(version: $0.version) } ?? modeOfNew
       case .mustBeNew: .addOnly
       case .mustHave(let version): .replace(version: version)
       }
