@@ -59,7 +59,11 @@ struct ListCommand: KeychainSubcommand {
       session.interface.say(UserInterface.ofOtherDevices(result.otherDeviceCount))
     }
     if let failure = result.failures.first { throw failure }
-    guard result.damaged.isEmpty else { throw .damagedItems(result.damaged) }
+    guard result.damaged.isEmpty else {
+      let records = try session.stores.records.all().unreadable
+      throw result.damaged.allSatisfy(records.contains)
+        ? .damagedRecords(result.damaged) : .damagedItems(result.damaged)
+    }
   }
 
   private func print(_ credentials: [Credential]) throws(KeychainError) {

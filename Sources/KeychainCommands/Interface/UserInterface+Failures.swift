@@ -198,6 +198,14 @@ extension KeychainError {
       recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
   }
 
+  static func damagedRecords(_ paths: [String]) -> Self {
+    Self(
+      .damaged,
+      "which store some services have is not known, as these records are damaged: "
+        + paths.joined(separator: "; "),
+      recovery: UserInterface.findingTheStore)
+  }
+
   static func notIntact(_ problems: Int) -> Self {
     Self(
       .damaged, "the vault is not intact: \(problems) problem\(problems == 1 ? "" : "s") found",

@@ -16,14 +16,19 @@ extension UserInterface {
     return pairs
   }
 
+  /// What to do about a record of a store that is damaged.
+  static let findingTheStore =
+    "say which store is meant with --store or KEYCHAIN_STORE, look there, and remove the file"
+
   /// What to do where services have their credentials in a keyring that is not here.
   static func storeSteps(_ diagnosis: Diagnosis) -> [String] {
     let records = try? diagnosis.outlook.records.get()
+    let steps = records?.unreadable.isEmpty == false ? ["for each record: " + findingTheStore] : []
     guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,
       records?.places.contains(where: { $0.kind == .secretService }) == true
-    else { return [] }
+    else { return steps }
     let path = KeychainCommandContext.current.commandPath
-    return [
+    return steps + [
       "services have credentials in the desktop keyring, which is not here: use them within its "
         + "session, or move them into the vault there, with '\(path) migrate'"
     ]
