@@ -164,7 +164,7 @@ def test_what_stays_is_told_and_named(home, keyring):
   assert "would copy 2 items" in dry.error and keyring_items(keyring) == []
   moved = home.run(*TO_KEYRING, "--remove-source", code=79)
   assert "'bound' of service 'a' is whenUnlockedThisDeviceOnly" in moved.error
-  assert "service 'a' keeps the vault" in moved.error
+  assert "service 'a' keeps its store" in moved.error
   assert "copied 2 items to the desktop keyring; 1 removed from the source; 1 stayed" in moved.error
   assert of_keyring(keyring) == {("", "a", "free"): b"2", ("", "b", "other"): b"3"}
   assert set(of_vault(home)) == {("", "a", "bound"), ("", "a", "free")}
@@ -173,6 +173,19 @@ def test_what_stays_is_told_and_named(home, keyring):
   assert report["staying"][0]["code"] == "refused"
   assert report["staying"][0]["credential"]["account"] == "bound"
   assert report["incompleteServices"] == [{"service": "a"}]
+
+
+def test_a_service_of_another_collection_stays_where_it_is_found(home, keyring):
+  home.set("alice", b"1", "--service", "s", "--collection", "Login")
+  home.set("stray", b"2", "--service", "s", "--store", "secret-service")
+  home.set("bob", b"3", "--service", "t")
+  for options in ("--dry-run",), ("--remove-source",):
+    refused = home.run(*TO_VAULT, *options, code=79)
+    assert "the collection 'Login'" in refused.error and "--collection" in hinted(refused)
+  assert of_vault(home) == {("", "t", "bob"): b"3"}
+  assert home.get("alice", "--service", "s") == b"1"
+  home.run(*TO_VAULT, "--collection", "Login", "--remove-source")
+  assert home.get("alice", "--service", "s") == b"1" and keyring_items(keyring) == []
 
 
 def test_conflicts_are_left_alone_unless_told_otherwise(home, keyring):

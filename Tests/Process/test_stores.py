@@ -138,6 +138,25 @@ def test_collections(home, keyring):
   assert home.get("alice", "--service", "u") == b"4"
   assert "collection: label Login\n" in "".join(
     path.read_text() for path in (home.state / "stores").iterdir())
+  # A label that is empty, as by a variable that is, could be that of the session's collection.
+  home.set("alice", b"5", "--service", "v", "--collection", "", code=64)
+  session = "/org/freedesktop/secrets/collection/session"
+  home.set("alice", b"6", "--service", "v", "--collection", session)
+  home.run("get", "alice", "--service", "v", code=44)
+  assert home.get("alice", "--service", "v", "--session-only") == b"6"
+
+
+def test_a_name_that_others_use_twice(home, keyring):
+  for program in ("one", "two"):
+    secret_tool(keyring, "store", "--label", program, "service", "s", "account", "a",
+                "application", program, input=program.encode())
+  refused = home.run("get", "a", "--service", "s", code=76)
+  assert "'one'" in refused.error and "store the credential here" in hinted(refused)
+  home.set("a", b"ours", "--service", "s", "--create-only", code=76)
+  home.set("a", b"ours", "--service", "s")
+  assert home.get("a", "--service", "s") == b"ours"
+  for program in ("one", "two"):
+    assert secret_tool(keyring, "lookup", "application", program) == program.encode()
 
 
 def test_accessibilities(home, keyring):
@@ -156,7 +175,8 @@ def test_a_damaged_record_is_no_absence(home):
   for command in (["get", "alice"], ["doctor", "--service", "default"], ["list"]):
     refused = home.run(*command, code=65)
     assert str(record) in refused.error
-  assert "--store" in hinted(home.run("get", "alice", code=65))
+  for command in ("get", "alice"), ("list",):
+    assert "--store" in hinted(home.run(*command, code=65))
   assert home.get("alice", "--store", "vault") == b"secret"
   record.unlink()
   assert home.get("alice") == b"secret"

@@ -43,6 +43,10 @@ public struct CredentialMigration: Sendable {
   /// them there.
   public var removesOtherPrograms = false
 
+  /// Is called before a credential of a service or server is copied; what it throws of one service keeps
+  /// that where it is.
+  package var mayChangeOver: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
+
   /// Is called for each service whose credentials are all in the target, before any of them is removed
   /// from the source.
   ///

@@ -6,6 +6,7 @@ extension MigrationRun {
   mutating func copy(_ credential: Credential) throws(KeychainError) {
     do throws(KeychainError) {
       guard canLeave(credential) else { throw .boundToDevice(credential) }
+      try migration.mayChangeOver?(credential.identity.service)
       try transfer(credential.identity)
     } catch {
       // The next listing shows what became of it.

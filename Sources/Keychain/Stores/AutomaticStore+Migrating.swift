@@ -6,7 +6,8 @@ extension AutomaticStore {
   ///
   /// Once everything of a service is in the target, the target is recorded as the service's store, and
   /// programs find it there. A vault that is named by its path is no service's usual one, so moving
-  /// to it records nothing.
+  /// to it records nothing. A service that has a third place keeps it, and nothing of it is copied:
+  /// what it has there would not be found any more.
   ///
   /// - Parameters:
   ///   - source: Where the credentials are.
@@ -23,15 +24,30 @@ extension AutomaticStore {
     }
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
     migration.environment = configuration.vault.environment
+    migration.mayChangeOver = { [self] identity throws(KeychainError) in
+      try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
+    }
     migration.whenComplete = { [self] identity throws(KeychainError) in
       try changeOver(ServiceName(identity), to: target)
     }
     return migration
   }
 
+  /// Throws if the credentials of a service are in neither of the places of a migration.
+  private func checkPlace(
+    of service: ServiceName, isOneOf places: [StorePlace]
+  ) throws(KeychainError) {
+    guard !isVaultNamed, let own = try records.place(of: service), !places.contains(own) else {
+      return
+    }
+    throw KeychainError(
+      .refused, "\(service) has its credentials in \(own.words)",
+      recovery: "move them first, and name their collection with --collection")
+  }
+
   /// Makes a place the one of a service.
   private func changeOver(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
-    guard place != .secretService(.session) else { return }
+    guard !place.endsWithSession else { return }
     if isVaultNamed {
       // The service's own store may be another vault, whose credentials stay what it has.
       guard place != .vault, try records.place(of: service) == nil, try canRecord() else { return }

@@ -79,6 +79,9 @@ struct MigrateCommand: KeychainSubcommand {
 
   func validate() throws {
     if from == to { throw ValidationError(UserInterface.Usage.sameStores) }
+    if collection?.isEmpty == true {
+      throw ValidationError(UserInterface.Usage.emptyCollection)
+    }
     if service != nil && server != nil {
       throw ValidationError(UserInterface.Usage.serviceOrServerToMove)
     }
@@ -132,7 +135,7 @@ struct MigrateCommand: KeychainSubcommand {
     for obstacle in report.obstacles { interface.say(UserInterface.stays(obstacle)) }
     for name in report.damaged { interface.say(UserInterface.isDamaged(name)) }
     for service in report.incompleteServices {
-      interface.say(UserInterface.staysBehind(service, in: from, isDryRun: dryRun))
+      interface.say(UserInterface.staysBehind(service, outOf: to, isDryRun: dryRun))
     }
     interface.say(UserInterface.summary(of: report, to: to, isDryRun: dryRun))
     if report.otherDeviceCount > 0 {

@@ -26,15 +26,15 @@ extension UserInterface {
 
   /// A service or server that has not changed over.
   static func staysBehind(
-    _ service: CredentialIdentity, in source: StoreKind, isDryRun: Bool
+    _ service: CredentialIdentity, outOf target: StoreKind, isDryRun: Bool
   ) -> String {
     let name =
       switch service.kind {
       case .genericPassword(let service, _): "service '\(service)'"
       case .internetPassword(let password): "server '\(password.server)'"
       }
-    return "\(name) \(isDryRun ? "would keep" : "keeps") \(Self.name(of: source)) as its store, "
-      + "as not everything of it is in the other"
+    return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
+      + "\(isDryRun ? "would be" : "is") in \(Self.name(of: target))"
   }
 
   /// Why a credential stays where it is.
@@ -78,6 +78,7 @@ extension KeychainError {
       "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
         + UserInterface.name(of: source),
       recovery: codes.contains(.alreadyExists)
-        ? "--overwrite replaces credentials of the target that differ" : nil)
+        ? "--overwrite replaces credentials of the target that differ"
+        : report.obstacles.first?.reason.recovery)
   }
 }
