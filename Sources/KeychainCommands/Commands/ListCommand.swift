@@ -61,8 +61,8 @@ struct ListCommand: KeychainSubcommand {
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else {
       let records = try session.stores.records.all().unreadable
-      throw result.damaged.allSatisfy(records.contains)
-        ? .damagedRecords(result.damaged) : .damagedItems(result.damaged)
+      guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
+      throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
   }
 

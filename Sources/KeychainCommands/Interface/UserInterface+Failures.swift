@@ -198,12 +198,12 @@ extension KeychainError {
       recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
   }
 
-  static func damagedRecords(_ paths: [String]) -> Self {
+  static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {
     Self(
       .damaged,
-      "which store some services have is not known, as these records are damaged: "
+      "which store some services have is not known, as these records cannot be read: "
         + paths.joined(separator: "; "),
-      recovery: UserInterface.findingTheStore)
+      recovery: UserInterface.findingTheStore(hasDeviceKey: hasDeviceKey))
   }
 
   static func notIntact(_ problems: Int) -> Self {

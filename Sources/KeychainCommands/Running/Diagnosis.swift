@@ -22,6 +22,9 @@ struct Diagnosis {
   /// What makes the vault unusable.
   let vaultFailure: KeychainError?
 
+  /// Whether the key is here without which no record of a store can be read.
+  let hasDeviceKey: Bool
+
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -30,6 +33,7 @@ struct Diagnosis {
   init(_ session: Session, service: ServiceName?) {
     outlook = session.stores.outlook(for: service)
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
+    hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
