@@ -99,7 +99,7 @@ package final class KeyedRecords: Sendable {
   package func all() throws(KeychainError) -> [(path: String, text: String?)] {
     let folder = try folder()
     // One that cannot be listed must not look like an empty one.
-    guard unsafe access(folder, F_OK) == 0 else {
+    guard unsafe access(folder, R_OK | X_OK) == 0 else {
       guard errno == ENOENT || errno == ENOTDIR else { throw .system(.current, "read", folder) }
       return []
     }
