@@ -110,6 +110,7 @@ struct MigrationTests {
     // A service is found in one store only, so what could move is still where the rest of it is.
     #expect(try scene.source.texts() == ["bound": "1", "free": "2"])
     #expect(report.completeServices == [.test("", service: "second")])
+    #expect(report.strandedCount == 1)
   }
 
   @Test func aServiceIsWholeOnlyWithAllItsGroups() throws {

@@ -165,11 +165,12 @@ def test_what_stays_is_told_and_named(home, keyring):
   moved = home.run(*TO_KEYRING, "--remove-source", code=79)
   assert "'bound' of service 'a' is whenUnlockedThisDeviceOnly" in moved.error
   assert "service 'a' keeps its store" in moved.error
+  assert "1 item of services that keep their store is in both now" in moved.error
   assert "copied 2 items to the desktop keyring; 1 removed from the source; 1 stayed" in moved.error
   assert of_keyring(keyring) == {("", "a", "free"): b"2", ("", "b", "other"): b"3"}
   assert set(of_vault(home)) == {("", "a", "bound"), ("", "a", "free")}
   report = home.run(*TO_KEYRING, "--json", code=79).json
-  assert report["unchanged"] == 1 and report["copied"] == 0
+  assert report["unchanged"] == 1 and report["copied"] == 0 and report["inBoth"] == 1
   assert report["staying"][0]["code"] == "refused"
   assert report["staying"][0]["credential"]["account"] == "bound"
   assert report["incompleteServices"] == [{"service": "a"}]

@@ -31,6 +31,11 @@ struct MigrationLedger {
 
   func count(of outcome: Outcome) -> Int { entries.values.count { $0.outcome == outcome } }
 
+  /// How many of some credentials are in both stores.
+  func count(of isMeant: (CredentialIdentity) -> Bool) -> Int {
+    entries.count { isMeant($0.key) && $0.value.isInSource }
+  }
+
   /// Whether a credential is in the target, as it is now.
   func isCopied(_ credential: Credential) -> Bool {
     entries[credential.identity].map {

@@ -43,6 +43,9 @@ public struct MigrationReport: Hashable, Sendable {
     public let reason: KeychainError
   }
 
+  /// How many credentials are in both stores, as their service keeps its own.
+  public internal(set) var strandedCount = 0
+
   /// Whether everything that was to move is in the target.
   public var isComplete: Bool {
     obstacles.isEmpty && damaged.isEmpty && otherDeviceCount == 0

@@ -157,6 +157,8 @@ struct MigrationRun {
     report.replacedCount = ledger.count(of: .replaced)
     report.unchangedCount = ledger.count(of: .unchanged)
     report.obstacles = ledger.obstacles
+    let incomplete = Set(report.incompleteServices)
+    report.strandedCount = ledger.count(of: { incomplete.contains($0.service) })
     return report
   }
 

@@ -138,6 +138,9 @@ struct MigrateCommand: KeychainSubcommand {
       interface.say(UserInterface.staysBehind(service, outOf: to, isDryRun: dryRun))
     }
     interface.say(UserInterface.summary(of: report, to: to, isDryRun: dryRun))
+    if report.strandedCount > 0, !dryRun {
+      interface.say(UserInterface.isInBoth(report.strandedCount))
+    }
     if report.otherDeviceCount > 0 {
       interface.say(UserInterface.ofOtherDevices(report.otherDeviceCount))
     }

@@ -11,6 +11,9 @@ struct MigrationJSON: Encodable {
   let unchanged: Int
   let removed: Int
 
+  /// How many are in both stores, as their service keeps its own.
+  let inBoth: Int
+
   /// The credentials that stay in the source, with the reason.
   let staying: [Staying]
   let damaged: [String]
@@ -46,6 +49,7 @@ struct MigrationJSON: Encodable {
     overwritten = report.replacedCount
     unchanged = report.unchangedCount
     removed = report.removedCount
+    inBoth = report.strandedCount
     staying = report.obstacles.map { obstacle in
       Staying(
         credential: CredentialIdentityJSON(obstacle.identity),

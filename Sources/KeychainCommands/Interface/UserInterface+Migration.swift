@@ -46,6 +46,10 @@ extension UserInterface {
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
+  static func isInBoth(_ count: Int) -> String {
+    "\(items(count)) of services that keep their store \(are(count)) in both now"
+  }
+
   static func leftToOthers(_ count: Int) -> String {
     "\(items(count)) of other programs \(are(count)) left to them; "
       + "--other-programs moves \(count == 1 ? "it" : "them"), too"
