@@ -105,6 +105,10 @@ def test_another_choice_is_followed_and_told(home, keyring):
   assert home.get("alice", "--service", "s", "--store", "vault") == b"2"
   assert home.get("alice", "--service", "s") == b"1"
   assert home.run("get", "alice", "--service", "s", "--store", "vault").error == ""
+  for command in "get", "show", "delete":
+    missed = home.run(command, "bob", "--service", "s", "--store", "vault", code=44)
+    assert "its credentials in the desktop keyring" in hinted(missed)
+  assert hinted(home.run("get", "bob", "--service", "s", code=44)) == ""
   named = str(home.folder / "own.db")
   home.set("alice", b"3", "--service", "s", "--vault", named)
   assert home.get("alice", "--service", "s", environment={"KEYCHAIN_VAULT": named}) == b"3"
@@ -146,6 +150,16 @@ def test_collections(home, keyring):
   assert home.get("alice", "--service", "v", "--session-only") == b"6"
 
 
+def test_records_without_their_device_key(home, keyring):
+  home.set("alice", b"1", "--service", "s")
+  (home.state / "device.key").rename(home.folder / "away")
+  for command in ("get", "alice", "--service", "s"), ("list",):
+    refused = home.run(*command, code=65)
+    assert "put device.key back" in hinted(refused) and "remove" not in hinted(refused)
+  (home.folder / "away").rename(home.state / "device.key")
+  assert home.get("alice", "--service", "s") == b"1"
+
+
 def test_a_name_that_others_use_twice(home, keyring):
   for program in ("one", "two"):
     secret_tool(keyring, "store", "--label", program, "service", "s", "account", "a",
@@ -177,6 +191,7 @@ def test_a_damaged_record_is_no_absence(home):
     assert str(record) in refused.error
   for command in ("get", "alice"), ("list",):
     assert "--store" in hinted(home.run(*command, code=65))
+  assert any("remove the file" in step for step in home.run("doctor", "--json").json["next"])
   assert home.get("alice", "--store", "vault") == b"secret"
   record.unlink()
   assert home.get("alice") == b"secret"

@@ -12,6 +12,14 @@ extension AutomaticStore {
     return decision
   }
 
+  /// The place of a service's credentials where another one was chosen explicitly.
+  package func placePassedOver(of identity: CredentialIdentity) -> StorePlace? {
+    guard let explicit = try? chooser.explicit(), let own = ownPlace(of: ServiceName(identity)),
+      own != explicit.place
+    else { return nil }
+    return own
+  }
+
   /// Gives a service its store, as its first credential is about to be written.
   ///
   /// - Returns: The decision that holds: another process may have been faster with another one.

@@ -34,7 +34,7 @@ struct DeleteCommand: KeychainSubcommand {
       try session.store.remove(identity, expectedVersion: expectedVersion)
     else {
       if ifExists { return }
-      throw .notFound(finder.exactIdentity(account: account))
+      throw session.notFound(finder.exactIdentity(account: account))
     }
   }
 }

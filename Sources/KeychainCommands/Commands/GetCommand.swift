@@ -60,7 +60,9 @@ struct GetCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.finder(item).identity(account: account, attributes: attribute)
-    guard let stored = try session.store.secret(for: identity) else { throw .notFound(identity) }
+    guard let stored = try session.store.secret(for: identity) else {
+      throw session.notFound(identity)
+    }
     guard allowExpired || !stored.credential.isExpired() else { throw .expired(stored.credential) }
     if json {
       var answer = CredentialJSON(stored.credential)

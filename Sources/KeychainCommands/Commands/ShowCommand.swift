@@ -29,7 +29,7 @@ struct ShowCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.finder(item).existing(account: account)
     guard let credential = try session.store.credential(for: identity) else {
-      throw .notFound(identity)
+      throw session.notFound(identity)
     }
     try StandardOutput.write(
       json

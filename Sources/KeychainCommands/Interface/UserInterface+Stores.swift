@@ -16,14 +16,28 @@ extension UserInterface {
     return pairs
   }
 
-  /// What to do about a record of a store that is damaged.
-  static let findingTheStore =
-    "say which store is meant with --store or KEYCHAIN_STORE, look there, and remove the file"
+  /// What to do about records of stores that cannot be read; without the device key, none can.
+  static func findingTheStore(hasDeviceKey: Bool) -> String {
+    hasDeviceKey
+      ? "say which store is meant with --store or KEYCHAIN_STORE, look there, and remove the file"
+      : "put device.key back from a backup, or say which store is meant with --store or "
+        + "KEYCHAIN_STORE"
+  }
+
+  /// What to do where another store was chosen than the one that a service has.
+  static func lookingElsewhere(_ place: StorePlace) -> String {
+    "this service has its credentials in the \(name(of: place)); without the choice of a store, "
+      + "that is where they are looked for"
+  }
 
   /// What to do where services have their credentials in a keyring that is not here.
   static func storeSteps(_ diagnosis: Diagnosis) -> [String] {
     let records = try? diagnosis.outlook.records.get()
-    let steps = records?.unreadable.isEmpty == false ? ["for each record: " + findingTheStore] : []
+    var steps: [String] = []
+    if records?.unreadable.isEmpty == false, diagnosis.failure == nil {
+      let step = findingTheStore(hasDeviceKey: diagnosis.hasDeviceKey)
+      steps.append("for a service of a damaged record, " + step)
+    }
     guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,
       records?.places.contains(where: { $0.kind == .secretService }) == true
     else { return steps }

@@ -61,6 +61,14 @@ struct Session {
     }
   }
 
+  /// That a credential is not there, with a word where its service has another store than was chosen.
+  func notFound(_ identity: CredentialIdentity) -> KeychainError {
+    let failure = KeychainError.notFound(identity)
+    guard let place = stores.placePassedOver(of: identity) else { return failure }
+    return KeychainError(
+      failure.code, failure.message, recovery: UserInterface.lookingElsewhere(place))
+  }
+
   /// The vault, for what only a vault can do.
   var vault: Vault { stores.vault }
 
