@@ -124,6 +124,7 @@ let package = Package(
         "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
         "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
       ],
+      exclude: ["SAMPLES.md"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "CryptoPrephirencesTests",
