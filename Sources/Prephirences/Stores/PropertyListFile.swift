@@ -9,20 +9,20 @@ struct PropertyListFile {
   func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
     let data = try AtomicFile(path: path).read()
     var format = Format.xml
-    guard Self.isPlain(data),
+    guard Self.isSafe(data),
       let root = try? PropertyListSerialization.propertyList(
-        from: data, options: [], format: &format) as? PreferencesDictionary
+        from: data, options: [], format: &format) as? PreferencesDictionary,
+      PropertyListForm.isPlain(root)
     else {
       throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
     }
     return (PropertyListForm.decode(root: root), format)
   }
 
-  /// Whether data can be given to Foundation, which takes references of archives, too, and then
-  /// stops the process.
-  private static func isPlain(_ data: Data) -> Bool {
-    if data.starts(with: Data("bplist".utf8)) { return BinaryPropertyList(data)?.isPlain == true }
-    return data.range(of: Data("CF$UID".utf8)) == nil
+  /// Whether data can be given to Foundation, which a damaged binary property list stops, and the
+  /// whole process with it.
+  private static func isSafe(_ data: Data) -> Bool {
+    !data.starts(with: Data("bplist".utf8)) || BinaryPropertyList(data)?.isPlain == true
   }
 
   func write(
@@ -47,12 +47,16 @@ extension PropertyListForm {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
       do throws(Unstorable) {
+        if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
         let form = try encode(value)
         root[key] = form
         root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
       } catch {
         throw .unstorable(key, error.type)
       }
+    }
+    if isReference(root) {
+      throw .unstorable(referenceKey, type(of: root[referenceKey] ?? root))
     }
     return root
   }

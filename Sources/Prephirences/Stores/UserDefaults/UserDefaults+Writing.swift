@@ -33,7 +33,13 @@ extension UserDefaults: MutablePreferencesType {
     of value: Any, forKey key: PreferenceKey
   ) throws(PreferencesError) -> Any {
     do throws(PropertyListForm.Unstorable) {
-      return try PropertyListForm.encode(value)
+      let form = try PropertyListForm.encode(value)
+      // The one would make all of the file unreadable, the other would be read under another key.
+      if PropertyListForm.isReference([key: form]) || PropertyListForm.beginsWithByteOrderMark(key)
+      {
+        throw PropertyListForm.Unstorable(type: type(of: value))
+      }
+      return form
     } catch {
       throw .unstorable(key, error.type)
     }
