@@ -7,22 +7,11 @@ struct PropertyListFile {
   let path: String
 
   func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
-    let data = try AtomicFile(path: path).read()
-    var format = Format.xml
-    guard Self.isSafe(data),
-      let root = try? PropertyListSerialization.propertyList(
-        from: data, options: [], format: &format) as? PreferencesDictionary,
-      PropertyListForm.isPlain(root)
-    else {
+    let list = PropertyListReader.read(try AtomicFile(path: path).read())
+    guard let list, let root = list.root as? PreferencesDictionary else {
       throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
     }
-    return (PropertyListForm.decode(root: root), format)
-  }
-
-  /// Whether data can be given to Foundation, which a damaged binary property list stops, and the
-  /// whole process with it.
-  private static func isSafe(_ data: Data) -> Bool {
-    !data.starts(with: Data("bplist".utf8)) || BinaryPropertyList(data)?.isPlain == true
+    return (PropertyListForm.decode(root: root), list.format)
   }
 
   func write(
