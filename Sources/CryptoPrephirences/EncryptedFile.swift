@@ -21,13 +21,11 @@ struct EncryptedFile {
       }
       return (values, nil)
     }
-    var format = PropertyListSerialization.PropertyListFormat.xml
-    let root = try? PropertyListSerialization.propertyList(
-      from: plain, options: options, format: &format)
-    guard let values = root as? PreferencesDictionary else {
+    let list = PropertyListReader.read(plain, options: options)
+    guard let list, let values = list.root as? PreferencesDictionary else {
       throw CryptoPrephirencesError.failedToDeserializePropertyList
     }
-    return (values, format)
+    return (values, list.format)
   }
 
   func write(_ plain: Data, atomically: Bool = true) throws {

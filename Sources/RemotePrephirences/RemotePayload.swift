@@ -25,9 +25,10 @@ enum RemotePayload {
       case .json(let options):
         return try JSONSerialization.jsonObject(with: data, options: options)
       case .propertyList(let options):
-        guard !PropertyListDepth.exceeds(greatestDepth, in: data) else { throw malformed }
-        return try PropertyListSerialization.propertyList(
-          from: data, options: options, format: nil)
+        guard !PropertyListDepth.exceeds(greatestDepth, in: data),
+          let list = PropertyListReader.read(data, options: options)
+        else { throw malformed }
+        return list.root
       case .custom(let read): return try read(data)
       }
     } catch {

@@ -35,6 +35,7 @@ extension PreferencesTool {
     let values: [Any] = [
       1...2, (1, 2), NSObject(), [1...2], ["a": 1...2], [1: 2], [Int?.none], NSNull(),
       [NSNull()], CGRect.zero, Set([1]), { 1 }, Int.self, UUID.self,
+      ["CF$UID": 1], [["CF$UID": 1.5]], ["\u{feff}a": 1],
     ]
     for value in values {
       defaults["k"] = "old"
@@ -43,6 +44,11 @@ extension PreferencesTool {
       expect(defaults.lastPreferencesError?.code == .unstorable, "\(type(of: value)): no error")
       let isThrown = (try? defaults.save(["k": value, "other": 1])) == nil
       expect(isThrown && defaults["other"] == nil, "\(type(of: value)): a part was stored")
+    }
+    for key in ["CF$UID", "\u{feff}k"] {
+      defaults[key] = 1
+      expect(defaults[key] == nil, "the key \(key.debugDescription) was stored")
+      expect(defaults.lastPreferencesError?.code == .unstorable, "\(key): no error")
     }
     defaults["k"] = CGFloat(1.5)
     expect(defaults["k"] as? Double == 1.5 && defaults.lastPreferencesError == nil, "CGFloat")

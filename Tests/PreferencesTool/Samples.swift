@@ -49,7 +49,8 @@ struct Sample {
 
   static let texts = [
     "", " ", "a\0b", "\u{1}\r\n\t\u{85}\u{2028}", "e\u{301}", "\u{e9}", "\u{301}", "<&>\"'", "😀👨‍👩‍👧",
-    "\u{fffe}\u{ffff}", "\u{10ffff}", "]]>", "12", "YES", String(repeating: "x", count: 100_000),
+    "\u{fffe}\u{ffff}", "\u{10ffff}", "]]>", "12", "YES", "\u{feff}text", "CF$UID",
+    String(repeating: "x", count: 100_000),
   ]
 
   /// Every plist type, number width and kind of collection.
@@ -93,6 +94,7 @@ struct Sample {
       Sample("uuids", ["a": UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")]),
       Sample("data in array", [Data([1]), Data()]),
       Sample("keys", ["": 1, "a\0b": 2, "\u{301}": 3, "😀": 4]),
+      Sample("no reference", ["CF$UID": "1"]), Sample("no references", ["CF$UID": 1, "a": 2]),
       Sample("mixed", [1, "a", true, 2.5, date, Data([1]), ["k": [Any]()]] as [Any]) { read in
         guard let read = read as? [Any], read.count == 7 else { return false }
         return read[0] as? Int == 1 && read[1] as? String == "a" && read[2] as? Bool == true

@@ -35,6 +35,7 @@ struct TypedGetterTests {
       Case(Int.max, .max, Double(Int.max), true, "\(Int.max)"),
       Case(UInt64.max, -1, Double(UInt64.max), true, "\(UInt64.max)"),
       Case(Decimal(string: "2.75") as Any, 2, 2.75, true, "2.75"),
+      Case(CGFloat(2.75), 2, 2.75, true, "2.75"),
       Case(NSNumber(value: 3.7), 3, 3.7, true, "3.7"),
       Case(NSNumber(value: 7), 7, 7, true, "7"),
       Case(NSNumber(value: UInt64.max), -1, Double(UInt64.max), true, "\(UInt64.max)"),

@@ -43,6 +43,23 @@ struct PayloadTests {
     #expect(values["d"] as? Date == date && values["x"] as? Data == Data([1]))
   }
 
+  @Test func whatNoPropertyListHasIsMalformed() {
+    // A dictionary of one key: a set of one text, on which Foundation's reader stops the process.
+    let set: [UInt8] = [0xD1, 1, 2, 0x51, 0x61, 0xC1, 1]
+    // The same of a reference of an archive.
+    let reference: [UInt8] = [0xD1, 1, 2, 0x51, 0x61, 0x80, 1]
+    for objects in [set, reference] {
+      let offsets: [UInt8] = [8, 11, 13]
+      var data = Data("bplist00".utf8)
+      data += objects + offsets
+      data += [0, 0, 0, 0, 0, 0, 1, 1] as [UInt8]
+      for number in [3, 0, 15] as [UInt8] { data += Array(repeating: 0, count: 7) + [number] }
+      #expect(throws: RemoteError.self) {
+        try RemotePayload.values(of: data, .propertyList())
+      }
+    }
+  }
+
   @Test func depthOfPropertyListsIsCountedBeforeTheyAreRead() {
     func nested(_ count: Int) -> Data {
       Data(

@@ -11,7 +11,10 @@ enum ExactDates {
   static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
 
   /// Whether a key is one beside another.
-  static func isBeside(_ key: PreferenceKey) -> Bool { key.hasPrefix(prefix) }
+  static func isBeside(_ key: PreferenceKey) -> Bool {
+    // By bytes: a key may begin with what joins the character before it.
+    key.utf8.starts(with: prefix.utf8)
+  }
 
   /// Returns what is to be kept beside a value; `nil` if it has no fractions.
   static func list(of form: Any) -> [Double]? {

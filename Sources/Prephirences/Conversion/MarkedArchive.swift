@@ -11,6 +11,7 @@ struct MarkedArchive {
     case uuid = "UUID"
     case decimal = "Decimal"
     case date = "Date"
+    case text = "String"
   }
 
   private static let markKey = "PrephirencesType"
@@ -26,6 +27,8 @@ struct MarkedArchive {
   init(_ date: Date) {
     self.init(date.timeIntervalSinceReferenceDate.description as NSString, .date)
   }
+
+  init(_ text: String) { self.init(text as NSString, .text) }
 
   private init(_ object: some NSObject & NSCoding, _ mark: Mark) {
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
@@ -49,6 +52,7 @@ struct MarkedArchive {
     case .url: object as? URL
     case .uuid: (object as? String).flatMap(UUID.init(uuidString:))
     case .decimal: (object as? String).flatMap { Decimal(string: $0) }
+    case .text: object as? String
     case .date:
       (object as? String).flatMap(Double.init).map(Date.init(timeIntervalSinceReferenceDate:))
     }

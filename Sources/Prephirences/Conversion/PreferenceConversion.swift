@@ -20,6 +20,7 @@ struct PreferenceConversion {
     case let value as Bool where isBool: value ? "1" : "0"
     case let number as any LosslessStringConvertible & Numeric: number.description
     case let value as Decimal: value.description
+    case let value as CGFloat: Double(value).description
     default: number?.stringValue
     }
   }

@@ -5,6 +5,7 @@ internal import Foundation
 /// | value | in the property list | read again |
 /// | --- | --- | --- |
 /// | `String`, `Bool`, `Data`, `Date` | the same | the same |
+/// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
 /// | number of any width | integer or real | `NSNumber`, which casts to each type that holds it |
 /// | `URL`, `UUID`, `Decimal`, dates out of the calendar | data: a ``MarkedArchive`` | the same |
 /// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
@@ -16,7 +17,8 @@ enum PropertyListForm {
     let type: Any.Type
   }
 
-  private static let maximumDepth = 200
+  /// The levels of arrays and dictionaries that a value may have.
+  static let maximumDepth = 200
 
   /// Returns the form of a value.
   ///
@@ -26,11 +28,10 @@ enum PropertyListForm {
       throw Unstorable(type: type(of: value))
     }
     let type = type(of: value)
-    if type == String.self || type == Int.self || type == Bool.self || type == Double.self {
-      return value
-    }
+    if type == Int.self || type == Bool.self || type == Double.self { return value }
     if type is AnyClass { return try encode(bridging: value, depth: depth) }
     switch value {
+    case let text as String: return beginsWithByteOrderMark(text) ? MarkedArchive(text).data : value
     case is Data: return value
     case let date as Date: return encode(date)
     case let array as [Any]:
@@ -40,10 +41,36 @@ enum PropertyListForm {
     case let dictionary as PreferencesDictionary:
       var form: PreferencesDictionary = [:]
       for (key, value) in dictionary.droppingNil() {
+        guard !beginsWithByteOrderMark(key) else { throw Unstorable(type: type) }
         form[key] = try encode(value, depth: depth + 1)
       }
+      if isReference(form) { throw Unstorable(type: type) }
       return form
     default: return try encode(scalar: value)
+    }
+  }
+
+  /// Whether Foundation reads a dictionary of an XML property list as a reference of an archive, and
+  /// so never as what it was.
+  static func isReference(_ form: PreferencesDictionary) -> Bool {
+    form.count == 1 && form[referenceKey].flatMap(number) != nil && !(form[referenceKey] is Bool)
+  }
+
+  /// The only key of a dictionary that is read as a reference if its value is a number.
+  static let referenceKey = "CF$UID"
+
+  /// Whether text begins with a byte order mark, which Foundation drops when it reads XML.
+  static func beginsWithByteOrderMark(_ text: String) -> Bool {
+    text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
+  }
+
+  /// Whether nothing in what Foundation has read is a reference.
+  static func isPlain(_ form: Any) -> Bool {
+    switch form {
+    case is String, is NSNumber, is Date, is Data: true
+    case let array as [Any]: array.allSatisfy(isPlain)
+    case let dictionary as [AnyHashable: Any]: dictionary.values.allSatisfy(isPlain)
+    default: false
     }
   }
 

@@ -7,6 +7,7 @@ package struct AtomicFile {
   package init(path: String) { self.path = path }
 
   package func read() throws(PreferencesError) -> Data {
+    if path.utf8.contains(0) { throw .system(EINVAL, "cannot open the file '\(path)'") }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno, "cannot open the file '\(path)'") }
     defer { close(descriptor) }
@@ -20,13 +21,18 @@ package struct AtomicFile {
   /// Writes the file and waits until it is on disk.
   ///
   /// A symbolic link is followed. The file keeps its permissions; a new one is closed to others. If
-  /// `atomically`, the old file stays until the new one is complete.
+  /// `atomically`, the old file stays until the new one is complete, and what is no regular file is
+  /// not replaced.
   package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
     guard atomically else {
       return try Self.write(data, to: target, O_WRONLY | O_CREAT | O_TRUNC)
     }
-    let folder = (target as NSString).deletingLastPathComponent
+    var status = stat()
+    // Replacing would take a device or a pipe away from everybody.
+    if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      throw PreferencesError(.inputOutput, "cannot replace '\(target)', which is no regular file")
+    }
     let temporary = "\(target).\(UInt64.random(in: .min ... .max)).tmp"
     do throws(PreferencesError) {
       try Self.write(data, to: temporary, O_WRONLY | O_CREAT | O_EXCL, like: target)
@@ -37,20 +43,26 @@ package struct AtomicFile {
       unlink(temporary)
       throw error
     }
-    try Self.synchronize(folder: folder.isEmpty ? "." : folder)
+    try Self.synchronize(folder: Self.folder(of: target))
   }
 
   /// The path at the end of symbolic links, which need not exist.
   private func target() throws(PreferencesError) -> String {
+    if path.utf8.contains(0) { throw .system(EINVAL, "cannot write the file '\(path)'") }
     var path = path
     for _ in 0..<40 {
       guard
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
       else { return path }
-      let folder = (path as NSString).deletingLastPathComponent as NSString
-      path = link.hasPrefix("/") ? link : folder.appendingPathComponent(link)
+      path = link.hasPrefix("/") ? link : "\(Self.folder(of: path))/\(link)"
     }
     throw .system(ELOOP, "cannot write the file '\(path)'")
+  }
+
+  // Foundation's own stops the process for the path ".".
+  private static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func write(

@@ -7,22 +7,11 @@ struct PropertyListFile {
   let path: String
 
   func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
-    let data = try AtomicFile(path: path).read()
-    var format = Format.xml
-    guard Self.isPlain(data),
-      let root = try? PropertyListSerialization.propertyList(
-        from: data, options: [], format: &format) as? PreferencesDictionary
-    else {
+    let list = PropertyListReader.read(try AtomicFile(path: path).read())
+    guard let list, let root = list.root as? PreferencesDictionary else {
       throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
     }
-    return (PropertyListForm.decode(root: root), format)
-  }
-
-  /// Whether data can be given to Foundation, which takes references of archives, too, and then
-  /// stops the process.
-  private static func isPlain(_ data: Data) -> Bool {
-    if data.starts(with: Data("bplist".utf8)) { return BinaryPropertyList(data)?.isPlain == true }
-    return data.range(of: Data("CF$UID".utf8)) == nil
+    return (PropertyListForm.decode(root: root), list.format)
   }
 
   func write(
@@ -47,12 +36,16 @@ extension PropertyListForm {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
       do throws(Unstorable) {
+        if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
         let form = try encode(value)
         root[key] = form
         root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
       } catch {
         throw .unstorable(key, error.type)
       }
+    }
+    if isReference(root) {
+      throw .unstorable(referenceKey, type(of: root[referenceKey] ?? root))
     }
     return root
   }

@@ -113,6 +113,18 @@ struct ObservingTests {
     withExtendedLifetime(observation) {}
   }
 
+  @Test func valuesMayBeNestedDeeply() {
+    func nested() -> Any { (0..<5000).reduce(1 as Any) { value, _ in [value] } }
+    let store = SampleStore()
+    store["a"] = nested()
+    let observation = store.observe(forKey: "a") { [recorder] _ in
+      recorder.record(PreferenceChange("b", to: 1))
+    }
+    store["a"] = nested()
+    #expect(recorder.texts.count == 1)
+    withExtendedLifetime(observation) {}
+  }
+
   @Test func storeIsNotKeptAlive() {
     weak var weakStore: SampleStore?
     let observation: PreferenceObservation

@@ -33,7 +33,13 @@ extension UserDefaults: MutablePreferencesType {
     of value: Any, forKey key: PreferenceKey
   ) throws(PreferencesError) -> Any {
     do throws(PropertyListForm.Unstorable) {
-      return try PropertyListForm.encode(value)
+      let form = try PropertyListForm.encode(value)
+      // The one would make all of the file unreadable, the other would be read under another key.
+      if PropertyListForm.isReference([key: form]) || PropertyListForm.beginsWithByteOrderMark(key)
+      {
+        throw PropertyListForm.Unstorable(type: type(of: value))
+      }
+      return form
     } catch {
       throw .unstorable(key, error.type)
     }
@@ -136,11 +142,15 @@ extension UserDefaults: MutablePreferencesType {
   /// arguments, and those of the system, stay.
   public func clearAll() {
     // Of keys that are canonically equivalent, a dictionary names but one at a time, and user
-    // defaults save but one change at a time.
+    // defaults save the removal of one only together with that of the others.
     var remaining = Int.max
     while case let keys = dictionaryRepresentation().keys, keys.count < remaining {
       remaining = keys.count
-      for key in keys { removeObject(forKey: key) }
+      for key in keys {
+        removeObject(forKey: key)
+        removeObject(forKey: key.precomposedStringWithCanonicalMapping)
+        removeObject(forKey: key.decomposedStringWithCanonicalMapping)
+      }
       record([])
     }
   }

@@ -1,0 +1,57 @@
+internal import Foundation
+internal import Prephirences
+internal import Testing
+
+@Suite("Files of property lists")
+struct PlistFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func whatIsNoRegularFileIsNotReplaced() throws {
+    #expect(mkfifo(folder("pipe"), 0o600) == 0)
+    for path in [".", "..", "/", "", folder.path, folder("pipe"), "/dev/null"] {
+      let plist = Plist(["a": 1], filePath: path)
+      #expect(!plist.write() && plist.lastError?.code != .unstorable, "\(path)")
+    }
+    var status = stat()
+    #expect(stat(folder("pipe"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+  }
+
+  @Test func pathsDoNotEndAtZero() throws {
+    let plist = Plist(["a": 1], filePath: folder("a\0b"))
+    #expect(!plist.write() && !plist.write(false) && !plist.read())
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test func linksAreFollowed() throws {
+    #expect(symlink("b/c", folder("a")) == 0 && mkdir(folder("b"), 0o700) == 0)
+    let plist = Plist(["a": 1], filePath: folder("a"))
+    #expect(plist.write() && Plist(filePath: folder("b/c"))?["a"] as? Int == 1)
+  }
+
+  @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+  func referencesAreRefused(_ format: PropertyListSerialization.PropertyListFormat) throws {
+    let path = folder("a.plist")
+    try Plist(["a": "CF$UID"], filePath: path, format: format).writeFile()
+    #expect(Plist(filePath: path)?["a"] as? String == "CF$UID")
+    let values: [PreferencesDictionary] = [
+      ["CF$UID": 1], ["a": ["CF$UID": 1]], ["a": [["CF$UID": 2.5]]], ["\u{feff}a": 1],
+    ]
+    for values in values {
+      let plist = Plist(values, filePath: path, format: format)
+      #expect(!plist.write() && plist.lastError?.code == .unstorable)
+    }
+    #expect(Plist(filePath: path)?["a"] as? String == "CF$UID")
+  }
+
+  @Test(arguments: ["CF$UID", "CF&#36;UID", "<![CDATA[CF$UID]]>"])
+  func referencesAreDamage(_ key: String) throws {
+    let reference = "<dict><key>\(key)</key><integer>1</integer></dict>"
+    for value in [reference, "<array>\(reference)</array>"] {
+      let text = "<plist version=\"1.0\"><dict><key>a</key>\(value)</dict></plist>"
+      try Data(text.utf8).write(to: URL(filePath: folder("a.plist")))
+      #expect(Plist(filePath: folder("a.plist")) == nil)
+    }
+  }
+}
