@@ -24,39 +24,40 @@ struct ComposingTests {
 
   @Test func composite() throws {
     let folder = try TemporaryFolder()
-    try PropertyListEncoder().encode(["a": "file", "b": "file"])
+    try PropertyListEncoder().encode(["first": "file", "second": "file"])
       .write(to: URL(fileURLWithPath: folder.path("prefs.plist")))
-    let fromDico = DictionaryPreferences(["a": "dictionary"])
+    let fromDico = DictionaryPreferences(["first": "dictionary"])
     let fromFile = try #require(DictionaryPreferences(filePath: folder.path("prefs.plist")))
-    userDefaults["c"] = "defaults"
+    // No key of one letter: user defaults also have the options of the process, as in `-c release`.
+    userDefaults["third"] = "defaults"
     let origins = ["dictionary", "file", "defaults"]
     do {
       let myPreferences = CompositePreferences([fromDico, fromFile, userDefaults])
-      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == origins)
+      #expect(["first", "second", "third"].map { myPreferences[$0] as? String } == origins)
     }
     do {
       // With array literal
       let myPreferences: CompositePreferences = [fromDico, fromFile, userDefaults]
-      #expect(["a", "b", "c"].map { myPreferences[$0] as? String } == origins)
+      #expect(["first", "second", "third"].map { myPreferences[$0] as? String } == origins)
     }
     do {
       // Mutable, only first mutable will be affected
       let myPreferences: MutableCompositePreferences = [fromDico, fromFile, userDefaults]
-      myPreferences["d"] = "new"
-      #expect(userDefaults["d"] as? String == "new")
-      #expect(fromDico["d"] == nil)
+      myPreferences["fourth"] = "new"
+      #expect(userDefaults["fourth"] as? String == "new")
+      #expect(fromDico["fourth"] == nil)
     }
   }
 
   @Test func affectOnlyFirstMutable() {
     let copies = MutableDictionaryPreferences()
     let myPreferences: MutableCompositePreferences = [userDefaults, copies]
-    myPreferences["a"] = 1
-    #expect(copies["a"] == nil)
+    myPreferences["both"] = 1
+    #expect(copies["both"] == nil)
 
     myPreferences.affectOnlyFirstMutable = false
-    myPreferences["a"] = 2
-    #expect(userDefaults["a"] as? Int == 2)
-    #expect(copies["a"] as? Int == 2)
+    myPreferences["both"] = 2
+    #expect(userDefaults["both"] as? Int == 2)
+    #expect(copies["both"] as? Int == 2)
   }
 }
