@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension SecretServiceStore {
   /// Where items are kept, and how the provider may behave.
   public struct Configuration: Sendable {
@@ -32,7 +30,7 @@ extension SecretServiceStore {
       self.interaction = interaction
       self.deadline = deadline
       self.promptDeadline = promptDeadline
-      environment = ProcessInfo.processInfo.environment
+      environment = SessionEnvironment.ofProcess()
     }
 
     /// Whether somebody can be asked: a dialog on a desktop helps nobody who came over the network.

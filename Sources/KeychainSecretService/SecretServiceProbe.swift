@@ -47,7 +47,7 @@ public struct SecretServiceProbe: Sendable {
   /// - Parameter deadline: How long to wait for answers.
   /// - Returns: What was found.
   public static func run(deadline: Duration = .seconds(5)) -> SecretServiceProbe {
-    run(environment: ProcessInfo.processInfo.environment, deadline: deadline)
+    run(environment: SessionEnvironment.ofProcess(), deadline: deadline)
   }
 
   package static func run(

@@ -13,6 +13,15 @@ import pytest
 from prefs_testing import LOCKED_ITEMS, Home
 
 
+def pytest_configure(config):
+  config.addinivalue_line("markers", "longest: takes minutes, and so begins before all others")
+
+
+def pytest_collection_modifyitems(items):
+  # Begun last, it would keep all processors but one waiting.
+  items.sort(key=lambda item: item.get_closest_marker("longest") is None)
+
+
 def named_program(variable: str) -> str:
   path = os.environ.get(variable)
   if path is None:

@@ -115,6 +115,7 @@ def move(home: Home, *arguments: str) -> dict:
 
 # Both ways with a thousand credentials, killed while it copies and while it removes: nothing is lost,
 # nothing is there twice, and everything comes back byte for byte.
+@pytest.mark.longest
 def test_a_thousand_there_and_back_with_kills(home, keyring):
   items = fill(home, 1000)
   everything = of_vault(home)
