@@ -86,7 +86,7 @@ struct ObservationPlaceTests {
       try handle.put("b")
       #expect(try await last.waited(for: 1) == [.added("b")])
       // Threads end in their own time, which is long on a busy machine.
-      #expect(Self.eventually { Self.observerThreads() == 1 })
+      #expect(Self.eventually { Self.observerThreads() == 1 }, "\(Self.observerThreads()) threads")
       last.stop()
       // The handle itself may be gone by then.
       let isClean = try Self.eventually {

@@ -69,11 +69,7 @@ final class VaultObservers: Sendable {
       let watch = try FileWatch { [file] in try? file.path().path }
       // Between the first notification and the first reliance on it: no change is missed.
       look.begin()
-      let thread = Thread { [self] in wait(on: watch) }
-      thread.start()
-      // Before `start` returns, no name is passed on to the kernel. The thread cannot end meanwhile:
-      // that takes the lock that is held here.
-      thread.name = "vault-observer"
+      Thread { [self] in wait(on: watch) }.start()
       watching = .running(watch)
       return nil
     } catch {
@@ -90,6 +86,7 @@ final class VaultObservers: Sendable {
 
   private func wait(on watch: FileWatch) {
     defer { watch.close() }
+    Self.nameThread()
     var pause: CInt = -1
     while true {
       switch watch.wait(pause) {
@@ -101,6 +98,17 @@ final class VaultObservers: Sendable {
       case .failed(let error): return fail(watch, error)
       }
     }
+  }
+
+  /// Names the calling thread for debuggers and `ps`.
+  ///
+  /// What `Thread.name` is given around the start of its thread does not always reach the kernel.
+  private static func nameThread() {
+    let path: FilePath = "/proc/thread-self/comm"
+    guard let name = try? FileDescriptor.open(path, .writeOnly, options: .closeOnExec) else {
+      return
+    }
+    _ = try? name.closeAfter { try name.writeAll("vault-observer".utf8) }
   }
 
   private func fail(_ watch: FileWatch, _ error: Errno) {
