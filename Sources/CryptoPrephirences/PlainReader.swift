@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Prephirences
 
 /// Reads what ``PlainWriter`` wrote.
 ///
@@ -80,7 +81,7 @@ struct PlainReader {
       }
     case .codable:
       let name = try text()
-      guard let type = PlainCodable.type(named: name) ?? type as? any Decodable.Type else {
+      guard let type = TypeName.decodableType(named: name) ?? type as? any Decodable.Type else {
         throw Malformed()
       }
       return try PlainCodable.decoder().decode(type, from: try data())

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Prephirences
 
 /// Writes the form of a value that is encrypted: one from which the same type is read again.
 ///
@@ -72,7 +73,7 @@ struct PlainWriter {
     let type = type(of: codable)
     guard let json = try? PlainCodable.encoder().encode(codable) else { throw .unstorable(type) }
     data.append(PlainTag.codable.rawValue)
-    append(PlainCodable.name(of: type) ?? "")
+    append(TypeName.of(type) ?? "")
     append(json)
   }
 

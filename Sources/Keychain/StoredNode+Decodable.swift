@@ -1,3 +1,5 @@
+internal import Prephirences
+
 extension StoredNode: Decodable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -31,7 +33,7 @@ extension StoredNode: Decodable {
     if let scalarType = StoredScalars.byName[name] {
       let text = try container.decode(String.self, forKey: .value)
       if let scalar = scalarType.init(storedText: text) { return .scalar(scalar) }
-    } else if let type = StoredType.named(name) {
+    } else if let type = TypeName.decodableType(named: name) {
       return .decoded(try container.decode(type, forKey: .value))
     }
     throw DecodingError.dataCorruptedError(

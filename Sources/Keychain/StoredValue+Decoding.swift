@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import Prephirences
 
 extension StoredValue {
   /// Returns the value, of the type that was stored.
@@ -43,7 +44,7 @@ extension StoredValue {
     case StoredNode.arrayName, StoredNode.dictionaryName:
       return try StoredJSON.decode(StoredNode.self, from: data).value
     case let name?:
-      guard let type = StoredType.named(name) else { return data }
+      guard let type = TypeName.decodableType(named: name) else { return data }
       return try StoredJSON.decode(type, from: data)
     case nil: return data
     }

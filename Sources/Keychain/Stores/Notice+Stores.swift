@@ -8,7 +8,7 @@ extension StorePlace {
     switch self {
     case .vault: "the vault"
     case .secretService(.default): "the desktop keyring"
-    case .secretService(.session): "the desktop keyring's collection for this session"
+    case .secretService(.session): "the desktop keyring's session collection"
     case .secretService(.named(let label)): "the collection '\(label)' of the desktop keyring"
     }
   }

@@ -52,7 +52,7 @@ extension UserInterface {
     switch place {
     case .vault: "vault"
     case .secretService(.default): "desktop keyring"
-    case .secretService(.session): "desktop keyring, for this session only"
+    case .secretService(.session): "desktop keyring, until the end of the session"
     case .secretService(.named(let label)): "desktop keyring, collection '\(label)'"
     }
   }
