@@ -30,7 +30,7 @@ struct CostTests {
     #expect(count == 1000)
     // Whether the collection is locked, and the attributes of each item.
     #expect(search.calls == ["SearchItems": 1, "Get": 1001])
-    #expect(search.mostOutstanding > 100, "each waited for the one before")
+    #expect(search.mostOutstanding > 10, "each waited for the one before")
 
     var secrets: Set<String> = []
     let reading = try BusTraffic(desktop) {
@@ -55,10 +55,15 @@ struct CostTests {
     let desktop = try Desktop(provider)
     let store = desktop.store()
     try store.put("a", "s")
-    var text: String?
-    let get = try BusTraffic(desktop) { text = try store.text("a") }
-    #expect(text == "s")
-    #expect(get.calls == ["SearchItems": 1, "Get": 1, "GetSecret": 1])
-    #expect(get.mostOutstanding == 2)
+    // One call may be answered before the other leaves this process, but not every time.
+    let times = 500
+    let gets = try BusTraffic(desktop) {
+      for _ in 0..<times {
+        let text = try store.text("a")
+        #expect(text == "s")
+      }
+    }
+    #expect(gets.calls == ["SearchItems": times, "Get": times, "GetSecret": times])
+    #expect(gets.mostOutstanding == 2)
   }
 }
