@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
+import subprocess
 
 import pytest
 
-from prefs_testing import PASSPHRASE, hinted
+from prefs_testing import LIMIT, PASSPHRASE, hinted
 
 NOWHERE = {name: None for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
                                    "XDG_RUNTIME_DIR")}
@@ -150,3 +152,14 @@ def test_the_vault_of_a_variable(home):
 def test_stores(home, how, code):
   home.run("get", "alice", *how, code=code)
   home.run("get", "alice", environment={"KEYCHAIN_STORE": how[1]}, code=code)
+
+
+# The loader stops at a file of the right name that is no library.
+@pytest.mark.parametrize("library", [
+  "libsodium.so.23", "libsqlite3.so.0", "libsecret-1.so.0", "libc.so.6"])
+def test_libraries_beside_the_command_are_not_loaded(home, program, library):
+  command = shutil.copy(program, home.folder / "prefs")
+  (home.folder / library).write_bytes(b"no library")
+  started = subprocess.run([command, "keychain", "doctor"], env=home.environment, cwd=home.folder,
+                           capture_output=True, timeout=LIMIT)
+  assert started.returncode == 0, started.stderr.decode()

@@ -8,20 +8,26 @@ struct CommandPath {
   /// The words that name it, without the root's.
   let words: ArraySlice<String>
 
+  /// The commands above it, from the root on.
+  let groups: [any ParsableCommand.Type]
+
   /// What follows.
   let rest: ArraySlice<String>
 
   /// Follows the words of a command line as far as they name commands.
   init(_ root: any ParsableCommand.Type, _ arguments: [String]) {
     var command = root
+    var groups: [any ParsableCommand.Type] = []
     var rest = arguments[...]
     while let word = rest.first,
       let next = command.configuration.subcommands.first(where: { $0.isCalled(word) })
     {
+      groups.append(command)
       command = next
       rest.removeFirst()
     }
     self.command = command
+    self.groups = groups
     self.rest = rest
     words = arguments[..<rest.startIndex]
   }

@@ -58,7 +58,7 @@ struct Invocation {
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
     try StandardDescriptors.checkArguments()
-    return try root.parseAsRoot(path.argumentsAskingForHelp)
+    return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
   }
 
   private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {

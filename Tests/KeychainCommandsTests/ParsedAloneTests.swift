@@ -1,0 +1,65 @@
+import ArgumentParser
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("A command that is parsed without those above it")
+struct ParsedAloneTests {
+  private struct Host: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "mytool", version: "1.2.3", subcommands: [Other.self, KeychainCommand.self])
+  }
+
+  private struct HostWithOption: ParsableCommand {
+    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
+    @Flag var json = false
+  }
+
+  private struct HostThatChecks: ParsableCommand {
+    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
+    func validate() throws { throw ValidationError("not on this machine") }
+  }
+
+  private struct Other: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "other")
+  }
+
+  private static func words(_ line: String) -> [String] {
+    line.split(separator: " ").map(String.init)
+  }
+
+  private static func dumped(_ command: any ParsableCommand) -> String {
+    var text = ""
+    dump(command, to: &text)
+    return text
+  }
+
+  @Test(arguments: [
+    "keychain get alice", "keychain get -- -alice", "keychain get help", "keychain get version",
+    "keychain get alice --service s --json --deadline 2m --attribute a=b --attribute c=-d",
+    "keychain set --service s --expires 90d --label=--json -- -a", "keychain rm alice",
+    "keychain ls --all-groups", "keychain slots list --vault /v/vault.db", "keychain doctor",
+    "keychain get alice --service --json", "keychain update alice --label x --no-prompt",
+  ])
+  func itIsWhatTheRootMakesOfTheLine(line: String) throws {
+    let alone = try #require(CommandPath(Host.self, Self.words(line)).parsedAlone())
+    let whole = try Host.parseAsRoot(Self.words(line))
+    #expect(type(of: alone) == type(of: whole))
+    #expect(Self.dumped(alone) == Self.dumped(whole))
+  }
+
+  @Test(arguments: [
+    "", "keychain", "keychain slots", "keychain get", "keychain get --help", "keychain help get",
+    "keychain get alice --version", "keychain get alice --unknown", "keychain get alice bob",
+    "--version", "other", "keychain get alice --generate-completion-script bash",
+    "keychain get alice --help-hidden", "keychain get alice --experimental-dump-help",
+  ])
+  func theRestIsLeftToTheRoot(line: String) {
+    #expect(CommandPath(Host.self, Self.words(line)).parsedAlone() == nil)
+  }
+
+  @Test(arguments: [HostWithOption.self, HostThatChecks.self] as [any ParsableCommand.Type])
+  func hostsThatHaveASayAreAsked(host: any ParsableCommand.Type) {
+    #expect(CommandPath(host, ["keychain", "get", "alice"]).parsedAlone() == nil)
+  }
+}
