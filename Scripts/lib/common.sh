@@ -78,7 +78,9 @@ swift_build() {
 
 # Builds a program as `prefs` is installed: optimised, with the Swift runtime inside, without symbols.
 # One set of options for every script, so that it is built once.
-release_options=(-c release --static-swift-stdlib --disable-local-rpath -Xlinker -s)
+release_options=(
+  -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xlinker -s
+)
 build_release() {
   swift_build --scratch-path "$root/.build" "${release_options[@]}" --product "$1" >&2
 }
