@@ -35,10 +35,20 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
     self.init(elements)
   }
 
-  /// The first preferences that have a key, by their index: to iterate would retain each.
+  // By their index, as to iterate would retain each.
+
+  /// The first preferences that have a key.
   private final func index(of key: PreferenceKey) -> Int? {
     for index in array.indices where array[index].hasObject(forKey: key) { return index }
     return nil
+  }
+
+  /// The preferences that answer for a key: the first that have it, else the last, which say of what
+  /// is missing what is to be said.
+  private final func index(answering key: PreferenceKey) -> Int? {
+    guard let last = array.indices.last else { return nil }
+    for index in 0..<last where array[index].hasObject(forKey: key) { return index }
+    return last
   }
 
   /// Returns the first preferences that have a key.
@@ -82,56 +92,56 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
 
   /// Returns the text of a key.
   open func string(forKey key: PreferenceKey) -> String? {
-    index(of: key).flatMap { array[$0].string(forKey: key) }
+    index(answering: key).flatMap { array[$0].string(forKey: key) }
   }
 
   /// Returns the array of a key.
   open func array(forKey key: PreferenceKey) -> [PreferenceObject]? {
-    index(of: key).flatMap { array[$0].array(forKey: key) }
+    index(answering: key).flatMap { array[$0].array(forKey: key) }
   }
 
   /// Returns the dictionary of a key.
   open func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary? {
-    index(of: key).flatMap { array[$0].dictionary(forKey: key) }
+    index(answering: key).flatMap { array[$0].dictionary(forKey: key) }
   }
 
   /// Returns the array of strings of a key.
   open func stringArray(forKey key: PreferenceKey) -> [String]? {
-    index(of: key).flatMap { array[$0].stringArray(forKey: key) }
+    index(answering: key).flatMap { array[$0].stringArray(forKey: key) }
   }
 
   /// Returns the integer of a key.
   open func integer(forKey key: PreferenceKey) -> Int {
-    index(of: key).map { array[$0].integer(forKey: key) } ?? 0
+    index(answering: key).map { array[$0].integer(forKey: key) } ?? 0
   }
 
   /// Returns the number of a key, in single precision.
   open func float(forKey key: PreferenceKey) -> Float {
-    index(of: key).map { array[$0].float(forKey: key) } ?? 0
+    index(answering: key).map { array[$0].float(forKey: key) } ?? 0
   }
 
   /// Returns the number of a key.
   open func double(forKey key: PreferenceKey) -> Double {
-    index(of: key).map { array[$0].double(forKey: key) } ?? 0
+    index(answering: key).map { array[$0].double(forKey: key) } ?? 0
   }
 
   /// Returns the truth value of a key.
   open func bool(forKey key: PreferenceKey) -> Bool {
-    index(of: key).map { array[$0].bool(forKey: key) } ?? false
+    index(answering: key).map { array[$0].bool(forKey: key) } ?? false
   }
 
   /// Returns the bytes of a key.
   open func data(forKey key: PreferenceKey) -> Data? {
-    index(of: key).flatMap { array[$0].data(forKey: key) }
+    index(answering: key).flatMap { array[$0].data(forKey: key) }
   }
 
   /// Returns the URL of a key.
   open func url(forKey key: PreferenceKey) -> URL? {
-    index(of: key).flatMap { array[$0].url(forKey: key) }
+    index(answering: key).flatMap { array[$0].url(forKey: key) }
   }
 
   /// Returns the object whose archive is the value of a key.
   open func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject? {
-    index(of: key).flatMap { array[$0].unarchiveObject(forKey: key) }
+    index(answering: key).flatMap { array[$0].unarchiveObject(forKey: key) }
   }
 }

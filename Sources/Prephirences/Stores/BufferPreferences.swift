@@ -59,7 +59,7 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
 
   // A key is noted after its change: a commit between the two leaves it for the next one, while the
   // other way around would lose it.
-  override func didChange(_ keys: some Collection<PreferenceKey>) {
-    changedKeys.withLock { [keys = Set(keys)] in $0.formUnion(keys) }
+  override func didChange(_ keys: () -> [PreferenceKey]) {
+    changedKeys.withLock { [keys = keys()] in $0.formUnion(keys) }
   }
 }

@@ -22,13 +22,13 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Sets the value of a key; `nil` removes.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     storage.replace(key, with: value)
-    tellChange(of: CollectionOfOne(key))
+    tellChange { [key] }
   }
 
   /// Removes a key with its value.
   open func removeObject(forKey key: PreferenceKey) {
     storage.replace(key, with: nil)
-    tellChange(of: CollectionOfOne(key))
+    tellChange { [key] }
   }
 
   /// Sets the value of a key to an integer.
@@ -66,19 +66,21 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Removes all keys with their values.
   open func clearAll() {
     let removed = storage.replaceAll(with: [:])
-    tellChange(of: removed.keys)
+    tellChange { Array(removed.keys) }
   }
 
   /// Sets the values of several keys at once; other keys stay as they are.
   open func set(dictionary: PreferencesDictionary) {
     storage.merge(dictionary)
-    tellChange(of: dictionary.keys)
+    tellChange { Array(dictionary.keys) }
   }
 
   /// Is called after each change that a setter made, before observers are told.
-  func didChange(_ keys: some Collection<PreferenceKey>) {}
+  ///
+  /// - Parameter keys: Tells the keys; most stores do not ask.
+  func didChange(_ keys: () -> [PreferenceKey]) {}
 
-  private func tellChange(of keys: some Collection<PreferenceKey>) {
+  private func tellChange(_ keys: () -> [PreferenceKey]) {
     didChange(keys)
     storage.observers.tellPosted()
   }

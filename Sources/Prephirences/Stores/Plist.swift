@@ -100,7 +100,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  override func didChange(_ keys: some Collection<PreferenceKey>) {
+  override func didChange(_ keys: () -> [PreferenceKey]) {
     if writeImmediately { write() }
   }
 }

@@ -1,50 +1,42 @@
-internal import Synchronization
-
 /// Preferences in memory that threads share.
 ///
 /// Old values are handed out, so that what they do when they are destroyed is done without the lock.
 /// Changes are posted to the observers; whoever makes them lets ``PreferenceObservers/tellPosted()``
 /// follow once it holds no lock either.
 final class SharedDictionary: Sendable {
-  // Values may be of any type; whoever shares one between threads answers for it, as with any
-  // store of preferences.
-  private struct Unchecked<Content>: @unchecked Sendable {
-    var content: Content
-  }
-
   let observers = PreferenceObservers()
 
-  private let values: Mutex<Unchecked<PreferencesDictionary>>
+  // Values may be of any type; whoever shares one between threads answers for it, as with any
+  // store of preferences.
+  private let values: Mutex<PreferencesDictionary>
 
-  init(_ values: PreferencesDictionary = [:]) {
-    self.values = Mutex(Unchecked(content: values.droppingNil()))
-  }
+  init(_ values: PreferencesDictionary = [:]) { self.values = Mutex(values.droppingNil()) }
 
   /// All values by their keys.
-  var all: PreferencesDictionary { values.withLock { $0 }.content }
+  var all: PreferencesDictionary { values.withLock { $0 } }
 
-  subscript(key: PreferenceKey) -> PreferenceObject? {
-    values.withLock { Unchecked(content: $0.content[key]) }.content
-  }
+  subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
 
   /// Sets one value, or removes it.
   ///
   /// - Returns: The value before.
   @discardableResult
   func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
-    let value = Unchecked(content: unwrapped(value))
-    return values.withLock { values in
-      let old =
-        if let value = value.content {
-          values.content.updateValue(value, forKey: key)
-        } else {
-          values.content.removeValue(forKey: key)
-        }
-      if !observers.isEmpty {
-        observers.post([PreferenceChange(key, from: old, to: value.content)])
-      }
-      return Unchecked(content: old)
-    }.content
+    guard let value = unwrapped(value) else {
+      return change(key, to: nil) { $0.removeValue(forKey: key) }
+    }
+    return change(key, to: value) { $0.updateValue(value, forKey: key) }
+  }
+
+  private func change(
+    _ key: PreferenceKey, to new: @autoclosure () -> PreferenceObject?,
+    _ change: (inout PreferencesDictionary) -> PreferenceObject?
+  ) -> PreferenceObject? {
+    values.withLock { values in
+      let old = change(&values)
+      if !observers.isEmpty { observers.post([PreferenceChange(key, from: old, to: new())]) }
+      return old
+    }
   }
 
   /// Changes several values at once, of the given keys or of any.
@@ -52,14 +44,14 @@ final class SharedDictionary: Sendable {
   /// - Returns: All values before.
   @discardableResult
   private func update(
-    _ keys: [PreferenceKey]? = nil, _ change: @Sendable (inout PreferencesDictionary) -> Void
+    _ keys: [PreferenceKey]? = nil, _ change: (inout PreferencesDictionary) -> Void
   ) -> PreferencesDictionary {
     values.withLock { values in
       let old = values
-      change(&values.content)
-      if !observers.isEmpty { post(keys, from: old.content, to: values.content) }
+      change(&values)
+      if !observers.isEmpty { post(keys, from: old, to: values) }
       return old
-    }.content
+    }
   }
 
   private func post(
@@ -74,8 +66,8 @@ final class SharedDictionary: Sendable {
   /// - Returns: All values before.
   @discardableResult
   func replaceAll(with new: PreferencesDictionary) -> PreferencesDictionary {
-    let new = Unchecked(content: new.droppingNil())
-    return update { $0 = new.content }
+    let new = new.droppingNil()
+    return update { $0 = new }
   }
 
   /// Sets several values at once; the others stay as they are.
@@ -83,9 +75,8 @@ final class SharedDictionary: Sendable {
   /// - Returns: All values before.
   @discardableResult
   func merge(_ changes: PreferencesDictionary) -> PreferencesDictionary {
-    let changes = Unchecked(content: changes)
-    return update(Array(changes.content.keys)) { values in
-      for (key, value) in changes.content { values[key] = unwrapped(value) }
+    update(Array(changes.keys)) { values in
+      for (key, value) in changes { values[key] = unwrapped(value) }
     }
   }
 }
