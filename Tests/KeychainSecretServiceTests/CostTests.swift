@@ -6,7 +6,7 @@ import Testing
 @testable import KeychainSecretService
 
 /// What is sent is counted at the bus, by a monitor.
-@Suite("Costs", .timeLimit(.minutes(3)))
+@Suite("Costs", .timeLimit(.minutes(10)))
 struct CostTests {
   // The session's collection of gnome-keyring writes no file, which takes most of the time to fill another.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
