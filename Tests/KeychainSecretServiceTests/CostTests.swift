@@ -66,4 +66,19 @@ struct CostTests {
     #expect(gets.calls == ["SearchItems": times, "Get": times, "GetSecret": times])
     #expect(gets.mostOutstanding == 2)
   }
+
+  // Else somebody who reads meanwhile could get an old secret with the new version, and replace by it what
+  // was not read. Messages of one connection are worked off in their order.
+  @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
+  func theSecretIsWrittenBeforeTheVersionAndReadAfterIt(_ provider: Desktop.Provider) throws {
+    let desktop = try Desktop(provider)
+    let store = desktop.store()
+    try store.put("a", "1")
+    let writing = try BusTraffic(desktop) { try store.put("a", "2") }
+    let secret = try #require(writing.methods.firstIndex(of: "SetSecret"))
+    let version = try #require(writing.methods.firstIndex(of: "Set"))
+    #expect(secret < version)
+    let reading = try BusTraffic(desktop) { _ = try store.text("a") }
+    #expect(reading.methods == ["SearchItems", "Get", "GetSecret"])
+  }
 }
