@@ -10,7 +10,7 @@ struct CredentialWriterTests {
   private let store = InMemoryCredentialStore()
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
 
-  private var writer: CredentialWriter { CredentialWriter(store: store, patience: .seconds(10)) }
+  private var writer: CredentialWriter { CredentialWriter(store: store, patience: .seconds(60)) }
 
   @Test func newSecretKeepsWhatIsKnown() throws {
     try write(CredentialUpdate(accessibility: .always, label: .set("L"), attributes: [("k", "v")]))
@@ -44,7 +44,7 @@ struct CredentialWriterTests {
     let error = #expect(throws: KeychainError.self) { try write(CredentialUpdate(), secret: "") }
     #expect(error?.code == .invalidArgument)
     #expect(try store.secret(for: identity)?.secret.count == 1)
-    let writer = CredentialWriter(store: store, patience: .seconds(10), allowsEmpty: true)
+    let writer = CredentialWriter(store: store, patience: .seconds(60), allowsEmpty: true)
     try writer.write(
       identity, update: CredentialUpdate(), secret: try SecretBytes(copying: ""), condition: .none)
     #expect(try store.secret(for: identity)?.secret.count == 0)

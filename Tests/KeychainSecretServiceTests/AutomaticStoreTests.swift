@@ -19,7 +19,9 @@ extension Desktop {
     ]) { _, own in own }
     var configuration = AutomaticStore.Configuration()
     configuration.vault.environment = VaultEnvironment(environment)
+    configuration.vault.deadline = Self.patience
     configuration.secretService.environment = environment
+    configuration.secretService.deadline = Self.patience
     change(&configuration)
     return AutomaticStore(configuration: configuration)
   }
@@ -40,7 +42,7 @@ final class HomeFolder {
   var path: String { url.path }
 }
 
-@Suite("The choice of store on a desktop", .serialized, .timeLimit(.minutes(2)))
+@Suite("The choice of store on a desktop", .serialized, .timeLimit(.minutes(10)))
 struct AutomaticStoreTests {
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
 
@@ -105,7 +107,7 @@ struct AutomaticStoreTests {
     }
     try store.put("a", "1")
     try forced.remove(inVault)
-    for _ in 0..<500 where seen.withLock({ $0.count }) < 2 {
+    for _ in 0..<6000 where seen.withLock({ $0.count }) < 2 {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(seen.withLock { $0.sorted() } == ["added a", "removed v"])

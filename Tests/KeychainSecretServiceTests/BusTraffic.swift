@@ -31,6 +31,9 @@ struct BusTraffic {
   /// How many there were, by the name of their method.
   private(set) var calls: [String: Int] = [:]
 
+  /// Their methods, as they came.
+  private(set) var methods: [String] = []
+
   /// How many waited for their answers at once.
   private(set) var mostOutstanding = 0
 
@@ -45,6 +48,7 @@ struct BusTraffic {
       switch fields[0] {
       case "mc" where fields[5].hasPrefix(ServiceOperation.servicePath):
         calls[fields[fields.count - 1], default: 0] += 1
+        methods.append(fields[fields.count - 1])
         outstanding.insert(fields[3] + " " + fields[2])
         mostOutstanding = max(mostOutstanding, outstanding.count)
       case "mr", "err": outstanding.remove(fields[4] + " " + fields[5])

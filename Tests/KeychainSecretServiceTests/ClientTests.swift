@@ -6,7 +6,7 @@ import Testing
 @testable import KeychainSecretService
 
 /// Other programs as they are, in both directions.
-@Suite("Real clients of the Secret Service", .timeLimit(.minutes(2)))
+@Suite("Real clients of the Secret Service", .timeLimit(.minutes(10)))
 struct ClientTests {
   private static let providers = [Desktop.Provider.gnomeKeyring, .keePassXC]
   private let text = "s3cr3t \u{1F511} with spaces"

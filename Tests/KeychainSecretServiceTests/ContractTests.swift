@@ -3,7 +3,7 @@ import KeychainSecretService
 import Testing
 
 /// One after the other, since each rule needs the collection for itself; a provider takes seconds to start.
-@Suite("gnome-keyring keeps the contract of every store", .serialized, .timeLimit(.minutes(2)))
+@Suite("gnome-keyring keeps the contract of every store", .serialized, .timeLimit(.minutes(10)))
 struct GnomeKeyringContractTests {
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
 
@@ -16,7 +16,7 @@ struct GnomeKeyringContractTests {
 }
 
 /// KeePassXC is set up not to ask before it removes an item, but it wants to be allowed to.
-@Suite("KeePassXC keeps the contract of every store", .serialized, .timeLimit(.minutes(3)))
+@Suite("KeePassXC keeps the contract of every store", .serialized, .timeLimit(.minutes(10)))
 struct KeePassXCContractTests {
   private static let desktop = Result { try Desktop(.keePassXC) }
 

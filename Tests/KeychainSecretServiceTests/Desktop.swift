@@ -41,11 +41,14 @@ final class Desktop: Sendable {
     script.wait()
   }
 
-  /// A handle, as a program of this desktop would have it.
+  /// How long a call may take unless the test is about time: a machine may stand still for seconds.
+  static let patience: Duration = .seconds(60)
+
+  /// A handle, as a program of this desktop would have it, with much time.
   func store(
     _ change: (inout SecretServiceStore.Configuration) -> Void = { _ in }
   ) -> SecretServiceStore {
-    var configuration = SecretServiceStore.Configuration()
+    var configuration = SecretServiceStore.Configuration(deadline: Self.patience)
     configuration.environment = environment
     change(&configuration)
     return SecretServiceStore(configuration: configuration)
@@ -111,8 +114,12 @@ extension Desktop {
     return answer.map { String(decoding: $0.output, as: UTF8.self).contains("true") } ?? false
   }
 
-  func waitForEndOfProvider() {
-    for _ in 0..<1000 where hasProvider { usleep(5000) }
+  func waitForEndOfProvider() { Self.wait { !hasProvider } }
+
+  /// Waits for what other programs do, two minutes at least; what comes after it tells whether it happened.
+  private static func wait(until condition: () -> Bool) {
+    let end = ContinuousClock.now + .seconds(120)
+    while !condition(), ContinuousClock.now < end { usleep(5000) }
   }
 
   /// Locks the default collection.
@@ -123,14 +130,23 @@ extension Desktop {
       "array:objpath:/org/freedesktop/secrets/collection/login")
   }
 
-  /// Starts a provider again, with the keyrings that are there.
+  /// Starts a provider again, with the keyrings that are there, and waits until it can be used.
   func startGnomeKeyring(password: String?) throws -> Child {
     let unlock = password == nil ? [] : ["--unlock"]
     let child = try Child(
       ["gnome-keyring-daemon", "--foreground", "--components=secrets"] + unlock, environment)
     child.finishInput(password ?? "")
-    for _ in 0..<200 where !hasProvider { usleep(10_000) }
+    Self.wait { password == nil ? hasProvider : isUnlocked }
     return child
+  }
+
+  /// Whether there is a default collection that is not locked.
+  private var isUnlocked: Bool {
+    let answer = try? run(
+      "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets",
+      "/org/freedesktop/secrets/aliases/default", "org.freedesktop.DBus.Properties.Get",
+      "string:org.freedesktop.Secret.Collection", "string:Locked")
+    return answer.map { String(decoding: $0.output, as: UTF8.self).contains("false") } ?? false
   }
 
   /// Tells the bus how to start a provider.

@@ -6,7 +6,7 @@ import Testing
 @testable import KeychainSecretService
 
 /// Two ways to destroy items of gnome-keyring: first as others go them, then that we do not.
-@Suite("What destroys items of others", .timeLimit(.minutes(1)))
+@Suite("What destroys items of others", .timeLimit(.minutes(10)))
 struct DestructionTests {
   @Test func replacingTakesItemsThatHaveMoreAttributes() throws {
     let desktop = try Desktop(.gnomeKeyring)

@@ -5,12 +5,14 @@ import Testing
 
 @testable import KeychainSecretService
 
-@Suite("Faults of the bus and its programs", .timeLimit(.minutes(1)))
+@Suite("Faults of the bus and its programs", .timeLimit(.minutes(10)))
 struct FaultTests {
   private let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
 
-  private func store(_ environment: [String: String]) -> SecretServiceStore {
-    var configuration = SecretServiceStore.Configuration(deadline: .seconds(1))
+  private func store(
+    _ environment: [String: String], deadline: Duration = Desktop.patience
+  ) -> SecretServiceStore {
+    var configuration = SecretServiceStore.Configuration(deadline: deadline)
     configuration.environment = environment
     return SecretServiceStore(configuration: configuration)
   }
@@ -19,9 +21,17 @@ struct FaultTests {
     FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)").path
   }
 
+  /// A deadline that is to pass.
+  ///
+  /// What must succeed has another: a second is soon over on a busy machine.
+  private static let short = Duration.seconds(1)
+
   /// Runs a call that must end soon, and returns how it failed.
+  ///
+  /// The limit leaves a busy machine time, and still is less than any other deadline: that of the
+  /// stores, and GLib's, which is 25 seconds.
   private func failure(
-    within limit: Duration = .seconds(2), _ body: () throws -> Void
+    within limit: Duration = .seconds(20), _ body: () throws -> Void
   ) -> KeychainError.Code? {
     let start = ContinuousClock.now
     let error = #expect(throws: KeychainError.self) { try body() }
@@ -36,11 +46,13 @@ struct FaultTests {
       ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"],
       ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(String(repeating: "x", count: 200))"],
     ]
+    let limit = Duration.milliseconds(200)
     for environment in environments {
-      let code = failure(within: .milliseconds(200)) {
-        _ = try store(environment).credential(for: identity)
+      let time = shortestTime(below: limit) {
+        let code = failure { _ = try store(environment).credential(for: identity) }
+        #expect(code == .noStore, "\(environment)")
       }
-      #expect(code == .noStore, "\(environment)")
+      #expect(time < limit, "\(environment)")
     }
   }
 
@@ -76,7 +88,7 @@ struct FaultTests {
   @Test func aSilentBusTimesOut() throws {
     let path = temporaryPath()
     try withSilentListener(at: path) {
-      let store = store(["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(path)"])
+      let store = store(["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(path)"], deadline: Self.short)
       #expect(failure { _ = try store.credential(for: identity) } == .timedOut)
     }
   }
@@ -102,21 +114,22 @@ struct FaultTests {
 
   @Test func aStoppedProviderTimesOutAndIsUsedAgain() throws {
     let desktop = try Desktop(.gnomeKeyring)
-    let store = desktop.store { $0.deadline = .seconds(1) }
+    // They share the connection.
+    let (store, hasty) = (desktop.store(), desktop.store { $0.deadline = Self.short })
     try store.put("a", "before")
     kill(desktop.providerProcess, SIGSTOP)
-    #expect(failure { _ = try store.text("a") } == .timedOut)
-    #expect(failure { try store.put("b", "meanwhile") } == .timedOut)
+    #expect(failure { _ = try hasty.text("a") } == .timedOut)
+    #expect(failure { try hasty.put("b", "meanwhile") } == .timedOut)
     kill(desktop.providerProcess, SIGCONT)
     #expect(try store.text("a") == "before")
   }
 
   @Test func aStoppedBusTimesOut() throws {
     let desktop = try Desktop(.gnomeKeyring)
-    let store = desktop.store { $0.deadline = .seconds(1) }
+    let (store, hasty) = (desktop.store(), desktop.store { $0.deadline = Self.short })
     try store.put("a", "before")
     kill(desktop.busProcess, SIGSTOP)
-    for _ in 0..<2 { #expect(failure { _ = try store.text("a") } == .timedOut) }
+    for _ in 0..<2 { #expect(failure { _ = try hasty.text("a") } == .timedOut) }
     kill(desktop.busProcess, SIGCONT)
     #expect(try store.text("a") == "before")
   }
@@ -142,7 +155,7 @@ struct FaultTests {
 
   @Test func aProviderThatIsKilledDuringACallIsNoStore() throws {
     let desktop = try Desktop(.gnomeKeyring)
-    let store = desktop.store { $0.deadline = .seconds(20) }
+    let store = desktop.store()
     try store.put("a", "before")
     // Stopped, it answers nothing; what waits for it learns of its end from the bus.
     kill(desktop.providerProcess, SIGSTOP)
@@ -151,7 +164,7 @@ struct FaultTests {
       kill(desktop.providerProcess, SIGKILL)
     }
     killer.start()
-    #expect(failure(within: .seconds(10)) { _ = try store.text("a") } == .noStore)
+    #expect(failure { _ = try store.text("a") } == .noStore)
     let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
     defer { again.end() }
     #expect(try store.text("a") == "before")
@@ -242,8 +255,8 @@ struct FaultTests {
       $0.interaction = .allowed
       $0.environment = environment
     }
-    #expect(failure(within: .seconds(4)) { _ = try store.text("a") } == .locked)
-    #expect(failure(within: .seconds(4)) { try store.put("a", "other") } == .locked)
+    #expect(failure { _ = try store.text("a") } == .locked)
+    #expect(failure { try store.put("a", "other") } == .locked)
   }
 
   @Test func whatNoKeyringPromisesIsRefused() throws {

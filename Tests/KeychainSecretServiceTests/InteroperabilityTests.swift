@@ -61,7 +61,7 @@ private struct ForeignWriter: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("Other programs of the desktop", .timeLimit(.minutes(1)))
+@Suite("Other programs of the desktop", .timeLimit(.minutes(10)))
 struct InteroperabilityTests {
   @Test func whatOthersWroteIsFound() throws {
     let desktop = try Desktop(.gnomeKeyring)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-@Suite("A provider without encryption", .timeLimit(.minutes(1)))
+@Suite("A provider without encryption", .timeLimit(.minutes(10)))
 struct PlainProviderTests {
   /// A Secret Service with one collection, one item, and the algorithm `plain` only; what it is given it
   /// prints.

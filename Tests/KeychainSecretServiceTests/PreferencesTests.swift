@@ -6,7 +6,7 @@ import Testing
 @testable import KeychainSecretService
 
 /// What preferences promise their caller holds on every store alike.
-@Suite("Preferences on every store", .serialized, .timeLimit(.minutes(1)))
+@Suite("Preferences on every store", .serialized, .timeLimit(.minutes(10)))
 struct PreferencesTests {
   enum Kind: CaseIterable {
     case memory, vault, gnomeKeyring

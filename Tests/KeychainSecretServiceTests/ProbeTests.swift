@@ -3,13 +3,15 @@ import Testing
 
 @testable import KeychainSecretService
 
-@Suite("The probe", .timeLimit(.minutes(1)))
+@Suite("The probe", .timeLimit(.minutes(10)))
 struct ProbeTests {
   @Test func withoutABusItTakesNoTime() {
-    let start = ContinuousClock.now
-    let probe = SecretServiceProbe.run(environment: [:])
-    #expect(ContinuousClock.now - start < .milliseconds(50))
-    #expect(probe.failure?.code == .noStore && probe.busAddress == nil)
+    let limit = Duration.milliseconds(50)
+    let time = shortestTime(below: limit) {
+      let probe = SecretServiceProbe.run(environment: [:])
+      #expect(probe.failure?.code == .noStore && probe.busAddress == nil)
+    }
+    #expect(time < limit)
   }
 
   @Test func itDescribesAProvider() throws {

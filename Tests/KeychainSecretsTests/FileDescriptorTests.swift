@@ -22,9 +22,9 @@ struct FileDescriptorTests {
   @Test("Longer than a pipe", arguments: [false, true])
   func longerThanAPipe(nonBlocking: Bool) throws {
     var pipe = Pipe(nonBlocking: nonBlocking)
-    let writeEnd = dup(pipe.writeEnd)
+    let writeEnd = fcntl(pipe.writeEnd, F_DUPFD_CLOEXEC, 3)
     // A reader that fails must fail the test, and not end the process by SIGPIPE.
-    let spareReadEnd = dup(pipe.readEnd)
+    let spareReadEnd = fcntl(pipe.readEnd, F_DUPFD_CLOEXEC, 3)
     pipe.closeWriteEnd()
     let expected = counting(1 << 20)
     Thread.detachNewThread {

@@ -29,6 +29,8 @@ struct Pipe: ~Copyable {
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0)
     (readEnd, writeEnd) = (ends[0], ends[1])
+    // A child of another test that inherited the write end would keep readers waiting.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     for end in ends where nonBlocking { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
   }
 

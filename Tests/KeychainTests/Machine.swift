@@ -37,7 +37,7 @@ final class Machine: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: recordFolder)) ?? []).sorted()
   }
 
-  /// A new handle, as another process would have it.
+  /// A new handle, as another process would have it, with much time: a machine may stand still for seconds.
   func store(
     _ extra: [String: String] = [:],
     _ change: (inout AutomaticStore.Configuration) -> Void = { _ in }
@@ -47,6 +47,7 @@ final class Machine: Sendable {
       notices.withLock { $0.append(notice) }
     }
     configuration.vault.environment = VaultEnvironment(environment)
+    configuration.vault.deadline = .seconds(60)
     configuration.secretService.environment = environment
     change(&configuration)
     return AutomaticStore(configuration: configuration)

@@ -7,7 +7,7 @@ internal import KeychainVaultTesting
 internal import Testing
 
 /// What fails, and what others do, while credentials move.
-@Suite("Migration under faults", .timeLimit(.minutes(1)))
+@Suite("Migration under faults", .timeLimit(.minutes(10)))
 struct MigrationFaultTests {
   let scene: MigrationScene
 
@@ -110,7 +110,7 @@ struct MigrationFaultTests {
 }
 
 /// Credentials of programs that share a store.
-@Suite("Migration beside other programs", .timeLimit(.minutes(1)))
+@Suite("Migration beside other programs", .timeLimit(.minutes(10)))
 struct MigrationOwnershipTests {
   let scene: MigrationScene
 
@@ -157,7 +157,7 @@ struct MigrationOwnershipTests {
 }
 
 /// Vaults at either end.
-@Suite("Migration of vaults", .timeLimit(.minutes(1)))
+@Suite("Migration of vaults", .timeLimit(.minutes(10)))
 struct MigrationVaultTests {
   let scene: MigrationScene
 

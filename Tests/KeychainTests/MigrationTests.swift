@@ -6,7 +6,7 @@ internal import KeychainVault
 internal import KeychainVaultTesting
 internal import Testing
 
-@Suite("Migration", .timeLimit(.minutes(1)))
+@Suite("Migration", .timeLimit(.minutes(10)))
 struct MigrationTests {
   let scene: MigrationScene
 

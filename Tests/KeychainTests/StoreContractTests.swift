@@ -2,7 +2,7 @@ import CredentialStoreContract
 import Keychain
 import Testing
 
-@Suite("The choice of store keeps the contract of every store", .timeLimit(.minutes(2)))
+@Suite("The choice of store keeps the contract of every store", .timeLimit(.minutes(10)))
 struct StoreContractTests {
   @Test(arguments: ContractClause.all)
   func withoutADesktop(_ clause: ContractClause) async throws {

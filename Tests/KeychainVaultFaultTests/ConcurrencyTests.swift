@@ -11,10 +11,10 @@ struct ConcurrencyTests {
   @Test(arguments: [true, false])
   func threads(_ areSharing: Bool) throws {
     let vault = try TestVault()
-    let shared = vault.handle { $0.deadline = .seconds(60) }
+    let shared = vault.handle()
     let failures = Mutex<[String]>([])
     concurrently(8) { thread in
-      let handle = areSharing ? shared : vault.handle { $0.deadline = .seconds(60) }
+      let handle = areSharing ? shared : vault.handle()
       do {
         for number in 0..<20 {
           let account = "\(thread)-\(number)"
@@ -36,16 +36,26 @@ struct ConcurrencyTests {
   @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
-    let slow = vault.handle { $0.deadline = .seconds(3) }
-    try slow.addRecoveryCodeSlot { _ in
-      Thread.sleep(forTimeInterval: 3.1)
-      guard let holder = try? Holder(vault) else { return false }
-      Thread.detachNewThread {
-        Thread.sleep(forTimeInterval: 0.1)
-        try? holder.end()
+    let slow = vault.handle { $0.deadline = .milliseconds(800) }
+    // A machine that stands still may use the time up beside that, but not each time.
+    var isAdded = false
+    for _ in 0..<10 where !isAdded {
+      let ending = DispatchGroup()
+      let slot = try? slow.addRecoveryCodeSlot { _ in
+        Thread.sleep(forTimeInterval: 0.9)
+        guard let holder = try? Holder(vault) else { return false }
+        ending.enter()
+        Thread.detachNewThread {
+          Thread.sleep(forTimeInterval: 0.1)
+          try? holder.end()
+          ending.leave()
+        }
+        return true
       }
-      return true
+      isAdded = slot != nil
+      ending.wait()
     }
+    #expect(isAdded)
     #expect(try vault.handle().slots().count == 2)
   }
 
@@ -93,8 +103,8 @@ struct ConcurrencyTests {
       try vault.handle { $0.deadline = .milliseconds(200) }.put("a", "two")
     }
     #expect(error?.code == .busy)
-    // Less than the usual deadline.
-    #expect((.milliseconds(200) ..< .seconds(10)).contains(ContinuousClock.now - start))
+    // Less than the deadline of all other handles.
+    #expect((.milliseconds(200) ..< .seconds(30)).contains(ContinuousClock.now - start))
     try holder.end()
     #expect(try vault.handle().text("a") == "one")
     try vault.handle().put("a", "two")

@@ -30,7 +30,7 @@ package final class TestVault: Sendable {
   package var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
   package var seenFolder: String { folder.path + "/state/keychain/seen" }
 
-  /// A new handle, as another process would have it.
+  /// A new handle, as another process would have it, with much time: a machine may stand still for seconds.
   package func handle(
     environment extra: [String: String] = [:],
     _ change: (inout Vault.Configuration) -> Void = { _ in }
@@ -38,6 +38,7 @@ package final class TestVault: Sendable {
     var configuration = Vault.Configuration()
     configuration.environment = VaultEnvironment(
       environment.merging(extra) { _, given in given })
+    configuration.deadline = .seconds(60)
     configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
     change(&configuration)
     return Vault(configuration: configuration)

@@ -25,10 +25,20 @@ final class ChangeRecorder: Sendable {
   func waited(for count: Int, thenStillFor rest: Duration = .milliseconds(60)) async throws
     -> [CredentialChange]
   {
-    let end = ContinuousClock.now + .seconds(60)
-    while changes.count < count, .now < end { try await Task.sleep(for: .milliseconds(2)) }
+    try await wait { $0.count >= count }
     try await Task.sleep(for: rest)
     return changes
+  }
+
+  /// Waits until these were told, whatever else was.
+  func isTold(_ expected: Set<CredentialChange>) async throws -> Bool {
+    try await wait { expected.isSubset(of: $0) }
+    return expected.isSubset(of: changes)
+  }
+
+  private func wait(until condition: ([CredentialChange]) -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition(changes), .now < end { try await Task.sleep(for: .milliseconds(2)) }
   }
 }
 

@@ -205,6 +205,8 @@ struct ExportTests {
     try fill(one.handle())
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
+    // A child of another test that inherited the other end would keep the pipe open.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let (source, target) = (ends[0], ends[1])
     let sender = Thread {
       _ = try? one.handle().export(

@@ -96,13 +96,13 @@ struct RekeyTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<3 {
         group.addTask {
-          let handle = vault.handle { $0.deadline = .seconds(60) }
+          let handle = vault.handle()
           for number in 0..<10 { try handle.put("\(writer).\(number)", "of \(writer)") }
         }
       }
       group.addTask {
         for _ in 0..<3 {
-          try vault.handle { $0.deadline = .seconds(60) }.rekey(confirm: Self.noQuestion)
+          try vault.handle().rekey(confirm: Self.noQuestion)
         }
       }
       try await group.waitForAll()
@@ -135,7 +135,7 @@ struct RekeyTests {
   @Test func nothingIsLeftInTheFileUnderTheOldKeys() throws {
     let handle = vault.handle()
     for number in 0..<40 { try handle.put("\(number)", String(repeating: "long", count: 500)) }
-    let boxes = try handle.existingSession().opened.storage.read(Deadline(after: .seconds(1))) {
+    let boxes = try handle.existingSession().opened.storage.read(Deadline(after: .seconds(60))) {
       rows throws(KeychainError) in
       var boxes: [Data] = []
       try rows.forEachItem { id, item throws(KeychainError) in
@@ -262,7 +262,7 @@ struct RekeyTests {
     let forged = try SlotSealing.seal(
       to: VaultRecipient(publicKey: Data(repeating: 9, count: 32)), number: 3,
       root: RootKey.random())
-    try session.opened.storage.write(Deadline(after: .seconds(5))) { rows throws(KeychainError) in
+    try session.opened.storage.write(Deadline(after: .seconds(60))) { rows throws(KeychainError) in
       let old = try rows.slots().intact.first { $0.number == 3 }
       var writer = try VaultWriter(
         rows: rows, sealing: ItemSealing(keys: keys, device: nil),
@@ -284,7 +284,7 @@ struct RekeyTests {
     try vault.handle().put("a", "secret")
     try vault.handle().put("b", "secret")
     let session = try vault.handle().existingSession()
-    try session.opened.storage.write(Deadline(after: .seconds(5))) { rows throws(KeychainError) in
+    try session.opened.storage.write(Deadline(after: .seconds(60))) { rows throws(KeychainError) in
       try rows.removeItem(
         ItemSealing(
           keys: try vault.handle().administrationKeys(), device: nil

@@ -68,9 +68,16 @@ final class BusConnection: @unchecked Sendable {
     _ socket: borrowing BusSocket, _ descriptor: CInt, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {
     let watch = DispatchWorkItem { shutdown(descriptor, CInt(SHUT_RDWR)) }
-    DispatchQueue(label: "bus deadline").asyncAfter(
-      deadline: .now() + deadline.seconds, execute: watch)
-    defer { watch.cancel() }
+    let queue = DispatchQueue(label: "bus deadline")
+    // Looked at before the clock to which it is added: what ends the handshake must not come before the
+    // deadline, however long the thread waits between the two, or the bus would be taken for none.
+    let left = deadline.seconds
+    queue.asyncAfter(deadline: .now() + left, execute: watch)
+    defer {
+      watch.cancel()
+      // One that has begun must be over before the number of the descriptor can be another's.
+      queue.sync {}
+    }
     let functions = library.functions
     var error: OpaquePointer?
     let owned = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)

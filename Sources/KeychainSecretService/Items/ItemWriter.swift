@@ -67,21 +67,22 @@ struct ItemWriter: ~Copyable {
 
   /// Changes an item in place: what is known about it, and its secret if one is given.
   ///
-  /// The messages are sent together, what is known first: if the provider ends between the two, the
-  /// version has changed, and nobody overwrites a secret that was not read.
+  /// The messages are sent together, the secret first, and readers ask for the version first: whoever reads
+  /// between the two gets the new secret with the old version, which cannot be replaced any more. The
+  /// other way round, an old secret would have the new version, and a change of it would be lost.
   borrowing func replace(
     _ item: ServiceItem, by credential: Credential, secret: SharedSecret?
   ) throws(KeychainError) {
     let attributes = try attributes(of: credential)
-    var messages = [
-      operation.setProperty(
-        item.path, "Attributes", .stringPairs(blankingLeftovers(of: item, attributes)))
-    ]
+    var messages: [BusCall] = []
     if let secret {
       let encrypted = try encrypt(secret, operation.session())
       messages.append(
         operation.call(item.path, ServiceOperation.itemInterface, "SetSecret", [encrypted]))
     }
+    messages.append(
+      operation.setProperty(
+        item.path, "Attributes", .stringPairs(blankingLeftovers(of: item, attributes))))
     let label = ItemAttributes.label(of: credential)
     if !label.hasSameBytes(as: item.label) {
       messages.append(operation.setProperty(item.path, "Label", .string(label)))

@@ -59,20 +59,36 @@ final class ChangeListener: Sendable {
 
   /// Listens until the connection or the provider ends.
   private func listen() {
-    guard let address = try? BusAddress(environment: configuration.environment),
-      let connection = try? ConnectionPool.slot(for: address)
-        .connect(Deadline(after: configuration.deadline)),
-      let path = try? operation(connection).signalPath(),
-      let context = MainContext(connection.bus.library)
-    else { return }
+    guard let address = try? BusAddress(environment: configuration.environment) else { return }
+    let slot = ConnectionPool.slot(for: address)
+    let deadline = Deadline(after: configuration.deadline)
+    guard let connection = try? slot.connect(deadline), listen(connection) else { return }
+    // Nobody else may be using it who would notice.
+    slot.drop(connection)
+  }
+
+  /// Listens on a connection.
+  ///
+  /// - Returns: Whether it leads to no provider any more.
+  private func listen(_ connection: SecretServiceConnection) -> Bool {
+    let beginning = operation(connection)
+    guard let path = try? beginning.signalPath() else {
+      return beginning.failure?.endsConnection ?? false
+    }
+    guard let context = MainContext(connection.bus.library) else { return false }
     defer { context.end() }
     var hasEnded = false
     var hasMissed = false
     let bus = connection.bus
+    // What ends before its end is listened to shows by its answers.
+    func note(_ reading: Reading) {
+      hasMissed = hasMissed || reading != .complete
+      hasEnded = hasEnded || reading == .undelivered
+    }
     let changes = bus.listen(
       to: BusSignalMatch(
         sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path)
-    ) { [self] in hasMissed = !take($0, connection) || hasMissed }
+    ) { [self] in note(take($0, connection)) }
     let gone = bus.listen(
       to: BusSignalMatch(
         sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
@@ -83,16 +99,19 @@ final class ChangeListener: Sendable {
       bus.endListening(gone)
     }
     // After listening began: what changes meanwhile is seen here, or told by a signal.
-    hasMissed = !takeAll(connection)
-    guard setContext(context) else { return }
+    note(takeAll(connection))
+    guard setContext(context) else { return hasEnded }
     ready.signal()
     context.ticking(1000) {
       while !hasEnded, !isStopped, !bus.isClosed {
         context.waitForEvent()
-        if hasMissed { hasMissed = !takeAll(connection) }
+        guard hasMissed else { continue }
+        hasMissed = false
+        note(takeAll(connection))
       }
     }
     _ = setContext(nil)
+    return hasEnded
   }
 
   private func setContext(_ context: MainContext?) -> Bool {
@@ -106,28 +125,45 @@ final class ChangeListener: Sendable {
     ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
   }
 
-  /// Reads all items; `false` if the provider did not answer.
-  private func takeAll(_ connection: SecretServiceConnection) -> Bool {
-    guard let finder = try? ItemFinder(operation(connection)),
-      let items = try? finder.items(finder.allPaths())
-    else { return false }
-    watch.value?.take(self, .all(items))
-    return true
+  /// What came of reading.
+  private enum Reading {
+    case complete
+
+    /// The provider did not answer.
+    case missed
+
+    /// It is gone.
+    case undelivered
+
+    init(failureOf operation: ServiceOperation) {
+      self = operation.failure?.isUndelivered ?? false ? .undelivered : .missed
+    }
   }
 
-  /// Reads what a signal is about; `false` if the provider did not answer.
-  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Bool {
-    guard let path = signal.arguments.elements.first?.text else { return true }
+  /// Reads all items.
+  private func takeAll(_ connection: SecretServiceConnection) -> Reading {
+    let operation = operation(connection)
+    guard let finder = try? ItemFinder(operation),
+      let items = try? finder.items(finder.allPaths())
+    else { return Reading(failureOf: operation) }
+    watch.value?.take(self, .all(items))
+    return .complete
+  }
+
+  /// Reads what a signal is about.
+  private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Reading {
+    guard let path = signal.arguments.elements.first?.text else { return .complete }
     switch signal.name {
     case "ItemDeleted": watch.value?.take(self, .removal(path: path))
     case "ItemCreated", "ItemChanged":
-      guard let finder = try? ItemFinder(operation(connection)),
-        let items = try? finder.items([path])
-      else { return false }
+      let operation = operation(connection)
+      guard let finder = try? ItemFinder(operation), let items = try? finder.items([path]) else {
+        return Reading(failureOf: operation)
+      }
       for item in items { watch.value?.take(self, .item(item)) }
     default: break
     }
-    return true
+    return .complete
   }
 }
 
