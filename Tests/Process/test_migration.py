@@ -102,7 +102,7 @@ def move(home: Home, *arguments: str) -> dict:
   """Runs a migration, for as long as it takes."""
   with home.start(*arguments, "--remove-source", "--json") as process:
     try:
-      out, error = process.communicate(timeout=PATIENCE)
+      out, error = process.communicate(timeout=3 * PATIENCE)
     finally:
       process.kill()
   assert process.returncode == 0, error.decode()
