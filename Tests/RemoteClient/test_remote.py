@@ -101,4 +101,4 @@ def test_refreshing_survives_failures():
     with Server(lambda request, connection: answers.pop(0) if answers else None) as server:
         outcomes = run(server.url, every=0.2, loads=3, retries=0)
     assert outcomes[0]["error"] == "status" and outcomes[1]["origin"] == "server"
-    assert outcomes[2]["error"] == "unreachable"
+    assert (outcomes[2]["origin"], outcomes[2]["failure"]) == ("copy", "unreachable")
