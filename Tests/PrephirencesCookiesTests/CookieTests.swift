@@ -17,12 +17,12 @@ struct CookieTests {
 
   private func cookie(
     _ name: String, _ value: String, domain: String = "example.org", path: String = "/",
-    expires: TimeInterval? = nil
+    expires: Date? = nil
   ) throws -> HTTPCookie {
     var properties: [HTTPCookiePropertyKey: Any] = [
       .name: name, .value: value, .domain: domain, .path: path,
     ]
-    properties[.expires] = expires.map(Date.init(timeIntervalSinceNow:))
+    properties[.expires] = expires
     return try #require(HTTPCookie(properties: properties))
   }
 
@@ -62,9 +62,10 @@ struct CookieTests {
   /// The storage itself refuses a cookie that has expired, but keeps one that expires later.
   @Test func expiredOnesAreLeftOut() throws {
     try withStorage { storage in
-      storage.setCookie(try cookie("old", "1", expires: 1))
-      storage.setCookie(try cookie("new", "1", expires: 3600))
-      Thread.sleep(forTimeInterval: 1.2)
+      let soon = Date() + 1
+      storage.setCookie(try cookie("old", "1", expires: soon))
+      storage.setCookie(try cookie("new", "1", expires: soon + 3600))
+      while Date() <= soon { Thread.sleep(forTimeInterval: 0.05) }
       let preferences: any PreferencesType = storage
       #expect(preferences.dictionary().keys.sorted() == ["new"] && preferences["old"] == nil)
     }

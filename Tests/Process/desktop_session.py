@@ -6,7 +6,7 @@ import json
 import subprocess
 from contextlib import contextmanager
 
-from prefs_testing import TESTS, Home
+from prefs_testing import LIMIT, TESTS, Home
 
 RECORD = "attribute.prephirences:credential"
 
@@ -33,20 +33,20 @@ def desktop(home: Home, provider: str = "gnome-keyring"):
       home.environment = before
     finally:
       process.stdin.close()
-      process.wait(timeout=20)
+      process.wait(timeout=LIMIT)
 
 
 def secret_tool(variables: dict[str, str], *arguments: str, **options) -> bytes:
   return subprocess.run(
     ["secret-tool", *arguments], env=variables, stdout=subprocess.PIPE,
-    stderr=subprocess.PIPE, timeout=60, **options).stdout
+    stderr=subprocess.PIPE, timeout=LIMIT, **options).stdout
 
 
 def keyring_items(variables: dict[str, str]) -> list[tuple[dict, bytes]]:
   """The records and secrets, as stored, of the items that `prefs` has in the keyring."""
   found = subprocess.run(
     ["secret-tool", "search", "--all", "xdg:schema", "org.prephirences.Credential"],
-    env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60).stdout
+    env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT).stdout
   items, secret = [], None
   for line in found.decode().splitlines():
     name, _, value = line.partition(" = ")

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,10 @@ LOCKED_ITEMS = ("always", "afterFirstUnlock", "whenUnlocked")
 
 # No command of a test may take longer, whatever happens.
 LIMIT = 60
+
+# For commands that are to wait for each other however slow the machine is; not for one that hangs.
+PATIENT = ("--deadline", "5m")
+PATIENCE = 300
 
 
 @dataclass(frozen=True)
@@ -140,6 +145,15 @@ def ended(terminal: pexpect.spawn) -> tuple[int | None, str]:
   terminal.expect(pexpect.EOF)
   terminal.close()
   return terminal.exitstatus, terminal.before.decode()
+
+
+def wait_for_end(terminal: pexpect.spawn) -> None:
+  """Waits for a terminal's program that was killed; `close` alone gives it half a second."""
+  deadline = time.monotonic() + LIMIT
+  while terminal.isalive():
+    assert time.monotonic() < deadline, "the program goes on"
+    time.sleep(0.01)
+  terminal.close()
 
 
 def hinted(outcome: Outcome) -> str:

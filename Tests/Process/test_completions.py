@@ -86,7 +86,7 @@ def test_zsh_completes_what_is_typed(host):
   host.script("zsh")
   # Nothing of the machine's own settings; other users' files in the system's folders don't matter.
   terminal = pexpect.spawn(
-    "zsh", ["-f", "-i"], cwd=host.folder, timeout=20, encoding="utf-8", dimensions=(40, 150),
+    "zsh", ["-f", "-i"], cwd=host.folder, timeout=LIMIT, encoding="utf-8", dimensions=(40, 150),
     env=host.environment | {"PS1": "ready> "})
   terminal.expect("ready> ")
   terminal.sendline(f"PS1='typed> '; fpath=({host.folder} $fpath); autoload -U compinit; compinit -u -D")

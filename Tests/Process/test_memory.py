@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 import re
 import secrets
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -15,7 +18,7 @@ import pexpect
 import pytest
 
 import vault_keys as keys
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, wait_for_end
 from vault_reader import Secrets, Vault
 
 # The reader asks for the same hash again and again, and each takes half a second.
@@ -251,7 +254,9 @@ def test_a_recovery_code_on_the_terminal(home, superuser):
   terminal.sendline(code)
   terminal.expect_exact("added slot 2")
   found = memory_at_exit(trace, terminal.isalive)
-  terminal.close(force=True)
+  # The tracer would wait out the delay all the same.
+  terminal.kill(signal.SIGKILL)
+  wait_for_end(terminal)
   assert copies(found, written(code, 16)) == []
   assert copies(found, {"the question": b"as you wrote it down"}) != []
 
@@ -284,6 +289,11 @@ def test_a_passphrase_in_the_environment_is_only_there(protected, superuser):
   assert [copy for copy in copies(found, values) if "[stack]" not in copy] == []
 
 
+def waiting_bytes(pipe) -> int:
+  """How many bytes in a pipe nobody has read yet."""
+  return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
 def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
   """Other processes of the user can neither trace it nor make it leave a core file."""
   home.folder.chmod(0o755)
@@ -302,7 +312,13 @@ def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
   home.program = str(program)
   with home.start("set", "alice", stdin=subprocess.PIPE, preexec_fn=as_stranger) as process:
     try:
-      time.sleep(0.3)
+      process.stdin.write(b"secret")
+      process.stdin.flush()
+      # Once it has read something of the secret, it must be out of reach.
+      deadline = time.monotonic() + LIMIT
+      while waiting_bytes(process.stdin):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.01)
       reading = subprocess.run(
         ["cat", f"/proc/{process.pid}/environ"], preexec_fn=as_stranger, capture_output=True)
       assert reading.returncode != 0 and b"ermission denied" in reading.stderr

@@ -16,12 +16,11 @@ import pytest
 import sample_export
 from desktop_session import desktop, keyring_items, secret_tool
 from export_content import Content, ExportedItem
-from prefs_testing import Home, hinted
+from prefs_testing import PATIENCE, PATIENT, Home, hinted, wait_for_end
 from sample_vault import CREATED, generic, internet
 from test_export_format import items_of_vault, take
 from vault_reader import Secrets, Vault
 
-PATIENT = ("--deadline", "60s")
 TO_KEYRING = ("migrate", "--from", "vault", "--to", "secret-service", *PATIENT)
 TO_VAULT = ("migrate", "--from", "secret-service", "--to", "vault", *PATIENT)
 DATA_URL = b"data:application/octet-stream;base64,"
@@ -81,20 +80,17 @@ def of_keyring(variables: dict[str, str]) -> dict[tuple, bytes]:
   return found
 
 
-def kill_at(home: Home, done: int, *arguments: str) -> int:
-  """Kills a migration once it has told to have done so many; returns how many it had done by then."""
+def kill_at(home: Home, done: int, *arguments: str) -> None:
+  """Kills a migration once it has told to have done so many, unless it has ended."""
   terminal = home.terminal(*arguments)
   try:
-    while True:
-      if terminal.expect([rb"(\d+) of \d+ items", pexpect.EOF], timeout=120) == 1:
-        pytest.fail(f"it ended before {done}: {terminal.before.decode()}")
+    while terminal.expect([rb"(\d+) of \d+ items", pexpect.EOF], timeout=PATIENCE) == 0:
       if int(terminal.match[1]) >= done:
+        time.sleep(random.uniform(0, 0.05))
         break
-    time.sleep(random.uniform(0, 0.05))
-    os.kill(terminal.pid, signal.SIGKILL)
-    return int(terminal.match[1])
   finally:
-    terminal.close(force=True)
+    os.kill(terminal.pid, signal.SIGKILL)
+    wait_for_end(terminal)
 
 
 def put(home: Home, account: str, secret: bytes, *options: str) -> None:
@@ -106,7 +102,7 @@ def move(home: Home, *arguments: str) -> dict:
   """Runs a migration, for as long as it takes."""
   with home.start(*arguments, "--remove-source", "--json") as process:
     try:
-      out, error = process.communicate(timeout=300)
+      out, error = process.communicate(timeout=3 * PATIENCE)
     finally:
       process.kill()
   assert process.returncode == 0, error.decode()
@@ -119,7 +115,8 @@ def move(home: Home, *arguments: str) -> dict:
 def test_a_thousand_there_and_back_with_kills(home, keyring):
   items = fill(home, 1000)
   everything = of_vault(home)
-  last = len(everything) + 300
+  all_of_them = len(everything)
+  hits = 0
 
   def check_all():
     # The killed command may have left a journal, which the second reader does not roll back.
@@ -129,19 +126,20 @@ def test_a_thousand_there_and_back_with_kills(home, keyring):
     assert all(stored[name] == secret for name, secret in vault.items() if name in stored)
     return len(vault), len(stored)
 
-  for way, ends in ((TO_KEYRING, (0, 1002)), (TO_VAULT, (1002, 0))):
-    for number, done in enumerate((200, 600, last)):
+  for way, ends in ((TO_KEYRING, (0, all_of_them)), (TO_VAULT, (all_of_them, 0))):
+    for done in (200, 600, all_of_them + 300):
       kill_at(home, done, *way, "--remove-source")
       counts = check_all()
-      assert 0 < counts[0] and 0 < counts[1] and sum(counts) > 1001
-      if number < 2:
-        # Nothing was removed before everything was there.
-        assert max(counts) == 1002 > min(counts)
+      # Nothing was removed before everything was there.
+      assert max(counts) == all_of_them
+      hits += 0 < min(counts) < all_of_them
     report = move(home, *way)
     assert check_all() == ends
     assert report["staying"] == [] and report["incompleteServices"] == []
   assert items_of_vault(home) == items
   home.run("verify")
+  # A test that is kept waiting after it was told kills too late; that does not happen each time.
+  assert hits > 1
 
 
 @pytest.mark.parametrize("provider", ["keepassxc", "gnome-keyring-without-password"])
@@ -293,16 +291,25 @@ def test_what_is_written_meanwhile_is_read_again(home, keyring):
     put(home, f"account {number}", b"1", "--service", "a")
   put(home, "counter", b"0", "--service", "a")
   count = 0
-  for way in (TO_KEYRING, TO_VAULT, TO_KEYRING, TO_VAULT):
+
+  def move_and_write(way: tuple[str, ...]) -> tuple[int, str]:
+    nonlocal count
     with home.start(*way, "--remove-source") as moving:
       while True:
         ended = moving.poll() is not None
         count += 1
-        home.set("counter", str(count).encode(), "--service", "a")
-        assert home.get("counter", "--service", "a") == str(count).encode()
+        home.set("counter", str(count).encode(), "--service", "a", *PATIENT)
+        assert home.get("counter", "--service", "a", *PATIENT) == str(count).encode()
         if ended:
-          break
-      assert moving.returncode == 0, moving.stderr.read().decode()
+          return moving.returncode, moving.stderr.read().decode()
+
+  for way in (TO_KEYRING, TO_VAULT, TO_KEYRING, TO_VAULT):
+    for _ in range(5):
+      code, told = move_and_write(way)
+      # It gives up where it finds something new each time, and goes on when it is run again.
+      if code != 75 or "keep changing" not in told:
+        break
+    assert code == 0, told
     assert len(home.run("list", "--service", "a", "--json").json) == 31
 
 

@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from prefs_testing import LIMIT
+
 COMPOSED, DECOMPOSED = "\u00e9", "e\u0301"
 
 
@@ -144,7 +146,7 @@ def test_a_secret_is_in_no_list_of_processes(home):
   try:
     with open(f"/proc/{process.pid}/cmdline", "rb") as arguments:
       assert b"hunter2" not in arguments.read()
-    process.communicate(b"hunter2", timeout=20)
+    process.communicate(b"hunter2", timeout=LIMIT)
   finally:
     process.kill()
   assert process.returncode == 0

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from prefs_testing import LIMIT
+from prefs_testing import PATIENCE, PATIENT
 from system_calls import forbid_keys
 
 # What only a process has that hashes a passphrase just now: the hash takes 256 MiB.
@@ -46,21 +46,18 @@ def nobody_hashes(home):
     os.close(descriptor)
 
 
-def run_at_once(home, start, count: int) -> tuple[list[tuple[int, bytes, bytes]], int]:
-  """Runs a command many times at once: how each ended, and how many hashed a passphrase together."""
-  processes = []
+def watched(processes: list[subprocess.Popen]) -> tuple[list[tuple[int, bytes, bytes]], int]:
+  """Waits for processes: how each ended, and how many hashed a passphrase together."""
   most = 0
   try:
-    with nobody_hashes(home):
-      processes += [start() for _ in range(count)]
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + PATIENCE
     while any(process.poll() is None for process in processes):
       assert time.monotonic() < deadline
       most = max(most, hashing(processes))
       time.sleep(0.005)
     outcomes = []
     for process in processes:
-      out, error = process.communicate(timeout=LIMIT)
+      out, error = process.communicate(timeout=PATIENCE)
       outcomes.append((process.returncode, out, error))
     return outcomes, most
   finally:
@@ -69,28 +66,37 @@ def run_at_once(home, start, count: int) -> tuple[list[tuple[int, bytes, bytes]]
       process.wait()
 
 
+def start_many(home, count: int, *options: str, **more) -> list[subprocess.Popen]:
+  environment = {"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]}
+  return [home.start("get", "whenUnlocked", *options, environment=environment, **more)
+          for _ in range(count)]
+
+
 def test_two_hundred_at_once_take_the_memory_of_one_hash(locked):
-  path = locked.passphrase()[1]
-  outcomes, most = run_at_once(
-    locked,
-    lambda: locked.start("get", "whenUnlocked", environment={"KEYCHAIN_PASSPHRASE_FILE": path}),
-    200)
+  # The vault has been seen then. Otherwise each would note that it has, and say so if it cannot in time.
+  locked.get("always")
+  with nobody_hashes(locked):
+    processes = start_many(locked, 200, *PATIENT)
+  outcomes, most = watched(processes)
   assert set(outcomes) == {(0, b"whenUnlocked", b"")}
   assert most == 1
 
 
-def test_without_a_cache_they_wait_in_line_and_give_up_in_time(locked):
-  """Each must hash the passphrase itself then. Those whose turn does not come in time say so; none is
-  ended by the system for lack of memory."""
-  path = locked.passphrase()[1]
-  outcomes, most = run_at_once(
-    locked,
-    lambda: locked.start(
-      "get", "whenUnlocked", "--deadline", "4s", preexec_fn=lambda: forbid_keys(errno.ENOSYS),
-      environment={"KEYCHAIN_PASSPHRASE_FILE": path}),
-    60)
-  codes = [code for code, _, _ in outcomes]
-  assert set(codes) == {0, 75}
-  assert all(out == (b"whenUnlocked" if code == 0 else b"") for code, out, _ in outcomes)
-  assert all(b"too long" in error for code, _, error in outcomes if code == 75)
+WITHOUT_CACHE = {"preexec_fn": lambda: forbid_keys(errno.ENOSYS)}
+
+
+def test_without_a_cache_they_wait_in_line(locked):
+  """Each must hash the passphrase itself then; none is ended by the system for lack of memory."""
+  with nobody_hashes(locked):
+    processes = start_many(locked, 12, *PATIENT, **WITHOUT_CACHE)
+  outcomes, most = watched(processes)
+  assert {(code, out) for code, out, _ in outcomes} == {(0, b"whenUnlocked")}
   assert most == 1
+
+
+def test_those_whose_turn_does_not_come_give_up_in_time(locked):
+  with nobody_hashes(locked):
+    outcomes, most = watched(start_many(locked, 12, "--deadline", "1s", **WITHOUT_CACHE))
+  assert {(code, out) for code, out, _ in outcomes} == {(75, b"")}
+  assert all(b"too long" in error for _, _, error in outcomes)
+  assert most == 0

@@ -9,6 +9,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from prefs_testing import LIMIT
+
 README = Path(__file__).resolve().parents[2] / "README.md"
 SECRET = "tok-42"
 
@@ -50,7 +52,7 @@ def bare_home(home):
 def type_in(home, command: str) -> str:
   """Types a command on a terminal, and the secret wherever one is asked for."""
   terminal = pexpect.spawn(
-    "/bin/sh", ["-c", command], env=home.environment, cwd=home.folder, timeout=20,
+    "/bin/sh", ["-c", command], env=home.environment, cwd=home.folder, timeout=LIMIT,
     dimensions=(50, 200))
   shown = ""
   while terminal.expect([r"(secret|again): $", pexpect.EOF]) == 0:

@@ -37,6 +37,8 @@ final class ComparingObservation: Sendable {
       return turn.take(look)
     }
     let observed = keys.filter(observer.observes)
+    // Without the turn, which somebody with something to tell may want just now.
+    guard !observed.isEmpty else { return }
     turn.add { looks in observed.forEach { looks.add($0) } }
     turn.take(look)
   }

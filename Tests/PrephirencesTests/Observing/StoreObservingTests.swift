@@ -148,7 +148,14 @@ struct StoreObservingTests {
 struct FoundationObservingTests {
   private let recorder = ChangeRecorder()
 
-  @Test func userDefaults() throws {
+  /// In a process of its own: whoever sets user defaults elsewhere in the process makes observers look,
+  /// and one whose turn another thread has just then is told by that, a little later.
+  @Test func userDefaults() async {
+    await #expect(processExitsWith: .success) { try Self.observeUserDefaults() }
+  }
+
+  private static func observeUserDefaults() throws {
+    let recorder = ChangeRecorder()
     let name = "observing-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: name))
     let same = try #require(UserDefaults(suiteName: name))
@@ -205,7 +212,7 @@ struct FoundationObservingTests {
     withExtendedLifetime(observation) {}
   }
 
-  private func removeFile(ofSuite name: String) {
+  private static func removeFile(ofSuite name: String) {
     let environment = ProcessInfo.processInfo.environment
     let folder = environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
     try? FileManager.default.removeItem(atPath: "\(folder)/\(name).plist")

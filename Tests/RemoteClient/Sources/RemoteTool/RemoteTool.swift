@@ -12,12 +12,11 @@ enum RemoteTool {
     let source = RemoteSource(
       arguments.url, format: arguments.format, options: arguments.options)
     if let seconds = arguments["every"].flatMap(Double.init) {
-      let refresh = source.refresh(preferences, every: .seconds(seconds)) { result in
-        report(result, preferences)
-      }
-      try await Task.sleep(for: .seconds(arguments["for"].flatMap(Double.init) ?? 1))
-      refresh.cancel()
-      print("{\"cancelled\": true}")
+      await CountedRefresh().run(
+        source, preferences, every: .seconds(seconds),
+        loads: arguments["loads"].flatMap { Int($0) } ?? 1
+      ) { report($0, preferences) }
+      // What would be told nevertheless has time for it.
       try await Task.sleep(for: .seconds(seconds * 4))
       return
     }
