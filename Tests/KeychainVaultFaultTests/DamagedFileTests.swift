@@ -40,9 +40,11 @@ struct DamagedFileTests {
     }
   }
 
-  @Test(arguments: ["xy", "some text\n", String(repeating: "a long text\n", count: 1000)])
-  func aText(_ text: String) throws {
-    try expect(.foreign) { vault in try replace(vault, by: Data(text.utf8)) }
+  @Test(arguments: [("xy", 1), ("some text\n", 1), ("a long text\n", 1000)])
+  func aText(_ text: String, _ count: Int) throws {
+    try expect(.foreign) { vault in
+      try replace(vault, by: Data(String(repeating: text, count: count).utf8))
+    }
   }
 
   @Test(arguments: [100, 4096, 65536])
