@@ -99,6 +99,7 @@ struct ObservationTests {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     try store.put("old", "s")
+    try write("old of another program", desktop)
     let seen = Seen()
     let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
     kill(desktop.providerProcess, SIGKILL)
