@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 import Testing
 
 @testable import KeychainCommands
@@ -18,6 +19,12 @@ struct ParsedAloneTests {
   private struct HostThatChecks: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
     func validate() throws { throw ValidationError("not on this machine") }
+  }
+
+  private struct HostThatCounts: ParsableCommand {
+    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
+    static let checks = Mutex(0)
+    func validate() { Self.checks.withLock { $0 += 1 } }
   }
 
   private struct Other: ParsableCommand {
@@ -61,5 +68,16 @@ struct ParsedAloneTests {
   @Test(arguments: [HostWithOption.self, HostThatChecks.self] as [any ParsableCommand.Type])
   func hostsThatHaveASayAreAsked(host: any ParsableCommand.Type) {
     #expect(CommandPath(host, ["keychain", "get", "alice"]).parsedAlone() == nil)
+  }
+
+  // A check may do what must not be done twice, such as setting up a log.
+  @Test func aHostChecksALineOnce() {
+    for (number, line) in ["get alice", "get", "get --help", "get a --no", "slots"].enumerated() {
+      let path = CommandPath(HostThatCounts.self, Self.words("keychain \(line)"))
+      if path.parsedAlone() == nil {
+        _ = try? HostThatCounts.parseAsRoot(path.argumentsAskingForHelp)
+      }
+      #expect(HostThatCounts.checks.withLock(\.self) == number + 1, "\(line)")
+    }
   }
 }

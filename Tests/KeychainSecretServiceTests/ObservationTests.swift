@@ -99,6 +99,7 @@ struct ObservationTests {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     try store.put("old", "s")
+    try write("old of another program", desktop)
     let seen = Seen()
     let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
     kill(desktop.providerProcess, SIGKILL)
@@ -109,6 +110,24 @@ struct ObservationTests {
     #expect(try await seen.isTold(change("new", .added)), "\(seen.text)")
     // Neither the end nor the start of a provider is a change of what it keeps.
     #expect(!seen.text.contains("old"), "\(seen.text)")
+    observation.cancel()
+  }
+
+  // Whoever ended it may want to use another.
+  @Test func aProviderThatEndedIsNotStartedAgain() async throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let store = desktop.store()
+    let observation = store.observe { _ in }
+    let mark = try #require(desktop.environment["XDG_RUNTIME_DIR"]) + "/started"
+    try desktop.makeProviderActivatable("/usr/bin/touch \(mark)")
+    kill(desktop.providerProcess, SIGKILL)
+    desktop.waitForEndOfProvider()
+    // Listening is tried again after two.
+    try await Task.sleep(for: .seconds(5))
+    #expect(!FileManager.default.fileExists(atPath: mark))
+    // Whoever asks for something starts it.
+    #expect(throws: KeychainError.self) { try store.search(CredentialQuery()) }
+    #expect(FileManager.default.fileExists(atPath: mark))
     observation.cancel()
   }
 }

@@ -12,10 +12,12 @@ extension CommandPath {
       command.configuration.subcommands.isEmpty, groups.allSatisfy({ $0.takesNoArguments })
     else { return nil }
     do {
-      for group in groups { try group.validateEmpty() }
       let parsed = try command.parseAsRoot(Array(rest))
       // Else it is the parser's own command that prints help.
-      return type(of: parsed) == command ? parsed : nil
+      guard type(of: parsed) == command else { return nil }
+      // Last, since the root checks again what is left to it, and a host's check may do something.
+      for group in groups { try group.validateEmpty() }
+      return parsed
     } catch {
       return nil
     }

@@ -31,8 +31,11 @@ final class ChangeListener: Sendable {
   /// Begins to listen, and waits until that works, or cannot for now.
   func start(_ limit: Duration) {
     let thread = Thread { [self] in
+      var isFirst = true
       while !isStopped {
-        listen()
+        // Later, somebody may have ended the provider to use another, which needs its name.
+        listen(startingProvider: isFirst)
+        isFirst = false
         ready.signal()
         // The provider or the bus ended: it may come back.
         pause()
@@ -58,11 +61,13 @@ final class ChangeListener: Sendable {
   }
 
   /// Listens until the connection or the provider ends.
-  private func listen() {
+  private func listen(startingProvider: Bool) {
     guard let address = try? BusAddress(environment: configuration.environment) else { return }
     let slot = ConnectionPool.slot(for: address)
     let deadline = Deadline(after: configuration.deadline)
-    guard let connection = try? slot.connect(deadline), listen(connection) else { return }
+    guard let connection = try? slot.connect(deadline, startingProvider: startingProvider),
+      listen(connection)
+    else { return }
     // Nobody else may be using it who would notice.
     slot.drop(connection)
   }

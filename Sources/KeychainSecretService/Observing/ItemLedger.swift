@@ -53,7 +53,14 @@ struct ItemLedger {
     let paths = Set(items.map(\.path))
     let gone = entries.keys.filter { !paths.contains($0) }
     var changes = gone.flatMap { noteRemoval(of: $0) }
-    for item in items { changes += note(item) }
+    for item in items where !isKnown(item) { changes += note(item) }
     return isFirst ? [] : changes
+  }
+
+  /// Whether nothing but a signal could tell that an item has changed: of other programs' items, two
+  /// changes within a second have one version.
+  private func isKnown(_ item: ServiceItem) -> Bool {
+    guard let credential = item.credential, let known = entries[item.path] else { return false }
+    return known.version == credential.version && known.identity == credential.identity
   }
 }

@@ -28,14 +28,17 @@ final class ConnectionSlot: @unchecked Sendable {
 
   init(_ address: BusAddress) { self.address = address }
 
-  /// Returns the connection, made anew if there is none or it has ended.
-  func connect(_ deadline: Deadline) throws(KeychainError) -> SecretServiceConnection {
+  /// Returns the connection, made anew if there is none or it has ended; then the provider is started,
+  /// too, unless that is not wanted.
+  func connect(
+    _ deadline: Deadline, startingProvider: Bool = true
+  ) throws(KeychainError) -> SecretServiceConnection {
     if let existing = try waitForTurn(deadline) {
       try existing.bus.checkProcess()
       return existing
     }
     let made = Result { () throws(KeychainError) in
-      try SecretServiceConnection(address, deadline)
+      try SecretServiceConnection(address, deadline, startingProvider: startingProvider)
     }
     condition.lock()
     connection = try? made.get()

@@ -15,15 +15,17 @@ final class SecretServiceConnection: Sendable {
 
   static let name = "org.freedesktop.secrets"
 
-  /// Connects, and starts the provider if the bus knows how.
+  /// Connects, and starts the provider if that is wanted and the bus knows how.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
-  init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
+  init(
+    _ address: BusAddress, _ deadline: Deadline, startingProvider: Bool
+  ) throws(KeychainError) {
     bus = try BusConnection(address, Libsecret.shared(), deadline)
     do throws(BusError) {
       var found = try bus.owner(of: Self.name, deadline)
-      if found == nil {
+      if found == nil, startingProvider {
         try bus.activate(Self.name, deadline)
         found = try bus.owner(of: Self.name, deadline)
       }
