@@ -4,7 +4,7 @@ extension SecretServiceStore {
   /// Observes changes; see the protocol.
   ///
   /// Changes by other programs are told as well, as long as the provider signals them (KeePassXC doesn't
-  /// while it saves). Two changes of one item in a row may be told as one. The first observer waits until the provider answers, or the
+  /// while it saves, and signals a database that is locked as the removal of all that is in it). Two changes of one item in a row may be told as one. The first observer waits until the provider answers, or the
   /// deadline has passed; after the provider or the bus ended, listening is tried again every two seconds, which
   /// starts no provider.
   ///
