@@ -43,7 +43,7 @@ public enum KeychainCommandLine {
     var context = context ?? KeychainCommandContext(root)
     context.isWholeProgram = true
     return Invocation(
-      root: root, arguments: Array(CommandLine.arguments.dropFirst()), context: context)
+      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), context: context)
   }
 
   /// Takes crashes away from Swift's backtracer, which prints memory and waits for keys.
