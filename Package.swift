@@ -190,7 +190,8 @@ let package = Package(
     .testTarget(
       name: "KeychainCommandsTests",
       dependencies: [
-        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],

@@ -48,7 +48,7 @@ def test_credentials(bare):
   assert [item["account"] for item in bare.run("list", "--json").json] == ["api"]
   assert b"Work" in bare.run("show", "api").out
   bare.run("update", "api", "--label", "Home")
-  bare.run("rename", "api", "--to-account", "key")
+  bare.run("rename", "api", "--to", "key")
   bare.run("get", "api", code=44)
   bare.run("delete", "key")
   bare.run("verify")
@@ -120,14 +120,13 @@ def test_every_help(bare):
   assert len(texts) > 20 and all("USAGE" in text for text in texts.values())
 
 
-def test_hosts(home, sample_tool, plain_sample_tool):
+def test_hosts(home, sample_tool):
+  """An asynchronous program is none of them: Swift's own threads end it without /proc."""
   home.set("api", b"12345", "--service", "com.example.mytool")
-  home.set("api", b"token")
-  for program, words, said in [
-      (sample_tool, ["whoami"], b"5 characters\n"),
-      (sample_tool, ["keychain", "get", "api"], b"12345"),
-      (plain_sample_tool, ["wait"], b"waited\n"),
-      (plain_sample_tool, ["keychain", "get", "api"], b"token")]:
+  for words, said in [
+      (["whoami"], b"5 characters\n"), (["keychain", "get", "api"], b"12345"),
+      (["arguments", "--some", "words"], b"arguments --some words\n")]:
     done = subprocess.run(
-      [*without_proc(), program, *words], env=home.environment, capture_output=True, timeout=LIMIT)
+      [*without_proc(), sample_tool, *words], env=home.environment, capture_output=True,
+      timeout=LIMIT)
     assert (done.returncode, done.stdout) == (0, said), done.stderr
