@@ -28,20 +28,25 @@ struct PresentationTests {
     #expect(text.visible == shown)
   }
 
-  @Test func onlyWhatIsSeenIsShown() throws {
-    for value in UInt32(0)...0x10FFFF {
-      guard let scalar = Unicode.Scalar(value) else { continue }
-      let text = "a\(Character(scalar))b"
-      let properties = scalar.properties
-      let isSeen =
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: false
-        default: !properties.isDefaultIgnorableCodePoint
-        }
-      try #require((text.visible == text) == isSeen, "U+\(String(value, radix: 16))")
-      try #require(isSeen || !text.visible.unicodeScalars.contains(scalar))
-      guard value >= 0x7F else { continue }
-      try #require((text.visibleInJSON == text) == isSeen, "U+\(String(value, radix: 16))")
+  @Test func ofAllCharactersThoseThatAreSeenStay() throws {
+    var (seen, hidden) = ("".unicodeScalars, "".unicodeScalars)
+    for scalar in (UInt32(0)...0x10FFFF).lazy.compactMap(Unicode.Scalar.init) {
+      if Self.isSeen(scalar) { seen.append(scalar) } else { hidden.append(scalar) }
+    }
+    #expect(String(seen).visible == String(seen))
+    #expect(String(seen).visibleInJSON == String(seen))
+    let escapes = String(hidden).visible
+    #expect(escapes.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
+    #expect(escapes.hasPrefix("\\u{0}\\u{1}") && escapes.hasSuffix("\\u{10ffff}"))
+    #expect(escapes.count { $0 == "\\" } == hidden.count)
+    let inJSON = String(hidden.drop { $0.value < 0x7F }).visibleInJSON
+    #expect(inJSON.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
+  }
+
+  private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: false
+    default: !scalar.properties.isDefaultIgnorableCodePoint
     }
   }
 

@@ -48,7 +48,7 @@ def test_credentials(bare):
   assert [item["account"] for item in bare.run("list", "--json").json] == ["api"]
   assert b"Work" in bare.run("show", "api").out
   bare.run("update", "api", "--label", "Home")
-  bare.run("rename", "api", "--to", "key")
+  bare.run("rename", "api", "key")
   bare.run("get", "api", code=44)
   bare.run("delete", "key")
   bare.run("verify")

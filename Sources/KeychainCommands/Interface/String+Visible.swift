@@ -15,10 +15,7 @@ extension String {
     var previous: Unicode.Scalar?
     for index in unicodeScalars.indices {
       let scalar = unicodeScalars[index]
-      let next = unicodeScalars[unicodeScalars.index(after: index)...].first
-      if scalar.isHidden, !scalar.shapesEmoji(after: previous, before: next),
-        let escape = escape(scalar)
-      {
+      if scalar.isHidden, !shapesEmoji(at: index, after: previous), let escape = escape(scalar) {
         text += escape
         previous = nil
       } else {
@@ -27,6 +24,18 @@ extension String {
       }
     }
     return text
+  }
+
+  /// Whether a scalar joins two emoji to one that shows both, or chooses how the one before it looks.
+  private func shapesEmoji(at index: Index, after previous: Unicode.Scalar?) -> Bool {
+    guard let previous else { return false }
+    let next = unicodeScalars[unicodeScalars.index(after: index)...].first
+    switch unicodeScalars[index].value {
+    case 0x200D: return (previous.isEmoji || previous.value == 0xFE0F) && next?.isEmoji ?? false
+    // The mark around a digit makes it a key.
+    case 0xFE0E, 0xFE0F: return previous.isEmoji || next?.value == 0x20E3
+    default: return false
+    }
   }
 }
 
@@ -43,18 +52,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether the scalar joins two emoji to one that shows both, or chooses how the one before it looks.
-  fileprivate func shapesEmoji(after previous: Self?, before next: Self?) -> Bool {
-    guard let previous else { return false }
-    switch value {
-    case 0x200D: return (previous.isEmoji || previous.value == 0xFE0F) && next?.isEmoji ?? false
-    // The mark around a digit makes it a key.
-    case 0xFE0E, 0xFE0F: return previous.isEmoji || next?.value == 0x20E3
-    default: return false
-    }
-  }
-
-  private var isEmoji: Bool { !isASCII && properties.isEmoji }
+  fileprivate var isEmoji: Bool { !isASCII && properties.isEmoji }
 
   fileprivate var visibleEscape: String {
     switch self {
