@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from desktop_session import desktop
 from prefs_testing import LIMIT, PASSPHRASE, Home, ended, hinted
 from test_host import helps
 
@@ -89,6 +90,13 @@ def test_a_passphrase_from_a_descriptor(bare):
   for number in ("7", "70000"):
     refused = bare.run("unlock", "--passphrase-fd", number, code=64)
     assert f"descriptor {number}, given by --passphrase-fd, is not open" in refused.error
+
+
+def test_the_desktop_keyring(bare):
+  with desktop(bare):
+    assert "the desktop keyring" in bare.set("api", b"token").error
+    assert bare.get("api") == b"token"
+    assert b"/proc is not mounted" in bare.run("doctor").out
 
 
 def test_files_that_are_made(bare):

@@ -46,6 +46,7 @@ final class TerminalSession: Sendable {
   /// Hides what is typed.
   ///
   /// - Parameter dropsTyped: Whether what was typed before is dropped even if it was hidden already.
+  /// - Throws: ``End/unusable(errno:)``.
   func hideInput(dropsTyped: Bool = false) throws(End) {
     let failure = ccommandline_terminal_show_input(false, dropsTyped)
     guard failure == 0 else { throw .unusable(errno: failure) }
