@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, hinted
+from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, helps, hinted
 
 SERVICE = "com.example.mytool"
 
@@ -46,25 +46,6 @@ def test_its_service_is_the_default(mytool, home):
   home.set("api", b"other", "--service", "other")
   assert mytool.get("api") == b"token"
   assert mytool.run("list", "--json").json[0]["service"] == SERVICE
-
-
-def helps(
-    program: str, environment: dict[str, str], path: tuple[str, ...] = (),
-    through: tuple[str, ...] = ()):
-  """The help of every command of a program; the words of `through` start it."""
-  out = subprocess.run(
-    [*through, program, *path, "--help"], env=environment, capture_output=True, text=True,
-    timeout=LIMIT)
-  assert out.returncode == 0, path
-  yield path, out.stdout
-  listed = False
-  for line in out.stdout.splitlines():
-    if line.endswith("SUBCOMMANDS:"):
-      listed = True
-    elif listed and line.startswith("  ") and line[2] not in " -" and "See '" not in line:
-      yield from helps(program, environment, (*path, line.split()[0].rstrip(",")), through)
-    elif line and not line.startswith(" "):
-      listed = False
 
 
 def test_every_help_speaks_of_the_host(mytool):

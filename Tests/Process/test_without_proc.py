@@ -4,39 +4,36 @@ from __future__ import annotations
 
 import os
 import subprocess
-from functools import cache
 
 import pytest
 
 from desktop_session import desktop
-from prefs_testing import LIMIT, PASSPHRASE, Home, ended, hinted
-from test_host import helps
+from prefs_testing import LIMIT, PASSPHRASE, Home, ended, helps
 
-# An empty file system in its place, in a mount namespace of its own.
-HIDING = ["sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
-
-
-@cache
-def without_proc() -> tuple[str, ...]:
-  """The words that start a program without /proc."""
-  user = [] if os.geteuid() == 0 else ["--map-root-user"]
-  words = ("unshare", "--mount", *user, *HIDING)
-  tried = subprocess.run([*words, "true"], capture_output=True, timeout=LIMIT)
-  if tried.returncode != 0:
-    pytest.skip("no mount namespace can be made: " + tried.stderr.decode().strip())
-  return words
+# An empty file system in its place, in a mount namespace of its own. A user namespace would not do:
+# the folders above the vault belong to nobody there, and it is refused.
+HIDING = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh")
 
 
 @pytest.fixture
-def bare(home) -> Home:
+def without_proc(superuser) -> tuple[str, ...]:
+  """The words that start a program without /proc."""
+  tried = subprocess.run([*HIDING, "true"], capture_output=True, timeout=LIMIT)
+  if tried.returncode != 0:
+    pytest.skip("no file system can be mounted: " + tried.stderr.decode().strip())
+  return HIDING
+
+
+@pytest.fixture
+def bare(home, without_proc) -> Home:
   """A home whose commands run without /proc."""
 
   class Bare(Home):
     def start(self, *arguments, **options):
-      return super().start(*arguments, through=without_proc(), **options)
+      return super().start(*arguments, through=without_proc, **options)
 
     def terminal(self, *arguments, **options):
-      return super().terminal(*arguments, through=without_proc(), **options)
+      return super().terminal(*arguments, through=without_proc, **options)
 
   host = Bare.__new__(Bare)
   host.__dict__ |= home.__dict__
@@ -123,18 +120,18 @@ def test_wrong_use(bare):
   assert "is an option with nothing" in bare.run("get", "--service=", "a", code=64).error
 
 
-def test_every_help(bare):
-  texts = dict(helps(bare.program, bare.environment, through=without_proc()))
+def test_every_help(bare, without_proc):
+  texts = dict(helps(bare.program, bare.environment, through=without_proc))
   assert len(texts) > 20 and all("USAGE" in text for text in texts.values())
 
 
-def test_hosts(home, sample_tool):
+def test_hosts(home, sample_tool, without_proc):
   """An asynchronous program is none of them: Swift's own threads end it without /proc."""
   home.set("api", b"12345", "--service", "com.example.mytool")
   for words, said in [
       (["whoami"], b"5 characters\n"), (["keychain", "get", "api"], b"12345"),
       (["arguments", "--some", "words"], b"arguments --some words\n")]:
     done = subprocess.run(
-      [*without_proc(), sample_tool, *words], env=home.environment, capture_output=True,
+      [*without_proc, sample_tool, *words], env=home.environment, capture_output=True,
       timeout=LIMIT)
     assert (done.returncode, done.stdout) == (0, said), done.stderr

@@ -79,19 +79,17 @@ final class TerminalPrompt: Sendable {
   ) throws(KeychainError) -> Bool {
     try inSession { session throws(TerminalSession.End) in
       defer { session.terminal.closeScreen() }
-      var attempt = 0
-      while attempt < Self.attempts {
-        if attempt == 0 { Self.show(secret, below: heading, on: session.terminal) }
-        guard
-          let answer = try session.answerUnlessStopped(
-            to: question, isShown: true, patience: Self.patienceForWriting)
-        else {
-          attempt = 0
-          continue
-        }
+      var (isOnScreen, attempts) = (false, 0)
+      while attempts < Self.attempts {
+        if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
+        let answer = try session.answerUnlessStopped(
+          to: question, isShown: true, patience: Self.patienceForWriting)
+        // A stop took it off the screen.
+        isOnScreen = answer != nil
+        guard let answer else { continue }
         if isRight(answer) { return true }
         session.terminal.write(wrong + "\n")
-        attempt += 1
+        attempts += 1
       }
       return false
     }
