@@ -281,6 +281,22 @@ def test_what_is_typed_while_a_passphrase_is_hashed_is_not_shown(home):
   assert terminal.exitstatus == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGABRT])
+def test_signals_while_a_passphrase_is_hashed_put_the_terminal_back(home, number):
+  home.init()
+  home.run("lock", "--all")
+  terminal = home.terminal("unlock")
+  terminal.expect_exact("vault.db: ")
+  with held_open(terminal) as slave:
+    # Wrong, so that the program goes on if it is faster than the signal.
+    terminal.send("wrong\r")
+    terminal.expect_exact("\r\n")
+    os.kill(terminal.pid, number)
+    terminal.wait()
+    assert terminal.signalstatus == number
+    assert settings(slave) == untouched_settings()
+
+
 def test_what_is_typed_after_a_recovery_code_is_not_shown(home):
   home.set("alice", b"x")
   # The disk takes its time.
@@ -362,6 +378,25 @@ def test_the_second_question_is_stopped(home, shell):
   shell.sendline("fg")
   type_twice(shell, asked=1)
   assert home.get("alice") == b"hunter2"
+
+
+def test_a_stop_while_a_passphrase_is_hashed(home, shell):
+  home.init()
+  home.run("lock", "--all")
+  run(shell, f"'{home.program}' keychain unlock", "vault.db: ")
+  # Wrong, so that the program goes on if it is faster than the key.
+  shell.send("wrong\r")
+  shell.expect_exact("\r\n")
+  stop(shell)
+  shell.sendline("fg")
+  shell.expect_exact("try again")
+  shell.expect_exact("vault.db: ")
+  assert not echoes(shell)
+  shell.send(TYPED + "\r")
+  shell.expect_exact("<ready> ")
+  assert TYPED.encode() not in shell.before
+  assert settings(shell.child_fd) == untouched_settings()
+  assert home.run("status", "--json").json["readable"] == "unlockedNow"
 
 
 def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
