@@ -40,6 +40,7 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
     .systemLibrary(name: "CLibsecret"),
     .target(name: "CKernelKeys"),
+    .target(name: "CCommandLine"),
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(
@@ -79,7 +80,8 @@ let package = Package(
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets",
         "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -188,7 +190,8 @@ let package = Package(
     .testTarget(
       name: "KeychainCommandsTests",
       dependencies: [
-        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],
@@ -196,7 +199,7 @@ let package = Package(
 )
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
-let targetsInC: Set = ["CFaultVFS", "CKernelKeys"]
+let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 

@@ -62,4 +62,9 @@ public struct KeychainCommand: ParsableCommand {
 
   /// Makes the command; the argument parser fills it.
   public init() {}
+
+  /// Fails with ``/ArgumentParser/ExitCode`` 64, and says so: a command below it must be named.
+  public func run() throws { try requireCommand() }
 }
+
+extension KeychainCommand: KeychainCommandGroup {}

@@ -49,7 +49,7 @@ struct HostTests {
       Invocation(root: root, arguments: ["later"], context: KeychainCommandContext(root))
     }
     #expect(invocation(SyncHost.self).run() == ExitCodes.internalFailure)
-    #expect(invocation(SyncGroup.self).run() == ExitCodes.success)
+    #expect(invocation(SyncGroup.self).run() == ExitCodes.usage)
     #expect(await invocation(AsyncHost.self).runAsync() == ExitCodes.success)
   }
 

@@ -156,6 +156,25 @@ def wait_for_end(terminal: pexpect.spawn) -> None:
   terminal.close()
 
 
+def helps(
+    program: str, environment: dict[str, str], path: tuple[str, ...] = (),
+    through: tuple[str, ...] = ()):
+  """The help of every command of a program; the words of `through` start it."""
+  out = subprocess.run(
+    [*through, program, *path, "--help"], env=environment, capture_output=True, text=True,
+    timeout=LIMIT)
+  assert out.returncode == 0, path
+  yield path, out.stdout
+  listed = False
+  for line in out.stdout.splitlines():
+    if line.endswith("SUBCOMMANDS:"):
+      listed = True
+    elif listed and line.startswith("  ") and line[2] not in " -" and "See '" not in line:
+      yield from helps(program, environment, (*path, line.split()[0].rstrip(",")), through)
+    elif line and not line.startswith(" "):
+      listed = False
+
+
 def hinted(outcome: Outcome) -> str:
   """What a failed command says to do next."""
   lines = outcome.error.splitlines()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, hinted
+from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, helps, hinted
 
 SERVICE = "com.example.mytool"
 
@@ -46,22 +46,6 @@ def test_its_service_is_the_default(mytool, home):
   home.set("api", b"other", "--service", "other")
   assert mytool.get("api") == b"token"
   assert mytool.run("list", "--json").json[0]["service"] == SERVICE
-
-
-def helps(program: str, environment: dict[str, str], path: list[str] = []):
-  """The help of every command of a program."""
-  out = subprocess.run(
-    [program, *path, "--help"], env=environment, capture_output=True, text=True, timeout=LIMIT)
-  assert out.returncode == 0, path
-  yield path, out.stdout
-  listed = False
-  for line in out.stdout.splitlines():
-    if line.endswith("SUBCOMMANDS:"):
-      listed = True
-    elif listed and line.startswith("  ") and line[2] not in " -" and "See '" not in line:
-      yield from helps(program, environment, [*path, line.split()[0].rstrip(",")])
-    elif line and not line.startswith(" "):
-      listed = False
 
 
 def test_every_help_speaks_of_the_host(mytool):
@@ -146,3 +130,18 @@ def test_the_argument_parsers_entry_notices_closed_streams(plaintool, home):
   command = f"exec {plaintool} keychain get api >&-"
   outcome = run(home, "-c", command, program="/bin/sh")
   assert outcome.code == 74, outcome
+
+
+@pytest.mark.parametrize("words", [[], ["keychain"], ["keychain", "slots"]])
+def test_a_missing_command_is_told_under_its_name(mytool, words):
+  missing = run(mytool, *words)
+  assert (missing.code, missing.out) == (64, b"")
+  assert missing.error == (
+    f"mytool: error: name a command\nmytool: hint: see '{' '.join(['mytool', *words])} --help'\n")
+
+
+@pytest.mark.parametrize("words", [["keychain"], ["keychain", "recovery"]])
+def test_a_missing_command_below_the_argument_parsers_entry(plaintool, home, words):
+  missing = run(home, *words, program=plaintool)
+  assert (missing.code, missing.out) == (64, b"")
+  assert f"see 'plaintool {' '.join(words)} --help'" in missing.error

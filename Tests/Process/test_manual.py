@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prefs_testing import LIMIT
-from test_host import helps
+from prefs_testing import LIMIT, helps
 
 
 def made(program: str, folder: Path, **environment: str) -> dict[str, str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
+import unicodedata
 
 import pytest
 
-from prefs_testing import LIMIT, hinted
+from prefs_testing import LIMIT, ended, hinted
 
 
 @pytest.mark.parametrize("arguments", [
@@ -77,6 +80,16 @@ def test_help_and_version_and_mistakes(home):
   assert "prefs keychain get --help" in mistaken.error
 
 
+@pytest.mark.parametrize("words", [
+  [], ["keychain"], ["keychain", "slots"], ["keychain", "recovery"], ["keychain", "identity"]])
+def test_help_that_nobody_asked_for_is_no_success(home, words):
+  missing = subprocess.run(
+    [home.program, *words], env=home.environment, capture_output=True, timeout=LIMIT, text=True)
+  assert (missing.returncode, missing.stdout) == (64, "")
+  assert missing.stderr == (
+    f"prefs: error: name a command\nprefs: hint: see '{' '.join(['prefs', *words])} --help'\n")
+
+
 @pytest.mark.parametrize("words, told", [
   (["gte", "alice"], "there is no command 'gte'; did you mean 'get'?"),
   (["slots", "lst"], "there is no command 'lst'; did you mean 'list'?"),
@@ -126,3 +139,44 @@ def test_bash_completes(home):
     ["bash", "-c", script, home.program], env=home.environment, capture_output=True,
     timeout=LIMIT, text=True)
   assert shell.stdout.split() == ["slots"], shell.stderr
+
+
+def is_hidden(character: str) -> bool:
+  """Whether a character moves, reorders or shows nothing; those that have no meaning yet count not."""
+  return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
+
+
+HIDDEN = [character for character in map(chr, range(1, sys.maxunicode + 1)) if is_hidden(character)]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("where", ["terminal", "pipe"])
+def test_no_text_of_an_item_acts_on_a_terminal(home, options, where):
+  assert {"\x1b", "\x7f", "\x9b", "\xad", "\u061c", "\u200b", "\ufeff", "\U000e0041"} < {*HIDDEN}
+  label = "".join(HIDDEN)
+  home.set("alice", b"x", "--label", "a" + label + "b")
+  for command in (["show", "alice"], ["list"]):
+    if where == "terminal":
+      shown = ended(home.terminal(*command, *options, dimensions=(24, 1000)))[1]
+    else:
+      shown = home.run(*command, *options).out.decode()
+    raw = {character for character in shown if is_hidden(character)} - {"\r", "\n", "\t"}
+    assert not raw, [hex(ord(character)) for character in raw]
+    assert "\\u" in shown
+    if options:
+      answer = json.loads(shown)
+      assert (answer if isinstance(answer, dict) else answer[0])["label"] == "a" + label + "b"
+
+
+@pytest.mark.parametrize("text", ["👩‍💻", "❤️", "👩🏽‍❤️‍👨🏻", "1️⃣", "日本 é ş"])
+def test_text_that_is_seen_stays(home, text):
+  home.set("alice", b"x", "--label", text)
+  assert text in home.run("show", "alice").out.decode()
+  assert home.run("show", "alice", "--json").json["label"] == text
+
+
+def test_a_secret_is_exact_whatever_it_holds(home):
+  secret = "".join(HIDDEN)
+  home.set("alice", secret.encode())
+  assert home.get("alice") == secret.encode()
+  assert home.run("get", "alice", "--json").json["secret"] == secret

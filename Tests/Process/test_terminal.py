@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
+import re
 import signal
 import termios
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from prefs_testing import LIMIT, PASSPHRASE, ended
@@ -210,20 +214,243 @@ def test_interrupt_after_the_last_answer(home, superuser):
   assert not home.vault.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+ENDING = [
+  signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2,
+  signal.SIGABRT, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO, signal.SIGSEGV, signal.SIGRTMIN]
+
+
+@contextmanager
+def held_open(terminal):
+  """The other end of a terminal, so that it can be looked at when its program is gone."""
+  slave = os.open(os.readlink(f"/proc/{terminal.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
+  try:
+    yield slave
+  finally:
+    os.close(slave)
+    terminal.close()
+
+
+@pytest.mark.parametrize("number", ENDING)
 def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
   terminal = home.terminal("set", "alice")
   terminal.expect_exact("secret: ")
-  # Held open, so that the terminal can be looked at when its program is gone.
-  slave = os.open(os.readlink(f"/proc/{terminal.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
-  try:
+  with held_open(terminal) as slave:
     os.kill(terminal.pid, number)
     terminal.wait()
     assert terminal.signalstatus == number
     assert settings(slave) == untouched_settings()
-  finally:
-    os.close(slave)
-    terminal.close()
+
+
+def test_ignored_signals_stay_ignored(home):
+  terminal = home.terminal(
+    "set", "alice", through=["sh", "-c", "trap '' HUP USR1; exec \"$@\"", "sh"])
+  for prompt in ("secret: ", "again: "):
+    terminal.expect_exact(prompt)
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+      os.kill(terminal.pid, number)
+    terminal.sendline("hunter2")
+  assert ended(terminal)[0] == 0
+  assert home.get("alice") == b"hunter2"
+
+
+def shown_while_typing(terminal, end: bytes) -> bytes:
+  """What a terminal shows until a text, while somebody goes on typing."""
+  shown = b""
+  deadline = time.monotonic() + LIMIT
+  while end not in shown:
+    assert time.monotonic() < deadline, shown
+    terminal.send("~")
+    with suppress(pexpect.TIMEOUT):
+      shown += terminal.read_nonblocking(1000, 0.01)
+  return shown.partition(end)[0]
+
+
+def test_what_is_typed_while_a_passphrase_is_hashed_is_not_shown(home):
+  home.init()
+  home.run("unlock", *home.passphrase())
+  home.set("alice", b"the secret", "--accessibility", "whenUnlocked")
+  home.run("lock", "--all")
+  terminal = home.terminal("get", "alice")
+  terminal.expect_exact("vault.db: ")
+  terminal.send("wrong\r")
+  assert b"~" not in shown_while_typing(terminal, b"vault.db: ")
+  # What was typed before the question is no part of the answer, and waits for nobody.
+  terminal.send("\x15" + TYPED + "\r")
+  assert b"~" not in shown_while_typing(terminal, b"the secret")
+  ended(terminal)
+  assert terminal.exitstatus == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGABRT])
+def test_signals_while_a_passphrase_is_hashed_put_the_terminal_back(home, number):
+  home.init()
+  home.run("lock", "--all")
+  terminal = home.terminal("unlock")
+  terminal.expect_exact("vault.db: ")
+  with held_open(terminal) as slave:
+    # Wrong, so that the program goes on if it is faster than the signal.
+    terminal.send("wrong\r")
+    terminal.expect_exact("\r\n")
+    os.kill(terminal.pid, number)
+    terminal.wait()
+    assert terminal.signalstatus == number
+    assert settings(slave) == untouched_settings()
+
+
+def test_what_is_typed_after_a_recovery_code_is_not_shown(home):
+  home.set("alice", b"x")
+  # The disk takes its time.
+  slow = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e",
+          "inject=fsync,fdatasync:delay_enter=100000"]
+  terminal = home.terminal("recovery", "create", through=slow)
+  terminal.expect("([0-9A-Z]{4,}-)+[0-9A-Z]+")
+  code = terminal.match[0]
+  terminal.expect_exact("as you wrote it down: ")
+  terminal.send(code + b"\r")
+  terminal.expect_exact("\x1b[?1049l")
+  assert b"~" not in shown_while_typing(terminal, b"added slot")
+  assert ended(terminal)[0] == 0
+
+
+def test_what_was_typed_too_much_is_dropped(home):
+  terminal = home.terminal("set", "alice")
+  with held_open(terminal) as slave:
+    for prompt in ("secret: ", "again: "):
+      terminal.expect_exact(prompt)
+      terminal.send("hunter2\r")
+    terminal.send("rest of a paste\r")
+    terminal.wait()
+    assert home.get("alice") == b"hunter2"
+    assert fcntl.ioctl(slave, termios.FIONREAD, b"\0" * 4) == b"\0" * 4
+    assert settings(slave) == untouched_settings()
+
+
+# MARK: - Job control
+
+
+@pytest.fixture
+def shell(home):
+  """A shell with job control that leaves the settings of its terminal alone."""
+  environment = home.environment | {"PS1": "<ready> ", "TERM": "xterm", "ENV": ""}
+  shell = pexpect.spawn("dash", ["-i"], cwd=home.folder, env=environment, timeout=LIMIT)
+  shell.expect_exact("<ready> ")
+  yield shell
+  shell.close(force=True)
+
+
+def run(shell, line: str, expected: str) -> None:
+  shell.sendline(line)
+  shell.expect_exact(line.partition(" ")[0])
+  shell.expect_exact(expected)
+
+
+def stop(shell) -> None:
+  shell.send("\x1a")
+  shell.expect_exact("Stopped")
+  shell.expect_exact("<ready> ")
+  assert settings(shell.child_fd) == untouched_settings()
+
+
+def type_twice(shell, *, asked: int = 0) -> None:
+  for prompt in ("secret: ", "again: ")[asked:]:
+    shell.expect_exact(prompt)
+    assert not echoes(shell)
+    shell.send("hunter2\r")
+  shell.expect_exact("<ready> ")
+  assert b"hunter2" not in shell.before
+  assert settings(shell.child_fd) == untouched_settings()
+
+
+def test_a_question_is_stopped_and_asked_again(home, shell):
+  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  shell.send("half")
+  stop(shell)
+  shell.sendline("fg")
+  type_twice(shell)
+  assert home.get("alice") == b"hunter2"
+
+
+def test_the_second_question_is_stopped(home, shell):
+  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  shell.send("hunter2\r")
+  shell.expect_exact("again: ")
+  stop(shell)
+  shell.sendline("fg")
+  type_twice(shell, asked=1)
+  assert home.get("alice") == b"hunter2"
+
+
+def test_a_stop_while_a_passphrase_is_hashed(home, shell):
+  home.init()
+  home.run("lock", "--all")
+  run(shell, f"'{home.program}' keychain unlock", "vault.db: ")
+  # Wrong, so that the program goes on if it is faster than the key.
+  shell.send("wrong\r")
+  shell.expect_exact("\r\n")
+  stop(shell)
+  shell.sendline("fg")
+  shell.expect_exact("try again")
+  shell.expect_exact("vault.db: ")
+  assert not echoes(shell)
+  shell.send(TYPED + "\r")
+  shell.expect_exact("<ready> ")
+  assert TYPED.encode() not in shell.before
+  assert settings(shell.child_fd) == untouched_settings()
+  assert home.run("status", "--json").json["readable"] == "unlockedNow"
+
+
+def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
+  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  stop(shell)
+  run(shell, "bg", "<ready> ")
+  # It stops by itself: it must not take the terminal from the shell.
+  deadline = time.monotonic() + LIMIT
+  told = b""
+  while b"tty output" not in told:
+    assert time.monotonic() < deadline, told
+    shell.sendline("jobs")
+    shell.expect_exact("jobs")
+    shell.expect_exact("<ready> ")
+    told = shell.before
+  assert settings(shell.child_fd) == untouched_settings()
+  shell.sendline("fg")
+  type_twice(shell)
+  assert home.get("alice") == b"hunter2"
+
+
+def test_a_question_is_asked_again_after_a_stop_that_nothing_catches(home, shell):
+  run(shell, f"sh -c 'echo pid $$; exec \"{home.program}\" keychain set alice'", "pid ")
+  shell.expect(r"(\d+)\r\n")
+  process = int(shell.match[1])
+  shell.expect_exact("secret: ")
+  os.kill(process, signal.SIGSTOP)
+  shell.expect_exact("<ready> ")
+  # As shells with line editing do.
+  modes = termios.tcgetattr(shell.child_fd)
+  modes[3] |= termios.ECHO | termios.ICANON
+  termios.tcsetattr(shell.child_fd, termios.TCSANOW, modes)
+  shell.sendline("fg")
+  type_twice(shell)
+  assert home.get("alice") == b"hunter2"
+
+
+def test_a_recovery_code_leaves_the_screen_while_it_is_stopped(home, shell):
+  home.set("alice", b"x")
+  run(shell, f"'{home.program}' keychain recovery create", "as you wrote it down: ")
+  code = re.search(rb"([0-9A-Z]{4,}-)+[0-9A-Z]+", shell.before)[0]
+  shell.send("\x1a")
+  shell.expect_exact("\x1b[?1049l")
+  shell.expect_exact("<ready> ")
+  assert code not in shell.before
+  shell.sendline("fg")
+  shell.expect_exact("\x1b[?1049h")
+  shell.expect_exact(code)
+  shell.expect_exact("as you wrote it down: ")
+  shell.send(code + b"\r")
+  shell.expect_exact("\x1b[?1049l")
+  shell.expect_exact("added slot")
+  shell.expect_exact("<ready> ")
+  assert settings(shell.child_fd) == untouched_settings()
 
 
 def test_end_of_input_cancels(home):

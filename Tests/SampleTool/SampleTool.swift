@@ -9,7 +9,7 @@ struct SampleTool: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "mytool", abstract: "Deploy things", version: "1.2.3",
-    subcommands: [WhoAmI.self, Fail.self, KeychainCommand.self])
+    subcommands: [WhoAmI.self, Fail.self, Arguments.self, KeychainCommand.self])
 
   static func main() {
     KeychainCommandLine.main(
@@ -31,4 +31,11 @@ struct WhoAmI: ParsableCommand {
 /// Fails as a program of its own may.
 struct Fail: ParsableCommand {
   func run() throws { throw ExitCode(3) }
+}
+
+/// Shows the arguments as Swift has them.
+struct Arguments: ParsableCommand {
+  @Argument(parsing: .allUnrecognized) var words: [String] = []
+
+  func run() { print(CommandLine.arguments.dropFirst().joined(separator: " ")) }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 /// The codes on paper that open the vault.
-struct RecoveryCommand: ParsableCommand {
+struct RecoveryCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
     abstract: "Make a code on paper that opens the vault",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
 /// The ways to open the vault.
-struct SlotsCommand: ParsableCommand {
+struct SlotsCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "slots",
     abstract: "List, add and remove what opens the vault",

@@ -106,8 +106,13 @@ extension UserInterface {
           : "secrets may reach swap, as memory cannot be locked"
       ))
     pairs.append(("core dumps", "off for this command"))
+    if !diagnosis.hasProcessFiles { pairs.append(("system", withoutProcessFiles)) }
     return pairs
   }
+
+  private static let withoutProcessFiles =
+    "/proc is not mounted: how much memory is free, file systems, the time that the vault stays "
+    + "unlocked, and the name of the keyring's program are not known"
 
   private static func words(forSources sources: [String]) -> String {
     (["the kernel's cache", "the device key"] + sources).joined(separator: ", ")

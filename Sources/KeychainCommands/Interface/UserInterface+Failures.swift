@@ -75,6 +75,9 @@ extension KeychainError {
   static let manualWithoutFolder = KeychainError(
     .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
 
+  static let argumentsUnknown = KeychainError(
+    .internalFailure, "the arguments cannot be read; nothing was done", recovery: "mount /proc")
+
   static func argumentNotText(_ index: Int) -> Self {
     Self(.invalidArgument, "argument \(index) is not valid UTF-8")
   }

@@ -41,6 +41,7 @@ extension UserInterface {
       "--to-service makes a generic password, which has no server; leave it or the other out"
     static let serverMissing =
       "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+    static let commandMissing = "name a command"
     static let emptyAccount = "the account is empty"
     static let accountOrAttribute = "name an account, or an attribute with --attribute"
     static let nothingToUpdate = "name what to change, such as --label"

@@ -8,7 +8,7 @@ internal import KeychainCredentials
 // - Standard output carries only what was asked for, and a secret only when asked for by name.
 // - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
 //   a passphrase, a key or SQL.
-// - Names come from outside: control characters in them are shown as escapes.
+// - Names come from outside: what acts on a terminal or shows nothing is shown as an escape.
 // - Colour only on a terminal that has it, and not with NO_COLOR.
 
 /// Speaks to the person, on standard error.
@@ -58,6 +58,12 @@ struct UserInterface: Sendable {
     if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
   }
 
+  /// Says that the words of a command line lead to commands, and name none.
+  func reportMissingCommand(_ words: [String]) {
+    error(Usage.commandMissing)
+    hint("see '\(words.joined(separator: " ")) --help'")
+  }
+
   /// How far a long work has come; shown on a terminal only, on a line that is written anew.
   func progress(_ text: String) {
     guard isatty(STDERR_FILENO) == 1 else { return }
@@ -82,36 +88,5 @@ struct UserInterface: Sendable {
       return String(text)
     }
     return first.lowercased() + text.dropFirst()
-  }
-}
-
-extension String {
-  /// The text with everything that a terminal would act on shown as an escape.
-  var visible: String {
-    guard unicodeScalars.contains(where: \.isActedOn) else { return self }
-    return unicodeScalars.reduce(into: "") { text, scalar in
-      if scalar == "\t" {
-        text += "\\t"
-      } else if scalar == "\n" {
-        text += "\\n"
-      } else if scalar.isActedOn {
-        text += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether the scalar moves the cursor, changes the terminal or reorders what follows.
-  fileprivate var isActedOn: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    case .format:
-      (0x200E...0x200F).contains(value) || (0x202A...0x202E).contains(value)
-        || (0x2066...0x2069).contains(value)
-    default: false
-    }
   }
 }

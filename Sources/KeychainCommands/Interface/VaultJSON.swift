@@ -138,6 +138,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let memoryCanBeLocked: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
+  let processFilesAreMounted: Bool
   let next: [String]
 
   init(_ diagnosis: Diagnosis) {
@@ -148,6 +149,7 @@ private struct DiagnosisFactsJSON: Encodable {
     memoryCanBeLocked = diagnosis.canLockMemory
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk
+    processFilesAreMounted = diagnosis.hasProcessFiles
     next = UserInterface.nextSteps(diagnosis)
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
@@ -29,6 +30,9 @@ struct Diagnosis {
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
 
+  /// Whether the system tells of its memory, its mounts and its processes.
+  let hasProcessFiles: Bool
+
   /// Looks; at what a service has or would get, if one is named.
   init(_ session: Session, service: ServiceName?) {
     outlook = session.stores.outlook(for: service)
@@ -37,6 +41,7 @@ struct Diagnosis {
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
+    hasProcessFiles = access("/proc/self", F_OK) == 0
     do throws(KeychainError) {
       let status = try session.vault.status()
       (self.status, path, vaultFailure) = (status, status.path, Self.problem(of: status))

@@ -17,11 +17,10 @@ struct Invocation {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
         // Its synchronous `run()` would show help, as a group's should, and look like success.
-        let isGroup = !type(of: command).configuration.subcommands.isEmpty
-        guard isGroup || !(command is any AsyncParsableCommand) else {
+        guard isGroup(command) || !(command is any AsyncParsableCommand) else {
           throw KeychainError.needsAsyncRoot
         }
-        try command.run()
+        do { try command.run() } catch { throw asUsage(error, of: command, path) }
         return ExitCodes.success
       } catch {
         return exitCode(reporting: error, path)
@@ -36,10 +35,14 @@ struct Invocation {
       do {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
-        if var asynchronous = command as? any AsyncParsableCommand {
-          try await asynchronous.run()
-        } else {
-          try command.run()
+        do {
+          if var asynchronous = command as? any AsyncParsableCommand {
+            try await asynchronous.run()
+          } else {
+            try command.run()
+          }
+        } catch {
+          throw asUsage(error, of: command, path)
         }
         return ExitCodes.success
       } catch {
@@ -57,8 +60,26 @@ struct Invocation {
   }
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
-    try StandardDescriptors.checkArguments()
+    try ProgramArguments.check()
     return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
+  }
+
+  private func isGroup(_ command: any ParsableCommand) -> Bool {
+    !type(of: command).configuration.subcommands.isEmpty
+  }
+
+  /// What a command failed with; for a group that shows its help when it is run, that a command is
+  /// missing: nobody asked for help.
+  private func asUsage(
+    _ error: any Error, of command: any ParsableCommand, _ path: CommandPath
+  ) -> any Error {
+    let help = CleanExit.helpRequest(type(of: command))
+    guard error is CleanExit, isGroup(command),
+      root.fullMessage(for: error) == root.fullMessage(for: help)
+    else { return error }
+    UserInterface(hostName: context.hostName)
+      .reportMissingCommand([root._commandName] + path.words)
+    return ExitCode(ExitCodes.usage)
   }
 
   private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {

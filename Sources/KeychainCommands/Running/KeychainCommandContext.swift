@@ -60,7 +60,7 @@ public struct KeychainCommandContext: Hashable, Sendable {
   @TaskLocal public static var current = KeychainCommandContext()
 
   private static var programName: String {
-    let name = (CommandLine.arguments.first ?? "").split(separator: "/").last.map(String.init)
+    let name = (ProgramArguments.texts.first ?? "").split(separator: "/").last.map(String.init)
     return name ?? "keychain"
   }
 }

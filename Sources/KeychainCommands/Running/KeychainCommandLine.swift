@@ -12,6 +12,9 @@ public enum KeychainCommandLine {
   /// Call it first thing: standard streams that are closed are noticed before anything opens a
   /// file in their place, and the process's memory is hidden before any secret is read.
   ///
+  /// A command line that names a group of commands, and none of them, ends with 64; only `--help` and
+  /// `help` show help and end with 0.
+  ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
   ///   - context: How messages speak, and what is assumed; `nil` for what the root command tells.
@@ -23,6 +26,9 @@ public enum KeychainCommandLine {
 
   /// Runs the command line of a program that has asynchronous commands, and ends the process with the
   /// exit code.
+  ///
+  /// Where `/proc` is not mounted, Swift's concurrency ends an asynchronous program with a crash,
+  /// perhaps before it comes here.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
@@ -43,7 +49,7 @@ public enum KeychainCommandLine {
     var context = context ?? KeychainCommandContext(root)
     context.isWholeProgram = true
     return Invocation(
-      root: root, arguments: Array(CommandLine.arguments.dropFirst()), context: context)
+      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), context: context)
   }
 
   /// Takes crashes away from Swift's backtracer, which prints memory and waits for keys.

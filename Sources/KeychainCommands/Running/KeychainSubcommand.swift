@@ -26,8 +26,10 @@ extension KeychainSubcommand {
   func run() throws {
     let context = KeychainCommandContext.current
     do throws(KeychainError) {
-      try StandardDescriptors.checkArguments()
+      try ProgramArguments.check()
       let session = try Session(common, stores: storeOptions, context: context)
+      // Before the failure is told, and a host goes on.
+      defer { session.prompt?.close() }
       if isOfVaultOnly { session.tellOfOtherStore() }
       try perform(in: session)
     } catch {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 
-/// The state in which a process gets its standard streams and its arguments.
+/// The state in which a process gets its standard streams.
 enum StandardDescriptors {
   private static let closed: [Int32] = {
     let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
@@ -11,10 +11,13 @@ enum StandardDescriptors {
     return closed
   }()
 
-  /// The descriptors that were open when the process began, or `nil` if that cannot be told.
-  private static let inherited: [Int32]? = {
+  /// The descriptors that were open when the process began.
+  private static let inherited: [Int32] = {
     var found = (0...2).filter { !closed.contains($0) }
-    guard let folder = opendir("/proc/self/fd") else { return nil }
+    guard let folder = opendir("/proc/self/fd") else {
+      // Without /proc, each number must be tried; far fewer are ever inherited.
+      return found + (3..<65536).filter { fcntl($0, F_GETFD) >= 0 }
+    }
     defer { closedir(folder) }
     while let entry = readdir(folder) {
       // `.` and `..` give 0.
@@ -42,26 +45,6 @@ enum StandardDescriptors {
   /// Whether a descriptor was open when the process began; one that was not is none that was
   /// meant, even if a file of this process has its number by now.
   static func wasOpen(_ descriptor: Int32) -> Bool {
-    inherited?.contains(descriptor) ?? !wasClosed(descriptor)
-  }
-
-  /// Checks that all arguments say what they seem to.
-  ///
-  /// Swift would repair those that are not text silently, and the argument parser takes for the
-  /// empty value of `--service=` the argument that follows. Either would name another credential
-  /// than was meant.
-  static func checkArguments() throws(KeychainError) {
-    var mayBeOption = true
-    for index in 0..<Int(CommandLine.argc) {
-      guard let argument = CommandLine.unsafeArgv[index] else { continue }
-      guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
-      if text == "--" { mayBeOption = false }
-      guard !mayBeOption || !isOptionWithoutValue(text) else { throw .optionWithoutValue(index) }
-    }
-  }
-
-  /// Whether the text is an option and an equals sign, and nothing after it.
-  static func isOptionWithoutValue(_ text: String) -> Bool {
-    text.hasPrefix("--") && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
+    inherited.contains(descriptor)
   }
 }

@@ -1,14 +1,12 @@
+internal import CCommandLine
 internal import Glibc
 
-/// Catches the signals that would end or stop the process while the terminal shows no input.
+/// Hears the signals that come while a question waits for its answer.
 ///
-/// A signal becomes a byte in a pipe, so that whoever waits for a key hears it. The handlers as
-/// they were come back when the value is destroyed, and get what came too late to be heard.
+/// A signal becomes a byte in a pipe, so that whoever waits for a key hears it. What came too late to
+/// be heard does what it does otherwise.
 struct PromptSignals: ~Copyable {
-  private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-
   private let pipe: (read: Int32, write: Int32)
-  private let saved: [(number: Int32, action: sigaction)]
 
   init() throws(TerminalSession.End) {
     var ends: [Int32] = [-1, -1]
@@ -18,21 +16,14 @@ struct PromptSignals: ~Copyable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     pipe = (ends[0], ends[1])
-    signalPipe = ends[1]
-    var saved: [(number: Int32, action: sigaction)] = []
-    for number in Self.caught { saved.append((number, Self.replace(number, by: noteSignal))) }
-    // Suspended, the process would leave the shell with a terminal that shows nothing.
-    saved.append((SIGTSTP, Self.replace(SIGTSTP, by: SIG_IGN)))
-    self.saved = saved
+    ccommandline_terminal_listen(pipe.write)
   }
 
   deinit {
-    for (number, action) in saved {
-      var action = action
-      sigaction(number, &action, nil)
+    ccommandline_terminal_listen(-1)
+    while let number = next() {
+      if number != SIGCONT { raise(number) }
     }
-    signalPipe = -1
-    while let number = received() { raise(number) }
     close(pipe.read)
     close(pipe.write)
   }
@@ -40,28 +31,23 @@ struct PromptSignals: ~Copyable {
   /// Becomes readable when a signal came.
   var descriptor: Int32 { pipe.read }
 
-  /// The signal that came, if one did.
-  borrowing func received() -> Int32? {
+  /// Takes the signals that came.
+  ///
+  /// - Returns: Whether the process was stopped, and goes on.
+  /// - Throws: ``TerminalSession/End/cancelled`` for the key that cancels, and
+  ///   ``TerminalSession/End/signal(_:)`` for another signal that is to end the question.
+  borrowing func hear() throws(TerminalSession.End) -> Bool {
+    var wasStopped = false
+    while let number = next() {
+      if number == SIGINT { throw .cancelled }
+      guard number == SIGCONT else { throw .signal(number) }
+      wasStopped = true
+    }
+    return wasStopped
+  }
+
+  private borrowing func next() -> Int32? {
     var byte: UInt8 = 0
     return read(pipe.read, &byte, 1) == 1 ? Int32(byte) : nil
   }
-
-  private static func replace(_ number: Int32, by handler: __sighandler_t?) -> sigaction {
-    var action = sigaction()
-    action.__sigaction_handler.sa_handler = handler
-    var old = sigaction()
-    sigaction(number, &action, &old)
-    return old
-  }
-}
-
-// nonisolated(unsafe) because a signal handler can use nothing that locks; it is written only while
-// no handler that reads it is installed, or by the one thread that prompts.
-private nonisolated(unsafe) var signalPipe: Int32 = -1
-
-private let noteSignal: __sighandler_t = { number in
-  let savedError = errno
-  var byte = UInt8(truncatingIfNeeded: number)
-  _ = write(signalPipe, &byte, 1)
-  errno = savedError
 }

@@ -5,7 +5,7 @@ struct Terminal: ~Copyable {
   /// For everything but reading.
   let descriptor: Int32
 
-  /// For reading, which never blocks.
+  /// For reading, and for what a signal writes, which never block.
   ///
   /// Control-C throws away what was typed before it: a key that `poll` promised may be gone when it is
   /// read. A `read` that waited for the next one would hear nothing of the signal, which was caught
@@ -16,7 +16,7 @@ struct Terminal: ~Copyable {
   /// Opens `/dev/tty`.
   init() throws(TerminalSession.End) {
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    input = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    input = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0, input >= 0 else { throw .unusable(errno: errno) }
   }
 
@@ -28,28 +28,5 @@ struct Terminal: ~Copyable {
   /// Whether this process is in the foreground; one in the background would be stopped if it read.
   borrowing func isInForeground() -> Bool {
     tcgetpgrp(descriptor) == getpgrp()
-  }
-
-  /// Turns off echo and line mode, and returns the settings as they were.
-  borrowing func hideInput() throws(TerminalSession.End) -> termios {
-    var settings = termios()
-    guard tcgetattr(descriptor, &settings) == 0 else { throw .unusable(errno: errno) }
-    let saved = settings
-    settings.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
-    withUnsafeMutableBytes(of: &settings.c_cc) { characters in
-      characters[Int(VMIN)] = 1
-      characters[Int(VTIME)] = 0
-    }
-    // What was typed before the question was shown is not the answer.
-    guard tcsetattr(descriptor, TCSAFLUSH, &settings) == 0 else {
-      throw .unusable(errno: errno)
-    }
-    return saved
-  }
-
-  /// Puts the settings back, and drops what was typed and not read.
-  borrowing func restore(_ settings: termios) {
-    var settings = settings
-    tcsetattr(descriptor, TCSAFLUSH, &settings)
   }
 }

@@ -1,12 +1,16 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import Synchronization
 
 /// Asks a person on the terminal.
 ///
-/// Questions and answers go through `/dev/tty`, wherever standard input and output lead. What is
-/// typed is not shown, and never becomes a string.
-struct TerminalPrompt: Sendable {
+/// Questions and answers go through `/dev/tty`, wherever standard input and output lead. A secret that
+/// is typed is not shown, and never becomes a string.
+///
+/// From the first question on, the terminal shows nothing that is typed, until ``close()``: who types
+/// on while a passphrase is being hashed, or the next question is late, would see it on the screen.
+final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
   static let patience: Duration = .seconds(120)
 
@@ -26,25 +30,29 @@ struct TerminalPrompt: Sendable {
     }
   }
 
+  private let session = Mutex<TerminalSession?>(nil)
+
+  /// Puts the terminal back, and drops what was typed and not read.
+  func close() {
+    session.withLock { $0 = nil }
+  }
+
   /// Asks for a secret.
   func secret(_ question: String) throws(KeychainError) -> SecretBytes {
-    try inSession(hidden: true) { session throws(TerminalSession.End) in
-      try session.answer(to: question)
-    }
+    try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
 
   /// Asks for a secret, and again until both answers are equal.
   func secretTwice(
     _ question: String, again: String, mismatch: String
   ) throws(KeychainError) -> SecretBytes {
-    let answer = try inSession(hidden: true) {
-      session throws(TerminalSession.End) -> SecretBytes? in
+    let answer = try inSession { session throws(TerminalSession.End) -> SecretBytes? in
       for _ in 1...Self.attempts {
         let first = try session.answer(to: question)
         // An empty answer says what it says; asking for nothing twice helps nobody.
         if first.count == 0 { return first }
         if first.isEqual(to: try session.answer(to: again)) { return first }
-        session.write(mismatch + "\n")
+        session.terminal.write(mismatch + "\n")
       }
       return nil
     }
@@ -69,42 +77,61 @@ struct TerminalPrompt: Sendable {
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
   ) throws(KeychainError) -> Bool {
-    try inSession(hidden: false) { session throws(TerminalSession.End) in
-      session.openScreen()
-      defer { session.closeScreen() }
-      session.write(heading)
-      session.write(secret)
-      session.write("\n\n")
-      for _ in 1...Self.attempts {
-        let answer = try session.answer(to: question, patience: Self.patienceForWriting)
+    try inSession { session throws(TerminalSession.End) in
+      defer { session.terminal.closeScreen() }
+      var (isOnScreen, attempts) = (false, 0)
+      while attempts < Self.attempts {
+        if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
+        let answer = try session.answerUnlessStopped(
+          to: question, isShown: true, patience: Self.patienceForWriting)
+        // A stop took it off the screen.
+        isOnScreen = answer != nil
+        guard let answer else { continue }
         if isRight(answer) { return true }
-        session.write(wrong + "\n")
+        session.terminal.write(wrong + "\n")
+        attempts += 1
       }
       return false
     }
   }
 
+  private static func show(
+    _ secret: borrowing SecretBytes, below heading: String, on terminal: TerminalSession
+  ) {
+    terminal.openScreen()
+    terminal.write(heading)
+    terminal.write(secret)
+    terminal.write("\n\n")
+  }
+
   /// Asks to agree; only `y` and `yes` do.
   func confirm(_ question: String) throws(KeychainError) -> Bool {
-    let answer = try inSession(hidden: false) { session throws(TerminalSession.End) in
-      try session.answer(to: question)
+    let answer = try inSession { session throws(TerminalSession.End) in
+      try session.answer(to: question, isShown: true)
     }
     return answer.withBytes { bytes in
       ["y", "yes"].contains(bytes.text?.lowercased())
     }
   }
 
-  /// Calls `body` with the terminal set up, and puts the terminal back before anything else
-  /// happens, the end by a signal included.
+  /// Calls `body` with the terminal, which hides what is typed, and hears signals meanwhile.
   private func inSession<Result: ~Copyable>(
-    hidden: Bool, _ body: (borrowing TerminalSession) throws(TerminalSession.End) -> Result
+    _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {
     do throws(TerminalSession.End) {
-      let session = try TerminalSession(hidingInput: hidden)
-      return try body(session)
+      return try body(try TerminalQuestions(opened()))
     } catch {
-      if case .signal(let number) = error, number != SIGINT { raise(number) }
+      if case .signal(let number) = error { raise(number) }
       throw KeychainError(error)
+    }
+  }
+
+  private func opened() throws(TerminalSession.End) -> TerminalSession {
+    try session.withLock { session throws(TerminalSession.End) in
+      if let session { return session }
+      let opened = try TerminalSession()
+      session = opened
+      return opened
     }
   }
 }

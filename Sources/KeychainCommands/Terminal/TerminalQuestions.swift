@@ -1,0 +1,94 @@
+internal import Glibc
+internal import KeychainSecrets
+
+/// Questions that belong together, of which one signal cancels all.
+struct TerminalQuestions: ~Copyable {
+  typealias End = TerminalSession.End
+
+  /// The longest answer.
+  private static let limit = 1 << 20
+
+  let terminal: TerminalSession
+  private let signals: PromptSignals
+
+  /// Hides what is typed; what was typed before the question was shown is not the answer.
+  init(_ terminal: TerminalSession) throws(End) {
+    try terminal.hideInput(dropsTyped: true)
+    signals = try PromptSignals()
+    self.terminal = terminal
+  }
+
+  /// Asks, and reads a line; asks again after the process was stopped.
+  ///
+  /// - Parameters:
+  ///   - question: The question.
+  ///   - isShown: Whether what is typed is shown.
+  /// - Returns: The answer.
+  /// - Throws: Why there is none.
+  borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
+    while true {
+      let answer = try answerUnlessStopped(
+        to: question, isShown: isShown, patience: TerminalPrompt.patience)
+      if let answer { return answer }
+    }
+  }
+
+  /// Asks, and reads a line; `nil` if the process was stopped meanwhile, and goes on.
+  borrowing func answerUnlessStopped(
+    to question: String, isShown: Bool, patience: Duration
+  ) throws(End) -> SecretBytes? {
+    // A program in the background is stopped here until it is in the foreground.
+    if isShown { try terminal.showInput() } else { try terminal.hideInput() }
+    defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
+    terminal.write(question)
+    return try line(until: ContinuousClock.now + patience)
+  }
+
+  /// Reads a line; `nil` if the process was stopped meanwhile.
+  private borrowing func line(until end: ContinuousClock.Instant) throws(End) -> SecretBytes? {
+    do {
+      var line = LineBuffer(try SecretBuffer())
+      while true {
+        guard let byte = try nextByte(until: end) else { return nil }
+        guard try line.takes(byte) else { return try line.finish() }
+        guard line.count <= Self.limit else { throw End.tooLong }
+      }
+    } catch let error as SecretsError {
+      throw .secrets(error)
+    } catch let error as End {
+      throw error
+    } catch {
+      throw .cancelled
+    }
+  }
+
+  private borrowing func nextByte(until end: ContinuousClock.Instant) throws(End) -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      guard try isThereInput(until: end) else { return nil }
+      let count = read(terminal.input, &byte, 1)
+      if count == 1 { return byte }
+      // The end of input: the terminal went away, or in line mode the person ended the input.
+      if count == 0 { throw .cancelled }
+      guard errno == EAGAIN || errno == EINTR else { throw .unusable(errno: errno) }
+    }
+  }
+
+  /// Waits for a key, and hears signals meanwhile; `false` if the process was stopped.
+  private borrowing func isThereInput(
+    until end: ContinuousClock.Instant
+  ) throws(End) -> Bool {
+    var sources = [
+      pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while true {
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else { throw .timedOut }
+      let ready = poll(&sources, 2, Int32(left / .milliseconds(1)) + 1)
+      if ready < 0 && errno != EINTR { throw .unusable(errno: errno) }
+      if try signals.hear() { return false }
+      if ready > 0 { return true }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import CCommandLine
+import KeychainCredentials
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("The arguments of the program")
+struct ProgramArgumentsTests {
+  @Test func theyAreThoseOfTheProgram() {
+    #expect(ccommandline_argument_count() == CommandLine.argc)
+    #expect(ProgramArguments.texts == CommandLine.arguments)
+    #expect(ccommandline_argument(-1) == nil)
+    #expect(ccommandline_argument(CommandLine.argc) == nil)
+  }
+
+  /// A command line that nobody can read must not look like an empty one.
+  @Test func noneAtAllIsNoEmptyCommandLine() throws {
+    let error = try #require(throws: KeychainError.self) { try ProgramArguments.check([]) }
+    #expect(ExitCodes.code(for: error.code) == 70)
+    #expect(error.message == "the arguments cannot be read; nothing was done")
+  }
+}
