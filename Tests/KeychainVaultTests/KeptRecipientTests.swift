@@ -16,10 +16,9 @@ struct KeptRecipientTests {
   /// A vault with a passphrase, and the row of a recipient who had its slot 3.
   init() throws {
     vault = try TestVault()
+    // Made before there is a vault, so that it is not pinned.
+    theirs = try vault.identity("theirs")
     try vault.handle(passphrase: "one").put("a", "secret")
-    theirs = try TestVault().identity("theirs")
-    try FileManager.default.copyItem(
-      atPath: theirs.path, toPath: vault.folder.path + "/theirs")
     try vault.handle(passphrase: "one").addRecipientSlot(theirs.recipient)
     removed = try #require(
       try vault.handle(passphrase: "one").administration().head.slots(.recipient).first)

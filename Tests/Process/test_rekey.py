@@ -141,7 +141,7 @@ def test_identities_stay_and_need_the_new_check(locked):
     locked.run("slots", "add", "--recipient", recipient, *unlock)
   for name in ("mine", "theirs"):
     locked.run("identity", "pin", name)
-  outcome = locked.run("rekey", "--identity", "mine", "--keep-recipient", recipients[1])
+  outcome = locked.run("rekey", "--identity", "mine", "--keep-recipient", recipients[1], "--yes")
   assert f"identity pin FILE --check {check(locked)}" in hinted(outcome)
   assert [kind for _, kind in kinds(locked)] == ["device", "recipient", "recipient"]
   assert locked.get("whenUnlocked", "--identity", "mine") == b"whenUnlocked"
