@@ -5,11 +5,8 @@ internal import KeychainVault
 extension Session {
   /// Gives the vault new keys, and says what was done.
   ///
-  /// - Parameters:
-  ///   - removed: The number of a slot that is removed in the same step; `nil` for none.
-  ///   - deletingItems: Whether the items go that need the removed passphrase.
-  ///   - kept: What opens the vault from then on, beside what unlocks it.
-  ///   - isAgreed: Whether nothing is asked, and everything goes that is not kept.
+  /// A slot can be removed in the same step, with the items that need its passphrase. If `isAgreed`, nothing is
+  /// asked, and everything goes that is not kept.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false, keeping kept: KeptSlotOptions,
     assumingYes isAgreed: Bool

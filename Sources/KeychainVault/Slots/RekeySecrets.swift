@@ -23,13 +23,13 @@ struct RekeySecrets {
   private let removed: UInt32?
   private(set) var kept: [UInt32: Kept] = [:]
 
-  /// A mac that holds is no proof that a recipient is to stay: whoever had T0 can put the row of a removed
-  /// recipient back. So each one is agreed to by its public key.
+  /// The slots of recipients that somebody agreed to, by the public key.
+  ///
+  /// A mac that holds is no proof that a recipient is to stay: whoever has T0 can put the row of a removed
+  /// one back.
   private(set) var recipients: Set<SlotRow> = []
 
-  /// Begins with the slot that opened the vault.
-  ///
-  /// - Parameter removed: The number of a slot that goes, whatever is presented.
+  /// Begins with the slot that opened the vault; that of the number `removed` goes, whatever is presented.
   init(
     _ vault: Vault, _ admin: VaultAdministration, removing removed: UInt32? = nil
   ) throws(KeychainError) {

@@ -103,8 +103,7 @@ struct SlotChange: ~Copyable {
   ///
   /// A change takes its old rows out of the sum in the state row and leaves the other terms as they are. A
   /// row that was hidden before, and put back after the change, would then be as good as the vault's own.
-  ///
-  /// - Parameter keys: The keys of the items that are opened, too.
+  /// The items are opened whose keys are among `keys`.
   func requireIntact(
     opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) {
