@@ -37,6 +37,7 @@ extension Vault {
     if let keyFile {
       let contents = try KeyFile.read(
         keyFile, name: "the key file", environment: configuration.environment)
+      tellIfWeak(contents, keyFile)
       inputs.keyFile = try SlotInput.keyFile(contents)
     }
     guard try create(inputs) else {
@@ -45,7 +46,7 @@ extension Vault {
   }
 
   /// Makes the vault as the first write would: with the slot of an unlocking secret that is present,
-  /// else with the device slot alone; no question is asked, and no notice given.
+  /// else with the device slot alone; no question is asked, and no notice given that it was made.
   ///
   /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
   ///   gone.
@@ -81,7 +82,9 @@ extension Vault {
     inputs.device = true
     if let presented = try presentForNewVault() {
       switch presented.kind {
-      case .keyFile: inputs.keyFile = try SlotInput.keyFile(presented.secret)
+      case .keyFile:
+        tellIfWeak(presented.secret, presented.source)
+        inputs.keyFile = try SlotInput.keyFile(presented.secret)
       case .recipient: inputs.recipient = try recipient(presented)
       case .recoveryCode: throw .codeMakesNoVault(presented.source)
       default: inputs.passphrase = try slotInput(passphrase: presented.secret)

@@ -193,6 +193,10 @@ public struct Notice: Hashable, Sendable {
     /// A passphrase slot was made with less than the usual cost, because memory is short.
     case weakPasswordHash
 
+    /// A key file that opens the vault from now on holds a few readable words, and key files are not
+    /// stretched.
+    case weakKeyFile
+
     /// The vault could not be kept unlocked for later commands.
     case cacheUnavailable
 

@@ -79,7 +79,8 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       "\(try vault.addRecipientSlot(VaultRecipient(text: Self.recipient)))"
     },
     Self("add the first passphrase beside a recipient", on: recipientAdded) { vault, _ in
-      "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
+      let passphrase = try SecretBytes(copying: TestVault.passphrase)
+      return "\(try vault.addPassphraseSlot(passphrase, keepingRecipient: { _ in true }))"
     },
     Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
     Self("change the passphrase", on: passphraseAdded) { _, test in
@@ -89,6 +90,10 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     Self("new keys, without the key file", on: keyFileAdded) { _, test in
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
       return "\(try handle.rekey { _ in true }.plan)"
+    },
+    Self("remove the key file, with new keys", on: keyFileAdded) { _, test in
+      let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
+      return "\(try handle.rekey(removing: 3) { _ in true }.plan)"
     },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }

@@ -74,7 +74,7 @@ struct RecipientSlotTests {
     #expect(
       failure { _ = try vault.handle(identity: alice.path).text("a") }?.code == .incorrectSecret)
     let first = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
-    #expect(first?.code == .refused && first?.message.contains("5 (recipient)") == true)
+    #expect(first?.code == .refused && first?.message.contains("5 (recipient pkpub1-") == true)
     let report = try vault.handle().rekey(confirm: { _ in true })
     #expect(report.plan.dropped.map(\.number) == [5])
   }

@@ -79,7 +79,9 @@ struct RecipientTests {
     let check = try #require(try vault.handle().status().check)
     let told = Mutex("")
     try vault.handle { $0.notice = { notice in told.withLock { $0 += notice.message } } }
-      .addPassphraseSlot(SecretBytes(copying: "open"))
+      .addPassphraseSlot(
+        SecretBytes(copying: "open"),
+        keepingRecipient: { [alice, bob].map(\.recipient).contains($0.recipient) })
     #expect(told.withLock { $0.contains("identity pin") })
     #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root, .root])
     #expect(try vault.handle().status().check != check)

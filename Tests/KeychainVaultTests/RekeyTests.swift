@@ -26,6 +26,7 @@ struct RekeyTests {
     let plan = Mutex<RekeyPlan?>(nil)
     let report = try vault.handle(passphrase: "one").rekey(
       keeping: [.keyFile(all.keyFile), .recoveryCodeFile(all.codeFile)],
+      keepingRecipient: { $0.number == 6 },
       confirm: { shown in
         plan.withLock { $0 = shown }
         return true
@@ -173,7 +174,7 @@ struct RekeyTests {
       asking: { slot, _ throws(KeychainError) in
         slot.number == 3 ? try Self.guarded("two") : nil
       }, confirm: { _ in true })
-    #expect(report.plan.dropped.map(\.number) == [2, 5])
+    #expect(report.plan.dropped.map(\.number) == [2, 5, 6])
     #expect(try vault.handle(passphrase: "two").text("whenUnlocked") == "secret of whenUnlocked")
     #expect(
       code { _ = try vault.handle(passphrase: "one").text("whenUnlocked") } == .incorrectSecret)
@@ -211,7 +212,7 @@ struct RekeyTests {
     let report = try vault.handle(passphrase: "one").rekey(
       keeping: [.keyFile(all.keyFile), .recoveryCodeFile(all.codeFile)],
       confirm: { plan in
-        plan.otherDeviceItemCount == 3 && plan.dropped.map(\.number) == [1, 3]
+        plan.otherDeviceItemCount == 3 && plan.dropped.map(\.number) == [1, 3, 6]
       })
     // One of the sample's items is bound as well.
     #expect(report.plan.itemCount == all.items.count + 3)
@@ -229,7 +230,7 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").addRecipientSlot(file.recipient)
     for path in [all.identity, other] { try vault.handle().pinIdentity(at: path) }
     let report = try vault.handle(identity: all.identity).rekey(
-      confirm: { _ in true })
+      keepingRecipient: { $0.recipient == file.recipient }, confirm: { _ in true })
     #expect(report.plan.kept.filter { $0.kind == .recipient }.count == 2)
     let pins = try vault.handle().identity(at: all.identity).pins
     // A copy under the old keys must not be believed any more.

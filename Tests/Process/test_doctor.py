@@ -122,3 +122,17 @@ def test_doctor_of_a_damaged_vault(home):
   refused = home.run("doctor", code=65)
   assert "problem" in refused.out.decode() and hinted(refused)
   assert home.run("doctor", "--json", code=65).json["problem"]
+
+
+def test_doctor_of_a_key_file_of_words(home):
+  words = home.file("words", b"correct horse battery staple correct\n")
+  home.run("init", "--with-key-file", words)
+  for options, source in (
+      (("--key-file", words), "--key-file"), ((), "KEYCHAIN_KEY_FILE")):
+    environment = {} if options else {"KEYCHAIN_KEY_FILE": words}
+    told = home.run("doctor", *options, environment=environment).out.decode()
+    assert f"{source} holds a few readable words" in told and "correct" not in told
+    assert "fair" in told and "slots add --new-key-file FILE" in told
+    found = home.run("doctor", "--json", *options, environment=environment).json
+    assert found["weakKeyFiles"] == [source] and found["grade"] == "fair"
+  assert home.run("doctor", "--json").json["weakKeyFiles"] == []

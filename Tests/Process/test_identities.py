@@ -181,7 +181,8 @@ def test_a_new_root_key_changes_the_check(home):
   path, recipient = make_identity(home)
   home.run("slots", "add", "--recipient", recipient)
   before = check(home)
-  told = home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1])
+  told = home.run(
+    "slots", "add", "--new-passphrase-file", home.passphrase()[1], "--keep-recipient", recipient)
   assert "identity pin" in told.error and check(home) != before
   assert kinds(home) == [("device", "openTier"), ("recipient", "root"), ("passphrase", "root")]
   home.run("get", "alice", "--identity", path, code=65)

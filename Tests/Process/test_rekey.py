@@ -141,7 +141,7 @@ def test_identities_stay_and_need_the_new_check(locked):
     locked.run("slots", "add", "--recipient", recipient, *unlock)
   for name in ("mine", "theirs"):
     locked.run("identity", "pin", name)
-  outcome = locked.run("rekey", "--identity", "mine", "--yes")
+  outcome = locked.run("rekey", "--identity", "mine", "--keep-recipient", recipients[1], "--yes")
   assert f"identity pin FILE --check {check(locked)}" in hinted(outcome)
   assert [kind for _, kind in kinds(locked)] == ["device", "recipient", "recipient"]
   assert locked.get("whenUnlocked", "--identity", "mine") == b"whenUnlocked"
@@ -194,3 +194,79 @@ def test_a_vault_that_is_not_intact_keeps_its_keys(home):
   assert "not intact" in refused.error and "verify" in hinted(refused)
   assert check(home) == old
   home.run("rekey", "--vault", str(home.folder / "none.db"), code=69)
+
+
+def test_on_a_terminal_each_recipient_is_asked_about(locked):
+  unlock = locked.passphrase()
+  recipients = [
+    locked.run("identity", "create", name).out.decode().strip() for name in ("mine", "theirs")]
+  for recipient in recipients:
+    locked.run("slots", "add", "--recipient", recipient, *unlock)
+  terminal = locked.terminal("rekey", *unlock)
+  for number, recipient, answer in ((3, recipients[0], "y"), (4, recipients[1], "n")):
+    terminal.expect_exact(f"slot {number} opens the vault to recipient {recipient}; keep it? [y/N] ")
+    terminal.sendline(answer)
+  terminal.expect_exact(f"will open nothing any more: slot 4, recipient {recipients[1]}")
+  terminal.expect_exact("[y/N] ")
+  terminal.sendline("y")
+  code, rest = ended(terminal)
+  assert code == 0 and f"slot 3 (recipient {recipients[0]})" in rest
+  assert [kind for _, kind in kinds(locked)] == ["device", "passphrase", "recipient"]
+
+
+def test_a_recipient_that_has_no_slot_is_not_kept(locked):
+  nobody = locked.run("identity", "create", "mine").out.decode().strip()
+  vault = locked.vault.read_bytes()
+  refused = locked.run("rekey", "--keep-recipient", nobody, *locked.passphrase(), code=44)
+  assert nobody in refused.error and "slots list" in hinted(refused)
+  assert locked.vault.read_bytes() == vault
+  locked.run("rekey", "--keep-recipient", "pkpub1-x", code=64)
+
+
+def test_a_slot_is_removed_in_the_same_step(locked):
+  unlock = locked.passphrase()
+  locked.run("slots", "add", "--new-key-file", "key", *unlock)
+  second = locked.passphrase(b"second")
+  locked.run("slots", "add", "--new-passphrase-file", second[1], *unlock)
+  copy, old = locked.copy_vault("old.db"), check(locked)
+  row = locked.rows("SELECT * FROM slot WHERE number = 4")[0]
+  refused = locked.run("slots", "remove", "4", "--rekey", *unlock, code=64)
+  assert "--yes" in hinted(refused)
+  removed = locked.run("slots", "remove", "4", "--rekey", "--keep-key-file", "key", "--yes", *unlock)
+  assert "removed slot 4: passphrase" in removed.error and "sealed 3 items anew" in removed.error
+  assert kinds(locked) == [(1, "device"), (2, "passphrase"), (3, "keyFile")]
+  assert check(locked) != old
+  # The old row gives a key that opens nothing any more.
+  locked.rows(f"INSERT INTO slot VALUES ({', '.join('?' * len(row))})", *row)
+  locked.run("get", "whenUnlocked", *second, code=65)
+  locked.rows("DELETE FROM slot WHERE number = 4")
+  assert locked.get("whenUnlocked", "--key-file", "key") == b"whenUnlocked"
+  assert locked.get("whenUnlocked", "--vault", str(copy), *second) == b"whenUnlocked"
+  locked.run("verify", *unlock)
+
+
+def test_without_its_last_passphrase_and_with_new_keys_the_device_opens_all(locked):
+  unlock = locked.passphrase()
+  locked.set("bound", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
+  refused = locked.run("slots", "remove", "2", "--rekey", "--yes", *unlock, code=79)
+  assert "--delete-items" in hinted(refused) and "'bound'" in refused.error
+  removed = locked.run("slots", "remove", "2", "--rekey", "--delete-items", "--yes", *unlock)
+  assert "device key alone now opens everything" in removed.error
+  assert "sealed 3 items anew, deleted 1 item" in removed.error
+  assert kinds(locked) == [(1, "device")]
+  assert locked.get("whenUnlocked") == b"whenUnlocked"
+  locked.run("get", "bound", code=44)
+  locked.run("verify")
+
+
+def test_new_keys_are_named_where_a_slot_is_removed(locked):
+  unlock = locked.passphrase()
+  locked.run("slots", "add", "--new-key-file", "key", *unlock)
+  terminal = locked.terminal("slots", "remove", "3", *unlock)
+  terminal.expect_exact("with --rekey it gets new ones in the same step")
+  terminal.expect_exact("[y/N] ")
+  terminal.sendline("n")
+  assert ended(terminal)[0] == 130
+  removed = locked.run("slots", "remove", "3", "--yes", *unlock)
+  assert "slots remove --rekey" in hinted(removed)
+  locked.run("slots", "remove", "1", "--keep-key-file", "key", "--yes", *unlock, code=64)

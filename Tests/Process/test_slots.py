@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from prefs_testing import PASSPHRASE, Home, hinted
@@ -208,3 +210,30 @@ def test_the_last_passphrase_tells_what_goes_with_it_before_it_goes(home):
   refused = home.run("slots", "remove", "2", *home.passphrase(), code=64)
   assert "device key alone opens everything" in refused.error
   assert len(home.run("slots", "list", "--json").json) == 2
+
+
+WORDS = b"correct horse battery staple correct"
+
+
+def test_a_key_file_of_a_few_words_is_told(home, make_home):
+  """Key files are not stretched; what is in one is never shown."""
+  words = home.file("words", WORDS + b"\n")
+  made = [home.run("init", "--with-key-file", words)]
+  assert f"the key file {words} holds a few readable words" in made[0].error
+  other = make_home()
+  other.set("alice", b"x")
+  made.append(other.run("slots", "add", "--with-key-file", words))
+  first = make_home()
+  made.append(first.set("alice", b"x", environment={"KEYCHAIN_KEY_FILE": words}))
+  for outcome in made:
+    assert "few readable words" in outcome.error
+    assert "correct" not in outcome.error and b"correct" not in outcome.out
+  # It is said once, where the key file gets its slot.
+  assert "readable" not in home.run("list", "--key-file", words).error
+
+
+def test_key_files_of_random_bytes_are_not_told(make_home):
+  key = bytes(range(7, 39))
+  for contents in (key, key.hex().encode(), base64.b64encode(key) + b"\n"):
+    home = make_home()
+    assert "readable" not in home.run("init", "--with-key-file", home.file("key", contents)).error

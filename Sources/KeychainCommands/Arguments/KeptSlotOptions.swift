@@ -27,11 +27,26 @@ struct KeptSlotOptions: ParsableArguments {
     completion: .file())
   var keepRecoveryCodeFile: [String] = []
 
+  @OptionGroup var recipients: KeptRecipientOptions
+
+  /// Whether anything is to be kept.
+  var isGiven: Bool {
+    !keepPassphraseFd.isEmpty || !recipients.keepRecipient.isEmpty
+      || [keepPassphraseFile, keepKeyFile, keepRecoveryCodeFile].contains { !$0.isEmpty }
+  }
+
   func validate() throws {
     guard keepPassphraseFd.allSatisfy({ $0 >= 0 }) else {
       throw ValidationError(UserInterface.Usage.descriptor("--keep-passphrase-fd"))
     }
     guard Set(keepPassphraseFd).count == keepPassphraseFd.count else {
+      throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
+    }
+  }
+
+  /// Fails if a descriptor is to be kept that unlocks.
+  func validate(beside common: CommonOptions) throws {
+    if let descriptor = common.unlockDescriptor, keepPassphraseFd.contains(descriptor) {
       throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
     }
   }

@@ -37,8 +37,11 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw .nobodyToAsk(for: .newPassphrase)
     }
-    let changed = try session.vault.changePassphrase(slot: slot) { _ throws(KeychainError) in
-      try newPassphrase.passphrase(in: session)
+    let changed = try session.withProgress { progress throws(KeychainError) in
+      try session.vault.changePassphrase(slot: slot, progress: progress) {
+        _ throws(KeychainError) in
+        try newPassphrase.passphrase(in: session)
+      }
     }
     session.interface.say(UserInterface.changedPassphrase(changed))
     session.interface.hint(UserInterface.copiesKeepThePassphrase)

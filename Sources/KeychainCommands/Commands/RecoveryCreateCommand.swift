@@ -37,11 +37,13 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   private func create(in session: Session) throws(KeychainError) -> VaultSlot {
     var isWritten = false
     do throws(KeychainError) {
-      return try session.vault.addRecoveryCodeSlot { code throws(KeychainError) in
-        guard let codeFile else { return try isWrittenDown(code, session) }
-        try Self.write(code, to: codeFile)
-        isWritten = true
-        return true
+      return try session.withProgress { progress throws(KeychainError) in
+        try session.vault.addRecoveryCodeSlot(progress: progress) { code throws(KeychainError) in
+          guard let codeFile else { return try isWrittenDown(code, session) }
+          try Self.write(code, to: codeFile)
+          isWritten = true
+          return true
+        }
       }
     } catch {
       if isWritten, let codeFile { unlink(codeFile) }

@@ -12,6 +12,9 @@ struct SlotsAddCommand: KeychainSubcommand {
       it is; what opens it from now on is given by the options below. A recovery code is made by \
       'recovery create'.
 
+      The first passphrase or key file of a vault gives it new keys. Recipients that go on to open it \
+      are named by --keep-recipient, or asked for on a terminal.
+
       Example:
         \(keychainPath) slots add --passphrase
         \(keychainPath) slots add --new-key-file ~/backup/vault.key
@@ -30,8 +33,11 @@ struct SlotsAddCommand: KeychainSubcommand {
   @Option(
     help: .init(
       "Add whoever has this recipient's identity", valueName: "pkpub1-…"),
-    transform: SlotsAddCommand.recipient)
+    transform: VaultRecipient.init(argument:))
   var recipient: VaultRecipient?
+
+  @OptionGroup(title: "What the first passphrase or key file keeps")
+  var kept: KeptRecipientOptions
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
@@ -62,22 +68,41 @@ struct SlotsAddCommand: KeychainSubcommand {
 
   private func add(in session: Session) throws(KeychainError) -> VaultSlot {
     let vault = session.vault
-    if device { return try vault.addDeviceSlot() }
-    if let recipient { return try vault.addRecipientSlot(recipient) }
-    if wantsPassphrase {
-      return try vault.addPassphraseSlot(try newPassphrase.passphrase(in: session))
+    if device {
+      return try session.withProgress { progress throws(KeychainError) in
+        try vault.addDeviceSlot(progress: progress)
+      }
     }
-    return try keyFile.withKeyFile { path throws(KeychainError) in
-      guard let path else { throw .noKeyFile }
-      return try vault.addKeyFileSlot(path: path)
+    if let recipient {
+      return try session.withProgress { progress throws(KeychainError) in
+        try vault.addRecipientSlot(recipient, progress: progress)
+      }
+    }
+    try kept.requireSlots(in: vault)
+    return wantsPassphrase ? try addPassphrase(in: session) : try addKeyFile(in: session)
+  }
+
+  private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {
+    let passphrase = try newPassphrase.passphrase(in: session)
+    return try session.withProgress { progress throws(KeychainError) in
+      try session.vault.addPassphraseSlot(
+        passphrase,
+        keepingRecipient: { slot throws(KeychainError) in
+          try kept.keeps(slot, asking: session.prompt)
+        }, progress: progress)
     }
   }
 
-  private static func recipient(_ text: String) throws -> VaultRecipient {
-    do throws(KeychainError) {
-      return try VaultRecipient(text: text)
-    } catch {
-      throw ValidationError(error.message)
+  private func addKeyFile(in session: Session) throws(KeychainError) -> VaultSlot {
+    try keyFile.withKeyFile { path throws(KeychainError) in
+      guard let path else { throw .noKeyFile }
+      return try session.withProgress { progress throws(KeychainError) in
+        try session.vault.addKeyFileSlot(
+          path: path,
+          keepingRecipient: { slot throws(KeychainError) in
+            try kept.keeps(slot, asking: session.prompt)
+          }, progress: progress)
+      }
     }
   }
 }

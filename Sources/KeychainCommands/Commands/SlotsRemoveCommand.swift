@@ -8,12 +8,15 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     commandName: "remove",
     abstract: "Let something no longer open the vault",
     discussion: """
-      Older copies of the vault still open with what is removed here. The last passphrase takes \
+      Older copies of the vault still open with what is removed here, and whoever opened the vault \
+      with it may know its keys. With --rekey the vault gets new keys in the same step, and nothing \
+      in the file opens under the old ones: see 'rekey' for what is kept then. The last passphrase takes \
       the credentials with it that need one (whenPasscodeSetThisDeviceOnly): --delete-items \
       allows that, after listing them. On a terminal a yes is asked for; elsewhere --yes says it.
 
       Example:
         \(keychainPath) slots remove 2 --yes
+        \(keychainPath) slots remove 3 --rekey --keep-key-file ~/backup/vault.key
       """,
     aliases: ["rm"])
 
@@ -23,12 +26,36 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @Flag(help: "Also delete the credentials that need the passphrase")
   var deleteItems = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask")
+  @Flag(help: "Also give the vault new keys, in the same step")
+  var rekey = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask; with --rekey, let go what is not kept")
   var yes = false
 
+  @OptionGroup(title: "What goes on to open the vault after --rekey") var kept: KeptSlotOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
+  func validate() throws {
+    guard rekey || !kept.isGiven else { throw ValidationError(UserInterface.Usage.keptByRekey) }
+    try kept.validate(beside: common)
+  }
+
   func perform(in session: Session) throws(KeychainError) {
+    let slot = try confirmed(in: session)
+    guard !rekey else {
+      return try session.rekey(
+        removing: number, deletingItems: deleteItems, keeping: kept, assumingYes: yes)
+    }
+    let deleted = try session.withProgress { progress throws(KeychainError) in
+      try session.vault.removeSlot(number, deletingItems: deleteItems, progress: progress)
+    }
+    session.interface.say(UserInterface.removed(slot))
+    if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
+    session.interface.hint(UserInterface.removalKeepsKeys)
+  }
+
+  /// Finds the slot, says what goes with it, and asks.
+  private func confirmed(in session: Session) throws(KeychainError) -> VaultSlot {
     let slots = try session.vault.slots()
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
@@ -36,10 +63,11 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     if slots.leaveOnlyTheDevice(without: number) {
       session.interface.say(UserInterface.deviceWillOpenEverything)
     }
-    let question = UserInterface.questionToRemove(slot, deleting: doomed.count)
+    if !rekey, !yes, session.prompt != nil {
+      session.interface.say(UserInterface.keysCanBeRenewed)
+    }
+    let question = UserInterface.questionToRemove(slot, deleting: doomed.count, rekeying: rekey)
     guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
-    let deleted = try session.vault.removeSlot(number, deletingItems: deleteItems)
-    session.interface.say(UserInterface.removed(slot))
-    if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
+    return slot
   }
 }

@@ -58,7 +58,8 @@ extension UserInterface {
   static func words(for grade: Diagnosis.Grade) -> String {
     switch grade {
     case .strong: "strong: nothing that is locked opens but by what people or services were given"
-    case .fair: "fair: a passphrase with a hash that is cheaper than usual"
+    case .fair:
+      "fair: a passphrase with a hash that is cheaper than usual, or a key file of a few readable words"
     case .weak:
       "weak: a device key opens everything, which protects against other users, "
         + "not against who has the disk"
@@ -97,6 +98,7 @@ extension UserInterface {
           words(forSources: status.unlockSources + (status.mayAsk ? ["prompt"] : []))
         ))
     }
+    pairs += diagnosis.weakKeyFiles.map { ("key file", weakKeyFile($0)) }
     let limit = diagnosis.lockedMemoryLimit.map { "\($0 >> 10) KiB" } ?? "without limit"
     pairs.append(
       (
@@ -113,6 +115,11 @@ extension UserInterface {
   private static let withoutProcessFiles =
     "/proc is not mounted: how much memory is free, file systems, the time that the vault stays "
     + "unlocked, and the name of the keyring's program are not known"
+
+  private static func weakKeyFile(_ source: String) -> String {
+    "\(source) holds a few readable words, which are guessed fast: key files are not stretched as "
+      + "passphrases are"
+  }
 
   private static func words(forSources sources: [String]) -> String {
     (["the kernel's cache", "the device key"] + sources).joined(separator: ", ")
@@ -161,6 +168,11 @@ extension UserInterface {
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
       let second = only.kind == .passphrase ? "--new-key-file FILE" : "--passphrase"
       steps.append("for a second way to open the vault, run '\(path) slots add \(second)'")
+    }
+    if !diagnosis.weakKeyFiles.isEmpty {
+      steps.append(
+        "for a key file that nobody guesses, run '\(path) slots add --new-key-file FILE', and remove "
+          + "the old one with '\(path) slots remove NUMBER --rekey'")
     }
     if status.isOnNetwork { steps.append("move the vault to a local disk, with KEYCHAIN_VAULT") }
     if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }

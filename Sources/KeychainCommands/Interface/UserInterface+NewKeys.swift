@@ -17,6 +17,17 @@ extension UserInterface {
     return "\(again)passphrase of slot \(slot.number) (empty to let it go): "
   }
 
+  static func questionToKeepRecipient(_ slot: VaultSlot) -> String {
+    "slot \(slot.number) opens the vault to \(label(of: slot)); keep it? [y/N] "
+  }
+
+  static var removalKeepsKeys: String {
+    let path = KeychainCommandContext.current.commandPath
+    return
+      "the vault keeps its keys, which whoever opened it with that slot may know: '\(path) rekey' "
+      + "gives it new ones, and 'slots remove --rekey' does both in one step"
+  }
+
   static let questionToRekey = "give the vault new keys, and lose that? [y/N] "
 
   /// What new keys would lose, a line each.
@@ -25,7 +36,7 @@ extension UserInterface {
       let forged =
         plan.forged.contains(slot.number) ? ", which no holder of the vault's root key made" : ""
       return "will open nothing any more: slot \(slot.number), "
-        + name(of: slot, deviceKeyExists: deviceKeyExists) + forged
+        + label(of: slot, deviceKeyExists: deviceKeyExists) + forged
     }
     if plan.otherDeviceItemCount > 0 {
       let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
@@ -38,14 +49,16 @@ extension UserInterface {
   /// What new keys have done, a line each.
   static func lines(of report: RekeyReport) -> [String] {
     let plan = report.plan
-    let kept = plan.itemCount - plan.otherDeviceItemCount
-    let lost =
-      plan.otherDeviceItemCount > 0 ? ", deleted \(items(plan.otherDeviceItemCount))" : ""
+    let deleted = plan.otherDeviceItemCount + plan.deletedItems.count
+    let kept = plan.itemCount - deleted
+    let lost = deleted > 0 ? ", deleted \(items(deleted))" : ""
+    let removed = plan.removed.map { "removed slot \($0.number): \(label(of: $0))" }
     return [
+      removed,
       "sealed \(items(kept)) anew\(lost); the vault is opened by "
-        + plan.kept.map { "slot \($0.number) (\(name(of: $0)))" }.joined(separator: ", "),
+        + plan.kept.map { "slot \($0.number) (\(label(of: $0)))" }.joined(separator: ", "),
       "the vault's check is now \(report.check)",
-    ]
+    ].compactMap(\.self)
   }
 
   /// What a person should do after the vault got new keys.

@@ -38,10 +38,21 @@ extension UserInterface {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
+  static func questionToRemove(
+    _ slot: VaultSlot, deleting count: Int, rekeying: Bool
+  ) -> String {
+    let also = [
+      count == 0 ? nil : "delete \(items(count))", rekeying ? "give the vault new keys" : nil,
+    ].compactMap(\.self)
     let what = "remove slot \(slot.number), \(label(of: slot))"
-    return count == 0 ? "\(what)? [y/N] " : "\(what), and delete \(items(count))? [y/N] "
+    return also.isEmpty
+      ? "\(what)? [y/N] " : "\(what), and \(also.joined(separator: ", and "))? [y/N] "
   }
+
+  /// What is said before a slot is removed, where a person can still say no.
+  static let keysCanBeRenewed =
+    "the vault keeps its keys, which whoever opened it may know; "
+    + "with --rekey it gets new ones in the same step"
 
   static let deviceWillOpenEverything =
     "without it this machine's device key alone opens everything: whoever has the disk reads it"

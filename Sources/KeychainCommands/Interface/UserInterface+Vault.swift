@@ -101,8 +101,8 @@ extension UserInterface {
   }
 
   /// What a slot is, with the recipient, as there may be several.
-  static func label(of slot: VaultSlot) -> String {
-    name(of: slot) + (slot.recipient.map { " \($0)" } ?? "")
+  static func label(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
+    name(of: slot, deviceKeyExists: deviceKeyExists) + (slot.recipient.map { " \($0)" } ?? "")
   }
 
   static func lockedNow(by slot: VaultSlot) -> String {

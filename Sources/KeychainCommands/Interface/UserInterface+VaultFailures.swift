@@ -43,11 +43,18 @@ extension KeychainError {
       recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
   }
 
+  static func noSlot(of recipient: VaultRecipient) -> Self {
+    Self(
+      .notFound, "the vault has no slot of the recipient \(recipient)",
+      recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
+  }
+
   static let wouldLoseSomething = KeychainError(
     .refused,
     "new keys would lose the above, and there is no terminal to ask, or asking is turned off",
-    recovery: "keep slots with --keep-passphrase-file, --keep-key-file or "
-      + "--keep-recovery-code-file, or add --yes to let them go")
+    recovery:
+      "keep slots with --keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or "
+      + "--keep-recipient, or add --yes to let them go")
 
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
 }

@@ -135,6 +135,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let grade: Diagnosis.Grade?
   let vault: StatusJSON?
   let problem: String?
+  let weakKeyFiles: [String]
   let memoryCanBeLocked: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -146,6 +147,7 @@ private struct DiagnosisFactsJSON: Encodable {
     grade = diagnosis.grade
     vault = diagnosis.status.map(StatusJSON.init)
     problem = diagnosis.failure?.message
+    weakKeyFiles = diagnosis.weakKeyFiles
     memoryCanBeLocked = diagnosis.canLockMemory
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk

@@ -26,6 +26,9 @@ struct Diagnosis {
   /// Whether the key is here without which no record of a store can be read.
   let hasDeviceKey: Bool
 
+  /// The sources of key files at hand that hold a few readable words.
+  let weakKeyFiles: [String]
+
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -38,6 +41,7 @@ struct Diagnosis {
     outlook = session.stores.outlook(for: service)
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
+    weakKeyFiles = session.vault.weakKeyFiles()
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
@@ -69,17 +73,23 @@ struct Diagnosis {
   }
 
   /// The grade of the vault's protection, or `nil` without a vault.
-  var grade: Grade? { status.flatMap(Self.grade) }
+  var grade: Grade? {
+    status.flatMap { Self.grade($0, hasWeakKeyFile: !weakKeyFiles.isEmpty) }
+  }
 
   /// A vault is as strong as the weakest slot that opens everything.
-  static func grade(_ status: VaultStatus) -> Grade? {
+  ///
+  /// Whether the weak key file at hand is that of a slot is not tried: a vault that has a slot for one is
+  /// taken to have it for this.
+  static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
     let opening = status.slots.filter { $0.grant == .root }
     if opening.contains(where: { $0.kind == .device }) { return .weak }
     let isCheap = opening.contains { slot in
       slot.passwordHash.map { $0.memory < PasswordHash.Parameters.moderate.memory } ?? false
     }
-    return isCheap ? .fair : .strong
+    let isGuessable = hasWeakKeyFile && opening.contains { $0.kind == .keyFile }
+    return isCheap || isGuessable ? .fair : .strong
   }
 
   /// What makes a vault unusable although it can be looked at.

@@ -77,10 +77,10 @@ struct SlotRow: Hashable, Sendable {
   /// Whether a device secret alone opens everything through it.
   var isFullDevice: Bool { grant == .root && kind == .device }
 
-  /// How the slot is shown.
-  func described(isThisDevice: Bool?) -> VaultSlot {
+  /// How the slot is shown; `newGrant` is what it is about to give.
+  func described(isThisDevice: Bool?, grant newGrant: SlotGrant? = nil) -> VaultSlot {
     VaultSlot(
-      number: number, kind: kind, grant: grant,
+      number: number, kind: kind, grant: newGrant ?? grant,
       passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
       isThisDevice: kind == .device ? isThisDevice : nil,
       recipient: recipient)

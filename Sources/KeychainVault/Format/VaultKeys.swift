@@ -87,6 +87,11 @@ struct TierKeys: Sendable {
     self.unlocked = unlocked
   }
 
+  /// T0 alone: with it a verification checks every row, and opens only items that need no unlock.
+  var openTierOnly: TierKeys {
+    TierKeys(checks: checks, open: open, first: nil, unlocked: nil)
+  }
+
   private static func tiers(
     of root: borrowing SecretBytes
   ) throws(KeychainError) -> [SharedSecret] {

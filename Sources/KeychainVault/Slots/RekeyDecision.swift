@@ -7,41 +7,75 @@ struct RekeyDecision {
   /// How a slot is sealed anew.
   enum Carrying {
     case by(RekeySecrets.Kept)
-    case asDevice
+    case asDevice(SlotGrant)
     case asRecipient
+  }
+
+  /// A slot that is removed in the same transaction.
+  struct Removal {
+    let number: UInt32
+    let deletesItems: Bool
   }
 
   private(set) var plan = RekeyPlan()
   private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
 
+  /// The items that go with a removed slot.
+  private(set) var doomed = SlotRemoval.DoomedItems()
+
+  /// Whether the device's slot opens everything from now on, and did not before.
+  private(set) var promotesDevice = false
+
+  private let own: SlotRow?
+
   init(
-    _ change: borrowing SlotChange, _ admin: VaultAdministration, _ secrets: RekeySecrets
+    _ change: borrowing SlotChange, _ admin: VaultAdministration, _ secrets: RekeySecrets,
+    removing removal: Removal? = nil
   ) throws(KeychainError) {
-    let own = try admin.session.unlocker.device.slot(admin.head)
-    for slot in try change.slots() {
-      let isTrusted = try slot.isMade(byHolderOf: change.root.bytes)
-      let described = slot.described(isThisDevice: slot == own)
-      if let how = try Self.carrying(slot, own, secrets, isTrusted: isTrusted) {
-        carried.append((slot, how))
-        plan.kept.append(described)
-      } else {
-        plan.dropped.append(described)
-        if !isTrusted { plan.forged.insert(slot.number) }
-      }
+    own = try admin.session.unlocker.device.slot(admin.head)
+    if let removal { try remove(removal, change) }
+    for slot in try change.slots() where slot.number != removal?.number {
+      try decide(slot, secrets, isTrusted: slot.isMade(byHolderOf: change.root.bytes))
     }
-    // A slot that was replaced meanwhile is not what its secret was presented for.
-    guard carried.filter(\.how.isBySecret).count == secrets.kept.count else { throw .slotsChanged }
+    // A slot that was replaced meanwhile is not what was presented or agreed to.
+    guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
+    else { throw .slotsChanged }
     guard plan.kept.contains(where: { $0.grant == .root }) else { throw Self.nothingLeft }
     try countItems(change)
   }
 
-  private static func carrying(
-    _ slot: SlotRow, _ own: SlotRow?, _ secrets: RekeySecrets, isTrusted: Bool
-  ) throws(KeychainError) -> Carrying? {
-    guard isTrusted else { return nil }
+  private mutating func remove(
+    _ removal: Removal, _ change: borrowing SlotChange
+  ) throws(KeychainError) {
+    let found = try SlotRemoval(removal.number, change)
+    doomed = try found.doomedItems(change)
+    try doomed.requireAgreement(removal.deletesItems)
+    promotesDevice = try found.deviceToPromote(own?.number) != nil
+    plan.removed = found.slot.described(isThisDevice: found.slot == own)
+    plan.deletedItems = Set(doomed.credentials.map(\.identity))
+  }
+
+  private mutating func decide(
+    _ slot: SlotRow, _ secrets: RekeySecrets, isTrusted: Bool
+  ) throws(KeychainError) {
+    let described = slot.described(isThisDevice: slot == own)
+    guard isTrusted, let how = carrying(slot, secrets) else {
+      plan.dropped.append(described)
+      if !isTrusted { plan.forged.insert(slot.number) }
+      return
+    }
+    carried.append((slot, how))
+    if case .asDevice(let grant) = how {
+      plan.kept.append(slot.described(isThisDevice: true, grant: grant))
+    } else {
+      plan.kept.append(described)
+    }
+  }
+
+  private func carrying(_ slot: SlotRow, _ secrets: RekeySecrets) -> Carrying? {
     if let kept = secrets.kept[slot.number] { return kept.slot == slot ? .by(kept) : nil }
-    if let recipient = slot.recipient { return recipient.isUsable ? .asRecipient : nil }
-    return slot == own ? .asDevice : nil
+    if secrets.recipients.contains(slot) { return .asRecipient }
+    return slot == own ? .asDevice(promotesDevice ? .root : slot.grant) : nil
   }
 
   /// Seals the slots anew.
@@ -50,7 +84,8 @@ struct RekeyDecision {
     for (slot, how) in carried {
       switch how {
       case .by(let kept): slots.append(try rekey.seal(kept.input, number: slot.number))
-      case .asDevice, .asRecipient: slots.append(try rekey.carry(slot, grant: slot.grant))
+      case .asDevice(let grant): slots.append(try rekey.carry(slot, grant: grant))
+      case .asRecipient: slots.append(try rekey.carry(slot, grant: .root))
       }
     }
     return slots
@@ -69,7 +104,9 @@ struct RekeyDecision {
         needPassphrase += 1
       }
     }
-    guard needPassphrase == 0 || plan.kept.contains(where: { $0.kind == .passphrase }) else {
+    guard
+      needPassphrase <= doomed.rows.count || plan.kept.contains(where: { $0.kind == .passphrase })
+    else {
       throw KeychainError(
         .refused, "no passphrase would be kept, and items need one: \(needPassphrase)",
         recovery: "give one with --keep-passphrase-file, or first let the items go, with "
@@ -85,5 +122,6 @@ struct RekeyDecision {
 }
 
 extension RekeyDecision.Carrying {
-  fileprivate var isBySecret: Bool { if case .by = self { true } else { false } }
+  /// Whether it is kept because a secret was presented, or a recipient agreed to.
+  fileprivate var isDecided: Bool { if case .asDevice = self { false } else { true } }
 }

@@ -1,9 +1,17 @@
+public import KeychainCredentials
+
 /// What a new root key would keep of a vault, and what it would lose.
 public struct RekeyPlan: Hashable, Sendable {
   /// The slots that go on to open the vault.
   public var kept: [VaultSlot] = []
 
-  /// The slots that go, as they cannot be sealed anew without their secrets.
+  /// The slot that is removed, if that was asked for.
+  public var removed: VaultSlot?
+
+  /// The items that are deleted together with it, as they need a passphrase.
+  public var deletedItems: Set<CredentialIdentity> = []
+
+  /// The other slots that go: their secrets were not presented, or nobody agreed to the recipient.
   public var dropped: [VaultSlot] = []
 
   /// The numbers of those among them that no holder of the root key made.
@@ -15,12 +23,14 @@ public struct RekeyPlan: Hashable, Sendable {
   /// How many items go, as they are bound to other devices and only these can open them.
   public var otherDeviceItemCount = 0
 
-  /// Whether anything goes.
+  /// Whether anything goes beside the removed slot and its items.
   public var losesAnything: Bool { !dropped.isEmpty || otherDeviceItemCount > 0 }
 
   /// Whether nothing goes that `agreed` does not name.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {
-    kept == agreed.kept && dropped == agreed.dropped && forged == agreed.forged
+    kept == agreed.kept && removed == agreed.removed && dropped == agreed.dropped
+      && forged == agreed.forged
+      && deletedItems.isSubset(of: agreed.deletedItems)
       && otherDeviceItemCount <= agreed.otherDeviceItemCount
   }
 }

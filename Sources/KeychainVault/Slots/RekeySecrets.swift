@@ -2,7 +2,8 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The slots that can be sealed anew under a new root key, because their secrets were presented.
+/// The slots that get a new root key: those whose secrets were presented, and the recipients that somebody
+/// agreed to.
 ///
 /// Their password hashes are computed here, before the vault is locked for writing.
 struct RekeySecrets {
@@ -19,11 +20,22 @@ struct RekeySecrets {
 
   private let vault: Vault
   private let admin: VaultAdministration
+  private let removed: UInt32?
   private(set) var kept: [UInt32: Kept] = [:]
 
-  init(_ vault: Vault, _ admin: VaultAdministration) throws(KeychainError) {
+  /// The slots of recipients that somebody agreed to, by the public key.
+  ///
+  /// A mac that holds is no proof that a recipient is to stay: whoever has T0 can put the row of a removed
+  /// one back.
+  private(set) var recipients: Set<SlotRow> = []
+
+  /// Begins with the slot that opened the vault; that of the number `removed` goes, whatever is presented.
+  init(
+    _ vault: Vault, _ admin: VaultAdministration, removing removed: UInt32? = nil
+  ) throws(KeychainError) {
     self.vault = vault
     self.admin = admin
+    self.removed = removed
     try keep(admin.opener)
   }
 
@@ -43,7 +55,8 @@ struct RekeySecrets {
   mutating func ask(
     _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
   ) throws(KeychainError) {
-    for slot in admin.head.slots(.passphrase) where kept[slot.number] == nil {
+    for slot in admin.head.slots(.passphrase)
+    where kept[slot.number] == nil && slot.number != removed {
       for attempt in 0..<3 {
         let described = slot.described(isThisDevice: nil)
         let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
@@ -57,6 +70,26 @@ struct RekeySecrets {
         }
       }
     }
+  }
+
+  /// Asks about each recipient that did not open the vault itself.
+  mutating func askAboutRecipients(
+    _ isKept: (VaultSlot) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    for slot in admin.head.slots(.recipient) where try isOpenToQuestion(slot) {
+      let described = slot.described(isThisDevice: nil)
+      let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
+        try isKept(described)
+      }
+      if answer { recipients.insert(slot) }
+    }
+  }
+
+  /// Whether a recipient's slot may stay, and it is not decided yet.
+  private func isOpenToQuestion(_ slot: SlotRow) throws(KeychainError) -> Bool {
+    guard slot.number != removed, !recipients.contains(slot), slot.recipient?.isUsable ?? false
+    else { return false }
+    return try slot.isMade(byHolderOf: admin.root.bytes)
   }
 
   private mutating func keep(
@@ -81,9 +114,9 @@ struct RekeySecrets {
     }
   }
 
-  /// Keeps a slot by the secret that opened it; a device or a recipient needs none.
+  /// Keeps a slot by the secret that opened it; a device needs none.
   private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
-    guard kept[opener.slot.number] == nil else { return }
+    guard kept[opener.slot.number] == nil, opener.slot.number != removed else { return }
     switch opener.presented {
     case .none: break
     case .some(let presented):
@@ -96,7 +129,8 @@ struct RekeySecrets {
       case .recoveryCode:
         kept[opener.slot.number] = Kept(
           opener.slot, try SlotInput.recoveryCode(bytes: presented.secret))
-      case .device, .recipient: break
+      case .recipient: recipients.insert(opener.slot)
+      case .device: break
       }
     }
   }

@@ -13,13 +13,31 @@ struct SlotRemoval {
       throw .noSlot(number)
     }
     self.slot = slot
-    others = slots.filter { $0.number != number }
+    var others: [SlotRow] = []
+    // What no holder of the root key made opens nothing; a new root key ends such slots.
+    for other in slots where other.number != number {
+      if try other.isMade(byHolderOf: change.root.bytes) { others.append(other) }
+    }
+    self.others = others
   }
 
   /// Items that need a passphrase, and go with the last one.
   struct DoomedItems {
     var credentials: [Credential] = []
     var rows: [(row: ItemRow, tokens: [Data])] = []
+
+    var ids: Set<Data> { Set(rows.map(\.row.id)) }
+
+    /// Fails if there are any, and nobody agreed to lose them.
+    func requireAgreement(_ isAgreed: Bool) throws(KeychainError) {
+      guard !isAgreed, !rows.isEmpty else { return }
+      let names = credentials.map { "\($0.identity)" }.joined(separator: "; ")
+      throw KeychainError(
+        .refused, "items need a passphrase, and this is the last one: \(names)",
+        recovery:
+          "change their accessibility first, or delete them with it: `prefs keychain slots remove --delete-items`"
+      )
+    }
   }
 
   func doomedItems(_ change: borrowing SlotChange) throws(KeychainError) -> DoomedItems {
@@ -50,32 +68,30 @@ struct SlotRemoval {
     _ isAgreed: Bool, _ change: inout SlotChange
   ) throws(KeychainError) -> [Credential] {
     let doomed = try doomedItems(change)
-    guard isAgreed || doomed.rows.isEmpty else {
-      let names = doomed.credentials.map { "\($0.identity)" }.joined(separator: "; ")
-      throw KeychainError(
-        .refused, "items need a passphrase, and this is the last one: \(names)",
-        recovery:
-          "change their accessibility first, or delete them with it: `prefs keychain slots remove --delete-items`"
-      )
-    }
+    try doomed.requireAgreement(isAgreed)
     for row in doomed.rows { try change.writer.remove(row) }
     return doomed.credentials
   }
 
-  /// Lets this device's slot open everything if nothing is left that is at hand day by day, as in a
-  /// vault that never had a passphrase.
+  /// The slot of this device, if it is to open everything: nothing is left that is at hand day by day, as
+  /// in a vault that never had a passphrase.
+  func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> SlotRow? {
+    guard !others.contains(where: \.isDailyKey) else { return nil }
+    guard let own = others.first(where: { $0.number == ownSlot }) else {
+      // Whether another device still has its secret cannot be told.
+      guard others.contains(where: { $0.kind == .recoveryCode }) else { throw Self.nothingLeft }
+      return nil
+    }
+    return own.grant == .root ? nil : own
+  }
+
+  /// Lets this device's slot open everything if nothing else is left.
   ///
   /// - Returns: Whether that changed what the device's slot opens.
   func promoteDevice(
     _ input: borrowing SlotInput?, _ ownSlot: UInt32?, _ change: inout SlotChange
   ) throws(KeychainError) -> Bool {
-    guard !others.contains(where: \.isDailyKey) else { return false }
-    guard let own = others.first(where: { $0.number == ownSlot }) else {
-      // Whether another device still has its secret cannot be told.
-      guard others.contains(where: { $0.kind == .recoveryCode }) else { throw Self.nothingLeft }
-      return false
-    }
-    guard own.grant != .root else { return false }
+    guard let own = try deviceToPromote(ownSlot) else { return false }
     switch input {
     case .some(let input):
       let promoted = try SlotSealing.sealDevice(

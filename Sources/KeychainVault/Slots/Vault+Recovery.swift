@@ -8,13 +8,16 @@ extension Vault {
   /// The code exists only while this runs, and cannot be shown again. What a device secret opens stays
   /// as it is.
   ///
-  /// - Parameter confirm: Is given the code, to show it, and answers whether it was written down. A
-  ///   person's pace is no part of the deadline.
+  /// - Parameters:
+  ///   - progress: Is told now and then how far the verification has come, after `confirm`.
+  ///   - confirm: Is given the code, to show it, and answers whether it was written down. A
+  ///     person's pace is no part of the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:)``; ``KeychainError`` with ``KeychainError/Code/cancelled`` if
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with ``KeychainError/Code/cancelled`` if
   ///   `confirm` says no, or what it throws: nothing is changed then.
   @discardableResult
   public func addRecoveryCodeSlot(
+    progress: ((VaultProgress) -> Void)? = nil,
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
@@ -30,7 +33,7 @@ extension Vault {
       throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
     }
     let input = try SlotInput.recoveryCode(code)
-    let slot = try admin.change { change throws(KeychainError) in
+    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
       let number = try change.freeNumber(for: .recoveryCode)
       let slot = try SlotSealing.seal(
         input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes)
@@ -44,13 +47,17 @@ extension Vault {
   ///
   /// What a device secret opens stays as it is.
   ///
-  /// - Parameter recipient: The public half of the identity.
+  /// - Parameters:
+  ///   - recipient: The public half of the identity.
+  ///   - progress: Is told now and then how far the verification has come.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:)``; ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if
   ///   the recipient has a slot, or ``KeychainError/Code/invalidArgument`` if its key is no usable one.
   @discardableResult
-  public func addRecipientSlot(_ recipient: VaultRecipient) throws(KeychainError) -> VaultSlot {
-    let slot = try administration().change { change throws(KeychainError) in
+  public func addRecipientSlot(
+    _ recipient: VaultRecipient, progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> VaultSlot {
+    let slot = try administration().change(progress: progress) { change throws(KeychainError) in
       let slots = try change.slots()
       if let slot = slots.first(where: {
         $0.kind == .recipient && $0.parameters == recipient.publicKey

@@ -10,54 +10,89 @@ extension Vault {
   /// changed where they are used. A failure, or the end of the process, leaves the vault as it was.
   ///
   /// Kept are: the slot that opens the vault now, those whose secrets are presented, this device's, and
-  /// those of recipients, whose identities must be pinned anew if they are pinned. Other slots go, and
-  /// so do items that are bound to other devices. Keys that were cached for other programs are forgotten.
+  /// those of recipients that `isKept` agrees to, whose identities must be pinned anew if they are pinned.
+  /// Other slots go, and so do items that are bound to other devices. Keys that were cached for other
+  /// programs are forgotten.
+  ///
+  /// A recipient needs a yes, although its identity is not presented: whoever had the vault's keys
+  /// once, as a removed recipient did, can put a slot into the file that looks like the vault's own. Only
+  /// the public key tells whose it is.
   ///
   /// - Parameters:
+  ///   - number: The number of a slot that is removed in the same transaction, so that nothing in the
+  ///     file opens by it afterwards, nor under the old root key; `nil` for none. The rules of
+  ///     ``removeSlot(_:deletingItems:progress:)`` hold.
+  ///   - deletingItems: Whether items that need a passphrase are deleted together with the last one.
   ///   - sources: Secrets whose slots are kept beside the one that opens the vault now.
   ///   - ask: Is told a passphrase slot whose secret was not presented, and how many answers were
   ///     wrong before, and returns the passphrase, or `nil` to let the slot go.
-  ///   - confirm: Is shown the plan if anything goes; `false` leaves everything as it is.
+  ///   - isKept: Is told the slot of a recipient, and returns whether it goes on to open the vault;
+  ///     none does unless this is given.
+  ///   - confirm: Is shown the plan if anything goes beside the removed slot; `false` leaves everything
+  ///     as it is.
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What was done.
   /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if a secret opens nothing, with ``KeychainError/Code/damaged``
   ///   if the vault is not intact; also with ``KeychainError/Code/cancelled`` if `confirm` says no,
   ///   ``KeychainError/Code/refused`` if nothing would be left that opens the vault, or items need a
-  ///   passphrase and none is kept, or ``KeychainError/Code/busy`` if slots were changed meanwhile.
+  ///   passphrase and none is kept, ``KeychainError/Code/notFound`` if there is no slot to remove, or
+  ///   ``KeychainError/Code/busy`` if slots were changed meanwhile.
   @discardableResult
   public func rekey(
+    removing number: UInt32? = nil, deletingItems: Bool = false,
     keeping sources: [UnlockSource] = [],
     asking ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes? = {
       (_, _) throws(KeychainError) in nil
+    },
+    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool = {
+      (_) throws(KeychainError) in false
     },
     confirm: (RekeyPlan) throws(KeychainError) -> Bool,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> RekeyReport {
     let admin = try administration()
-    var secrets = try RekeySecrets(self, admin)
+    let removal = number.map { RekeyDecision.Removal(number: $0, deletesItems: deletingItems) }
+    var secrets = try RekeySecrets(self, admin, removing: number)
     for source in sources { try secrets.present(source) }
     try secrets.ask(ask)
+    try secrets.askAboutRecipients(isKept)
     let kept = secrets
     let agreed = try admin.inspect(checkingSlots: false) { change throws(KeychainError) in
-      try RekeyDecision(change, admin, kept).plan
+      try RekeyDecision(change, admin, kept, removing: removal).plan
     }
-    if agreed.losesAnything {
-      let isConfirmed = try admin.session.deadline.excluding { () throws(KeychainError) in
-        try confirm(agreed)
-      }
-      guard isConfirmed else {
-        throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
-      }
-    }
+    try admin.agree(to: agreed, confirm)
     let rekey = try VaultRekey(admin: admin, progress: progress)
-    let plan = try rekey.run { change throws(KeychainError) -> VaultRekey.Decision<RekeyPlan> in
-      let decision = try RekeyDecision(change, admin, kept)
+    let decision = try rekey.run { change throws(KeychainError) in
+      let decision = try RekeyDecision(change, admin, kept, removing: removal)
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
       return VaultRekey.Decision(
-        slots: try decision.slots(under: rekey), result: decision.plan,
-        otherDeviceItems: decision.plan.otherDeviceItemCount)
+        slots: try decision.slots(under: rekey), result: decision,
+        otherDeviceItems: decision.plan.otherDeviceItemCount, deletedItems: decision.doomed.ids)
     }
-    return RekeyReport(plan: plan, check: rekey.newCheck)
+    tell(decision)
+    return RekeyReport(plan: decision.plan, check: rekey.newCheck)
+  }
+
+  private func tell(_ decision: RekeyDecision) {
+    if decision.promotesDevice { tellPromotion() }
+    for credential in decision.doomed.credentials {
+      observers.notify(CredentialChange(credential.identity, .removed))
+    }
+  }
+}
+
+extension VaultAdministration {
+  /// Fails unless somebody agrees to what a plan loses.
+  fileprivate func agree(
+    to plan: RekeyPlan, _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    guard plan.losesAnything else { return }
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(plan)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
+    }
   }
 }

@@ -9,32 +9,54 @@ extension Vault {
   /// is sealed anew under a new root key, and the device secret then opens only indexes and the items that
   /// need no unlock. Copies of the vault made before stay as open as they were.
   ///
-  /// - Parameter passphrase: The passphrase, not empty.
+  /// As every change of slots, this verifies the whole vault first, which takes the longer the more items
+  /// there are.
+  ///
+  /// - Parameters:
+  ///   - passphrase: The passphrase, not empty.
+  ///   - isKept: Is told the slot of a recipient, and returns whether it gets the new root key; asked
+  ///     only where there is to be one, and none does unless this is given. See
+  ///     ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``.
+  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
   /// - Returns: The new slot.
   /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (neither cached
   ///   keys nor a device secret of less than everything do), ``KeychainError/Code/refused`` if there are too
-  ///   many slots, or ``KeychainError/Code/damaged`` if a slot was changed outside the vault.
+  ///   many slots, or slots that cannot be given a new root key, or ``KeychainError/Code/damaged`` if the
+  ///   vault is not intact, as where a slot was changed outside it.
   @discardableResult
   public func addPassphraseSlot(
-    _ passphrase: borrowing SecretBytes
+    _ passphrase: borrowing SecretBytes,
+    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool = {
+      (_) throws(KeychainError) in false
+    },
+    progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
     let input = try slotInput(passphrase: passphrase)
-    return try add(input, admin)
+    return try add(input, admin, isKept, progress)
   }
 
   /// Adds a key file.
   ///
   /// As with a passphrase, the first one changes what the device secret is worth.
   ///
-  /// - Parameter path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. It is read,
-  ///   not kept.
+  /// - Parameters:
+  ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. It is read, not kept,
+  ///     and not stretched: a notice (``Notice/Kind/weakKeyFile``) says so of a few readable words.
+  ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
+  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if the file has a
-  ///   slot.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
+  ///   ``KeychainError/Code/alreadyExists`` if the file has a slot.
   @discardableResult
-  public func addKeyFileSlot(path: String) throws(KeychainError) -> VaultSlot {
+  public func addKeyFileSlot(
+    path: String,
+    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool = {
+      (_) throws(KeychainError) in false
+    },
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
       path, name: "the new key file", environment: configuration.environment)
     let admin = try administration()
@@ -43,7 +65,8 @@ extension Vault {
     where try SlotSealing.open(slot, inputKey: inputKey) != nil {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
     }
-    return try add(try SlotInput.keyFile(contents), admin)
+    tellIfWeak(contents, path)
+    return try add(try SlotInput.keyFile(contents), admin, isKept, progress)
   }
 
   /// Adds this machine's device secret.
@@ -52,17 +75,20 @@ extension Vault {
   /// nor recipient it opens everything, as that of the machine which made the vault: so a vault whose
   /// device secret was lost works as before, once it was opened by a recovery code.
   ///
+  /// - Parameter progress: Is told now and then how far the verification has come.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:)``, and ``KeychainError/Code/alreadyExists`` if this device has
-  ///   a slot.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
+  ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
-  public func addDeviceSlot() throws(KeychainError) -> VaultSlot {
+  public func addDeviceSlot(
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
     if let slot = try unlocker.device.slot(admin.head) {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
     let input = try SlotInput.device(try unlocker.device.findOrCreate())
-    let slot = try admin.change { change throws(KeychainError) in
+    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
       let hasDailyKey = try change.slots().contains(where: \.isDailyKey)
       let slot = try SlotSealing.sealDevice(
@@ -74,82 +100,36 @@ extension Vault {
     return slot.described(isThisDevice: true)
   }
 
-  /// Removes a slot.
-  ///
-  /// Copies of the vault made before can still be opened by it. If neither passphrase, key file nor recipient
-  /// is left, this machine's device slot opens everything from then on.
-  ///
-  /// - Parameters:
-  ///   - number: The number of the slot.
-  ///   - deletingItems: Whether items that need a passphrase are deleted together with the last one.
-  /// - Returns: The credentials that were deleted.
-  /// - Throws: As ``addPassphraseSlot(_:)``; ``KeychainError/Code/notFound`` if there is no such slot, or
-  ///   ``KeychainError/Code/refused`` if nothing else would open the vault, or if items need a passphrase and
-  ///   `deletingItems` is `false`.
-  @discardableResult
-  public func removeSlot(
-    _ number: UInt32, deletingItems: Bool = false
-  ) throws(KeychainError) -> [Credential] {
-    let admin = try administration()
-    let deviceInput: SlotInput? =
-      if let device = try unlocker.device.find() { try SlotInput.device(device) } else { nil }
-    let ownSlot = try unlocker.device.slot(admin.head)?.number
-    let (deleted, isPromoted) = try admin.change {
-      change throws(KeychainError) -> ([Credential], Bool) in
-      let removal = try SlotRemoval(number, change)
-      let deleted = try removal.deleteItems(deletingItems, &change)
-      let isPromoted = try removal.promoteDevice(deviceInput, ownSlot, &change)
-      try change.writer.remove(removal.slot)
-      return (deleted, isPromoted)
-    }
-    if isPromoted {
-      configuration.notice?(
-        Notice(
-          kind: .deviceGrantChanged,
-          message: "the device key alone now opens everything, as there is neither passphrase, "
-            + "key file nor recipient"))
-    }
-    for credential in deleted {
-      observers.notify(CredentialChange(credential.identity, .removed))
-    }
-    return deleted
-  }
-
-  /// Lists the credentials that removing a slot would delete.
-  ///
-  /// - Parameter number: The number of the slot.
-  /// - Returns: The credentials; none unless it is the last passphrase.
-  /// - Throws: As ``removeSlot(_:deletingItems:)``.
-  public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
-    let admin = try administration()
-    return try admin.inspect { change throws(KeychainError) -> [Credential] in
-      try SlotRemoval(number, change).doomedItems(change).credentials
-    }
-  }
-
   private func add(
-    _ input: borrowing SlotInput, _ admin: VaultAdministration
+    _ input: borrowing SlotInput, _ admin: VaultAdministration,
+    _ isKept: (VaultSlot) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
     // A device secret that opens everything knows the root key, so there must be a new one.
-    let isCut = !admin.head.slots.intact.contains(where: \.isFullDevice)
-    let slot =
-      if isCut {
-        try admin.change { change throws(KeychainError) in
-          // One that opens everything by now would have to be cut.
-          guard try !change.slots().contains(where: \.isFullDevice) else {
-            throw .slotsChanged
-          }
-          let number = try change.freeNumber(for: input.kind)
-          let slot = try SlotSealing.seal(
-            input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes
-          )
-          try change.writer.put(slot)
-          return slot
-        }
-      } else {
-        try VaultRekey(admin: admin).addFirstSecret(input, keeping: RekeySecrets(self, admin))
-      }
-    if !isCut { tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty) }
+    guard admin.head.slots.intact.contains(where: \.isFullDevice) else {
+      return try addBeside(input, admin, progress)
+    }
+    var secrets = try RekeySecrets(self, admin)
+    try secrets.askAboutRecipients(isKept)
+    let slot = try VaultRekey(admin: admin, progress: progress)
+      .addFirstSecret(input, keeping: secrets)
+    tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty)
+    return slot.described(isThisDevice: nil)
+  }
+
+  /// Adds a slot where no device secret opens everything.
+  private func addBeside(
+    _ input: borrowing SlotInput, _ admin: VaultAdministration,
+    _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) -> VaultSlot {
+    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
+      // One that opens everything by now would have to be cut.
+      guard try !change.slots().contains(where: \.isFullDevice) else { throw .slotsChanged }
+      let number = try change.freeNumber(for: input.kind)
+      let slot = try SlotSealing.seal(
+        input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes)
+      try change.writer.put(slot)
+      return slot
+    }
     return slot.described(isThisDevice: nil)
   }
 

@@ -25,11 +25,16 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Changes slots in one transaction.
+  /// Changes slots in one transaction, if the whole vault is intact.
   func change<Result>(
+    progress: ((VaultProgress) -> Void)? = nil,
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let (result, counter) = try transaction { change throws(KeychainError) in
+      // The work takes its time, and the commit may have to wait for readers after it.
+      try session.deadline.excluding { () throws(KeychainError) in
+        try change.requireIntact(opening: keys.openTierOnly, progress: progress)
+      }
       let result = try body(&change)
       try change.writer.finish()
       return (result, change.writer.finalCounter)
@@ -61,6 +66,7 @@ struct VaultAdministration: Sendable {
         writer: VaultWriter(
           rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
         keys: keys, root: root)
+      try change.requireAllSlots()
       if checkingSlots { try change.requireTrustedSlots() }
       // Else two could each remove what the other one opened the vault by.
       guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
@@ -80,6 +86,41 @@ struct SlotChange: ~Copyable {
   let root: SharedSecret
 
   func slots() throws(KeychainError) -> [SlotRow] { try writer.rows.slots().intact }
+
+  /// Compares the number of slots with the state row.
+  ///
+  /// This finds a hidden slot before anybody is asked anything, and without reading the items.
+  func requireAllSlots() throws(KeychainError) {
+    let slots = try writer.rows.slots()
+    let count = slots.intact.count + slots.damaged.count
+    guard count == writer.state.slotCount else {
+      throw Self.notIntact(
+        VaultVerification.slotCountProblem(expected: writer.state.slotCount, found: count))
+    }
+  }
+
+  /// Verifies the whole vault.
+  ///
+  /// A change takes its old rows out of the sum in the state row and leaves the other terms as they are. A
+  /// row that was hidden before, and put back after the change, would then be as good as the vault's own.
+  /// The items are opened whose keys are among `keys`.
+  func requireIntact(
+    opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) {
+    let state = try StateRow.open(writer.rows.stateBox(), under: keys.open.bytes)
+    var verification = VaultVerification(
+      rows: writer.rows, sealing: ItemSealing(keys: keys, device: writer.sealing.device),
+      state: state, progress: progress)
+    guard let problem = try verification.run().report.problems.first else { return }
+    throw Self.notIntact(problem)
+  }
+
+  private static func notIntact(_ problem: String) -> KeychainError {
+    KeychainError(
+      .damaged, "the vault is not intact, so its slots stay as they are: \(problem)",
+      recovery: "see all problems with `prefs keychain verify`, and restore a backup; or accept "
+        + "the vault as it is, with `prefs keychain accept-restored`")
+  }
 
   /// Believes only slots that a holder of the root key made.
   func requireTrustedSlots() throws(KeychainError) {

@@ -5,7 +5,7 @@ extension VaultRekey {
   /// Adds the first passphrase or key file: the root key that the device secret knows is given up,
   /// and the device slot opens tier T0 only.
   ///
-  /// A recovery code stays if it is what opened the vault now.
+  /// A recovery code stays if it is what opened the vault now, and a recipient if somebody agreed to it.
   func addFirstSecret(
     _ input: borrowing SlotInput, keeping secrets: RekeySecrets
   ) throws(KeychainError) -> SlotRow {
@@ -20,14 +20,15 @@ extension VaultRekey {
     }
   }
 
-  /// This device's slot, and those of recipients, whose macs were checked; others would hold the old
+  /// This device's slot, and those of recipients that somebody agreed to; others would hold the old
   /// root key, and their secrets are not here, unless they are kept.
   private func slotsToCarry(
     _ change: borrowing SlotChange, _ secrets: RekeySecrets
   ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {
     let number = try admin.session.unlocker.device.slot(admin.head)?.number
     var rest = try change.slots()
-    let recipients = rest.filter { $0.recipient?.isUsable ?? false }
+    let recipients = rest.filter(secrets.recipients.contains)
+    guard recipients.count == secrets.recipients.count else { throw .slotsChanged }
     rest.removeAll { recipients.contains($0) || secrets.kept[$0.number]?.slot == $0 }
     let own = rest.first { $0.number == number }
     rest.removeAll { $0.number == number }
@@ -37,12 +38,16 @@ extension VaultRekey {
   }
 
   private static func notCarried(_ slots: [SlotRow]) -> KeychainError {
-    let names = slots.map { "\($0.number) (\($0.kind))" }.joined(separator: ", ")
+    let names = slots.map { slot in
+      "\(slot.number) (\(slot.kind)\(slot.recipient.map { " \($0)" } ?? ""))"
+    }.joined(separator: ", ")
     let what = slots.count == 1 ? "slot" : "the slots"
     return KeychainError(
       .refused,
       "the vault gets a new root key, and \(what) \(names) cannot be carried over",
-      recovery: "a recovery code is kept if it is given now, as by --recovery-code-file; remove "
-        + "what is left with `prefs keychain slots remove`, and add it again afterwards")
+      recovery:
+        "a recipient is kept if it is named, as by --keep-recipient, and a recovery code if it "
+        + "is given now, as by --recovery-code-file; remove what is left with "
+        + "`prefs keychain slots remove`, and add it again afterwards")
   }
 }

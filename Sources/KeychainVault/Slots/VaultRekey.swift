@@ -33,6 +33,9 @@ struct VaultRekey {
 
     /// How many items are bound to other devices and may go, as nobody else can open them.
     var otherDeviceItems = 0
+
+    /// The ids of the items that go.
+    var deletedItems: Set<Data> = []
   }
 
   /// Makes the new state; `decide` looks at the old one, of which no row is changed yet.
@@ -45,8 +48,9 @@ struct VaultRekey {
       let decision = try decide(change)
       // The work takes its time, and the commit may have to wait for readers after it.
       let counter = try session.deadline.excluding { () throws(KeychainError) in
-        try requireIntact(change)
-        return try moveAll(change, decision.slots, dropping: decision.otherDeviceItems)
+        // All items are opened here anyhow, and sealed again.
+        try change.requireIntact(opening: admin.keys, progress: progress.verified)
+        return try moveAll(change, decision)
       }
       try admin.opener.pin(newCheck)
       // Both root keys are valid until the commit is known to have happened.
@@ -92,13 +96,13 @@ struct VaultRekey {
   /// Puts the new state in the place of the old one.
   ///
   /// - Returns: The counter of the new state.
-  private func moveAll(
-    _ change: borrowing SlotChange, _ slots: [SlotRow], dropping otherDeviceItems: Int
+  private func moveAll<Result>(
+    _ change: borrowing SlotChange, _ decision: Decision<Result>
   ) throws(KeychainError) -> UInt64 {
     let rows = change.writer.rows
     let old = change.writer.sealing
     try rows.overwriteDeleted()
-    let items = try items(change, dropping: otherDeviceItems)
+    let items = try items(change, decision)
     // The state of the vault under the new key begins without rows, at the same counter.
     var state = StateRow.empty
     state.counter = change.writer.counter - 1
@@ -106,7 +110,7 @@ struct VaultRekey {
       rows: rows, sealing: ItemSealing(keys: newKeys, device: device), state: state)
     try writer.put(VaultRow(checks: newKeys.checks))
     for slot in try change.slots() { try rows.removeSlot(slot.number) }
-    for slot in slots { try writer.put(slot) }
+    for slot in decision.slots { try writer.put(slot) }
     try rows.removeAccessGroups()
     for (index, item) in items.enumerated() {
       try move(item, old, &writer)
@@ -116,11 +120,11 @@ struct VaultRekey {
     return writer.counter
   }
 
-  /// An item by its id; its group, or `nil` if it is another device's.
+  /// An item by its id; its group, or `nil` if it goes.
   private typealias Item = (id: Data, group: String?)
 
-  private func items(
-    _ change: borrowing SlotChange, dropping otherDeviceItems: Int
+  private func items<Result>(
+    _ change: borrowing SlotChange, _ decision: Decision<Result>
   ) throws(KeychainError) -> [Item] {
     let rows = change.writer.rows
     let sealing = change.writer.sealing
@@ -130,11 +134,12 @@ struct VaultRekey {
     try rows.forEachItem { id, item throws(KeychainError) in
       guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
       guard sealing.isOfOtherDevice(item) else {
-        items.append((id, try groups.name(of: item)))
+        let isDeleted = decision.deletedItems.contains(id)
+        items.append((id, isDeleted ? nil : try groups.name(of: item)))
         return
       }
       dropped += 1
-      guard dropped <= otherDeviceItems else { throw .otherDevice(ItemRow.name(of: id)) }
+      guard dropped <= decision.otherDeviceItems else { throw .otherDevice(ItemRow.name(of: id)) }
       items.append((id, nil))
     }
     return items
@@ -151,19 +156,6 @@ struct VaultRekey {
     try writer.rows.removeItem(item.id)
     // The version stays: it tells callers whether the item changed, and its keys are new anyway.
     try writer.put(credential, secret: secret, replacing: nil)
-  }
-
-  /// Sealing anew would give a tampered vault a state row that verifies.
-  private func requireIntact(_ change: borrowing SlotChange) throws(KeychainError) {
-    let rows = change.writer.rows
-    let sealing = change.writer.sealing
-    let state = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
-    var verification = VaultVerification(
-      rows: rows, sealing: sealing, state: state, progress: progress.verified)
-    guard let problem = try verification.run().report.problems.first else { return }
-    throw KeychainError(
-      .damaged, "the vault is not intact: \(problem)",
-      recovery: "see all problems with `prefs keychain verify`, and restore a backup")
   }
 
   /// Only now: until the commit is known to have happened, the identity must open either state.

@@ -126,11 +126,15 @@ struct VaultVerification {
     }
     if state.slotCount != actual.slotCount {
       report.problems.append(
-        "the vault should have \(state.slotCount) slots, and has \(actual.slotCount)")
+        Self.slotCountProblem(expected: state.slotCount, found: Int(actual.slotCount)))
     }
     if state.sum != actual.sum {
       report.problems.append("rows were changed, dropped or put back outside the vault")
     }
+  }
+
+  static func slotCountProblem(expected: UInt32, found: Int) -> String {
+    "the vault should have \(expected) slots, and has \(found)"
   }
 
   private mutating func toggle(_ term: Data) {

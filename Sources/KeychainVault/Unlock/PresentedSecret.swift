@@ -51,6 +51,17 @@ struct UnlockSources: Sendable {
     return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
   }
 
+  /// The key files among the ambient sources, those included that come after the first source.
+  var ambientKeyFiles: [(name: String, path: String)] {
+    ambient.compactMap { source in
+      switch source {
+      case .keyFile: (source.name, environment.value(source.name) ?? "")
+      case .systemKey: (systemPath(source), systemPath(source))
+      default: nil
+      }
+    }
+  }
+
   /// Reads the first ambient source; `nil` if there is none.
   func presentAmbient() throws(KeychainError) -> PresentedSecret? {
     guard let source = ambient.first else { return nil }

@@ -1,0 +1,96 @@
+internal import KeychainSecrets
+
+/// Estimates how hard a key file is to guess that holds text.
+///
+/// Key files are hashed once and not stretched, as they are expected to be random. A few words that somebody
+/// thought of are guessed fast. The estimate is deliberately simple:
+///
+/// - Contents that are no printable text in UTF-8 count as random.
+/// - A word is up to eight letters in a row, of one case or with a capital at its beginning: 10 bits. One
+///   letter alone counts 4 bits, and two 8, as in the hexadecimal form of random bytes.
+/// - A digit that differs from the character before it counts 3 bits, and a punctuation mark that differs
+///   from the one before it 4. White space counts nothing.
+///
+/// Text with spaces in it is guessable below 100 bits, which are ten words. Text without could be an encoded
+/// key, and is guessable below 75 bits: 32 random bytes in hexadecimal have 160 or more, in base 64 some 150.
+struct KeyFileText {
+  private var bits = 0
+  private var letterCount = 0
+  private var previous: TextByte?
+  private var previousMark: UInt8?
+  private var hasInnerSpace = false
+
+  /// Whether the contents of a key file look like a few readable words.
+  static func isGuessable(_ contents: borrowing SecretBytes) -> Bool {
+    contents.withBytes { bytes in
+      guard (try? UTF8Span(validating: Span<UInt8>(_bytes: bytes))) != nil else { return false }
+      var text = KeyFileText()
+      for offset in 0..<bytes.byteCount {
+        guard let character = TextByte(bytes.byte(at: offset)) else { return false }
+        text.add(character)
+      }
+      return text.isGuessable
+    }
+  }
+
+  private var isGuessable: Bool {
+    bits + wordBits < (hasInnerSpace ? 100 : 75)
+  }
+
+  /// What a byte is in a text.
+  private enum TextByte: Equatable {
+    case lower(UInt8)
+    case upper(UInt8)
+    case digit(UInt8)
+    case mark(UInt8)
+    case space
+
+    /// `nil` for control characters.
+    init?(_ byte: UInt8) {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: self = .lower(byte)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): self = .upper(byte)
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit(byte)
+      case 0x09, 0x0A, 0x0D, 0x20: self = .space
+      case 0x21...0x7E: self = .mark(byte)
+      default: return nil
+      }
+    }
+  }
+
+  private mutating func add(_ character: TextByte) {
+    if previous == .space, character != .space, bits + letterCount > 0 { hasInnerSpace = true }
+    if continuesWord(character) {
+      letterCount += 1
+    } else {
+      bits += wordBits
+      letterCount = 0
+      begin(character)
+    }
+    previous = character
+  }
+
+  private func continuesWord(_ character: TextByte) -> Bool {
+    switch (previous, character) {
+    case (.lower, .lower), (.upper, .upper): true
+    case (.upper, .lower): letterCount == 1
+    default: false
+    }
+  }
+
+  private mutating func begin(_ character: TextByte) {
+    switch character {
+    case .lower, .upper: letterCount = 1
+    case .digit: bits += character == previous ? 0 : 3
+    case .mark(let mark):
+      bits += mark == previousMark ? 0 : 4
+      previousMark = mark
+    case .space: break
+    }
+  }
+
+  /// The bits of the word that was begun.
+  private var wordBits: Int {
+    letterCount <= 2 ? 4 * letterCount : 10 * ((letterCount + 7) / 8)
+  }
+}
