@@ -1,0 +1,45 @@
+import Foundation
+import KeychainCredentials
+import KeychainVaultTesting
+import Testing
+
+@testable import KeychainVault
+
+@Suite("Backups and folders")
+struct BackupTests {
+  /// What another process changes after the verification is not in the copy.
+  @Test func aBackupHoldsWhatWasVerified() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    // Where the record of what was seen cannot be written, that is told at the end of each transaction.
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    try Data().write(to: URL(filePath: vault.seenFolder))
+    let other = vault.handle()
+    let told = Told()
+    let handle = vault.handle {
+      $0.notice = { notice in
+        told.add(notice)
+        _ = try? other.put("b")
+      }
+    }
+    let copy = vault.folder.path + "/copy.db"
+    let report = try handle.backup(to: copy)
+    #expect(told.kinds.contains(.seenRecordUnavailable))
+    #expect(report.itemCount == 1)
+    #expect(try vault.handle { $0.path = copy }.status().itemCount == 1)
+    #expect(try vault.handle().status().itemCount == 2)
+  }
+
+  @Test func aFolderThatOthersCanChangeIsNotBelieved() throws {
+    let vault = try TestVault()
+    let open = vault.folder.path + "/open"
+    // As if another user had made it after its path was checked.
+    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+    for path in [open, open + "/folder", open + "/a/b"] {
+      let error = #expect(throws: KeychainError.self) { try PrivateFile.makeFolder(path) }
+      #expect(error?.code == .insecurePermissions)
+    }
+    #expect(throws: Never.self) { try PrivateFile.makeFolder(vault.folder.path + "/own/folder") }
+  }
+}
