@@ -31,15 +31,19 @@ struct BackupTests {
   }
 
   @Test func aFolderThatOthersCanChangeIsNotBelieved() throws {
-    let vault = try TestVault()
-    let open = vault.folder.path + "/open"
+    // Not below the folder of the test's other files, which other users cannot enter.
+    let folder = "/var/tmp/vault-test-\(UUID().uuidString)"
+    let open = folder + "/open"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
     // As if another user had made it after its path was checked.
-    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
-    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
+    for (path, mode) in [(folder, 0o755), (open, 0o777)] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
     for path in [open, open + "/folder", open + "/a/b"] {
       let error = #expect(throws: KeychainError.self) { try PrivateFile.makeFolder(path) }
       #expect(error?.code == .insecurePermissions)
     }
-    #expect(throws: Never.self) { try PrivateFile.makeFolder(vault.folder.path + "/own/folder") }
+    #expect(throws: Never.self) { try PrivateFile.makeFolder(folder + "/own/folder") }
   }
 }

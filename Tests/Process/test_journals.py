@@ -158,7 +158,7 @@ def test_files_of_another_owner_are_refused(one, suffix, superuser):
 def test_a_write_ahead_log_is_not_read(one):
   """SQLite reads one that lies beside any database, whatever the database says of itself."""
   vault = one.vault.read_bytes()
-  copy = one.folder / "copy.db"
+  copy = one.folder / "other.db"
   copy.write_bytes(vault)
   with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
     connection.execute("PRAGMA journal_mode = WAL")

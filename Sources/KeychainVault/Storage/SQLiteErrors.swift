@@ -41,7 +41,7 @@ enum SQLiteErrors {
       return (.inputOutput, "reading or writing the vault failed", "check the disk")
     case .SQLITE_NOMEM where SQLiteSetup.metTooLongRow, .SQLITE_TOOBIG:
       return (
-        .damaged, "a row of the vault is longer than any that a vault has", "restore a backup"
+        .damaged, "a row of the vault is longer than the format allows", "restore a backup"
       )
     case .SQLITE_NOMEM:
       return (.insufficientMemory, "there is not enough memory for the vault", nil)
