@@ -48,6 +48,7 @@ let package = Package(
       dependencies: [
         "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
     .target(

@@ -3,9 +3,9 @@ public import Foundation
 /// What encrypts and decrypts preferences.
 ///
 /// ``SecretCipher`` is one. A conforming type gives ``encrypt(_:)`` and ``decrypt(_:)``; one whose
-/// algorithm takes associated data gives ``encrypt(_:authenticating:)`` and
-/// ``decrypt(_:authenticating:)``, too. Preferences are encrypted by the latter two, with the name
-/// of the key as context, so that an encrypted value is none under another key.
+/// algorithm takes associated data gives ``encrypt(_:authenticating:)-(_,CipherContext)`` and
+/// ``decrypt(_:authenticating:)-(_,CipherContext)``, too. Preferences are encrypted by the latter two,
+/// with the name of the key as context, so that an encrypted value is none under another key.
 ///
 /// A cipher should authenticate: without that, somebody who cannot read a value can still change it.
 public protocol Cipher: Sendable {
@@ -28,12 +28,13 @@ public protocol Cipher: Sendable {
   ///
   /// - Parameters:
   ///   - data: The data.
-  ///   - context: What is not encrypted and not stored, but must be the same again.
-  /// - Returns: What ``decrypt(_:authenticating:)`` takes.
+  ///   - context: What is not encrypted and not stored, but must be the same again; a cipher
+  ///     authenticates its ``CipherContext/bytes``.
+  /// - Returns: What ``decrypt(_:authenticating:)-(_,CipherContext)`` takes.
   /// - Throws: What the cipher throws.
-  func encrypt(_ data: Data, authenticating context: Data) throws -> Data
+  func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 
-  /// Decrypts what ``encrypt(_:authenticating:)`` returned.
+  /// Decrypts what ``encrypt(_:authenticating:)-(_,CipherContext)`` returned.
   ///
   /// - Parameters:
   ///   - data: The encrypted data.
@@ -41,25 +42,49 @@ public protocol Cipher: Sendable {
   /// - Returns: The data.
   /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/damaged`` in another context.
-  func decrypt(_ data: Data, authenticating context: Data) throws -> Data
+  func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 }
 
 extension Cipher {
   /// Encrypts the context together with the data.
-  public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
+  public func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try encrypt(Self.frame(context) + data)
   }
 
   /// Decrypts data, and checks the context that was encrypted with it.
-  public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
+  public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     let framed = try decrypt(data)
     let frame = Self.frame(context)
     guard framed.starts(with: frame) else { throw CryptoPrephirencesError.foreignContext }
     return Data(framed.dropFirst(frame.count))
   }
 
-  private static func frame(_ context: Data) -> Data {
-    withUnsafeBytes(of: UInt64(context.count).littleEndian) { Data($0) } + context
+  private static func frame(_ context: CipherContext) -> Data {
+    withUnsafeBytes(of: UInt64(context.bytes.count).littleEndian) { Data($0) } + context.bytes
+  }
+}
+
+extension Cipher {
+  /// Encrypts data in a context of the program's own: ``CipherContext/init(_:)``.
+  ///
+  /// - Parameters:
+  ///   - data: The data.
+  ///   - context: What must be the same again.
+  /// - Returns: What ``decrypt(_:authenticating:)-(_,Data)`` takes.
+  /// - Throws: What the cipher throws.
+  public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
+    try encrypt(data, authenticating: CipherContext(context))
+  }
+
+  /// Decrypts what ``encrypt(_:authenticating:)-(_,Data)`` returned.
+  ///
+  /// - Parameters:
+  ///   - data: The encrypted data.
+  ///   - context: The context in which it was encrypted.
+  /// - Returns: The data.
+  /// - Throws: What the cipher throws.
+  public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
+    try decrypt(data, authenticating: CipherContext(context))
   }
 }
 
@@ -85,23 +110,12 @@ public struct UnboundCipher: Cipher {
   public func decrypt(_ data: Data) throws -> Data { try cipher.decrypt(data) }
 
   /// Encrypts data, in any context.
-  public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
+  public func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try cipher.encrypt(data)
   }
 
   /// Decrypts data, in any context.
-  public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
+  public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try cipher.decrypt(data)
   }
-}
-
-/// The contexts in which preferences are encrypted.
-enum CipherContext {
-  /// A value of no known key.
-  static let anyKey = Data("value".utf8)
-
-  /// A file.
-  static let file = Data("file".utf8)
-
-  static func key(_ key: String) -> Data { Data("key:\(key)".utf8) }
 }

@@ -1,9 +1,10 @@
 internal import Foundation
 
 /// An encrypted file of preferences: `PKPREFS1` and a line end, then what the cipher makes of a
-/// property list or of a ``PlainWriter`` form.
+/// property list or of the ``PlainForm`` of a file.
 ///
-/// Other programs encrypt a property list and write nothing before it; that is read, too.
+/// Other programs encrypt a property list and write nothing before it; that is read, too. A value is
+/// no file, also with a cipher that ignores contexts.
 struct EncryptedFile {
   private static let name = Data("PKPREFS".utf8)
   private static let magic = name + Data("1\n".utf8)
@@ -15,14 +16,17 @@ struct EncryptedFile {
     values: PreferencesDictionary, format: PropertyListSerialization.PropertyListFormat?
   ) {
     let plain = try decrypt(contents())
-    if plain.starts(with: PlainWriter.magic) {
-      guard let values = try PlainReader.value(of: plain) as? PreferencesDictionary else {
+    if plain.starts(with: PlainForm.file.magic) {
+      guard let values = try PlainReader.value(of: plain, .file) as? PreferencesDictionary else {
         throw CryptoPrephirencesError.failedToDeserializePropertyList
       }
       return (values, nil)
     }
     let list = PropertyListReader.read(plain, options: options)
-    guard let list, let values = list.root as? PreferencesDictionary else {
+    guard let list, let values = list.root as? PreferencesDictionary,
+      // An archived value is a property list, too.
+      values["$archiver"] == nil
+    else {
       throw CryptoPrephirencesError.failedToDeserializePropertyList
     }
     return (values, list.format)

@@ -5,10 +5,16 @@ internal import Synchronization
 final class PassphraseKeys: CipherKeys {
   private struct State {
     var known: [CipherHeader: CipherKey] = [:]
+
+    /// The headers that were read, and with whose keys nothing has been decrypted yet.
+    var unproven: Set<CipherHeader> = []
     var writing: CipherKey?
   }
 
   private static let greatestCount = 32
+
+  /// Who can write the preferences can invent salts, each of which costs a derivation.
+  private static let greatestUnprovenCount = 8
 
   private let passphrase: SecretBytes
   private let parameters: PasswordHash.Parameters
@@ -32,23 +38,28 @@ final class PassphraseKeys: CipherKeys {
   }
 
   func forDecrypting(_ header: CipherHeader) throws(CryptoPrephirencesError) -> CipherKey {
-    guard case .passphrase = header else {
+    guard case .passphrase(let cost, _) = header else {
       throw CryptoPrephirencesError(.wrongKey, "the data is encrypted with a key, not a passphrase")
     }
+    guard cost.memory <= parameters.memory, cost.passes <= parameters.passes else { throw .costly }
     return try state.withLock { state throws(CryptoPrephirencesError) -> CipherKey in
       if let key = state.known[header] { return key }
+      guard state.unproven.count < Self.greatestUnprovenCount else { throw .manySalts }
       let key = try derive(header)
-      // Who can write the preferences can invent salts.
-      if state.known.count >= Self.greatestCount { state.known = [:] }
+      // Those that nothing was decrypted with stay: they would be derived again and again.
+      if state.known.count >= Self.greatestCount {
+        state.known = state.known.filter { state.unproven.contains($0.key) }
+      }
       state.known[header] = key
+      state.unproven.insert(header)
       return key
     }
   }
 
   func note(_ key: CipherKey) {
-    guard case .passphrase(parameters, _) = key.header else { return }
     state.withLock { state in
-      if state.writing == nil { state.writing = key }
+      state.unproven.remove(key.header)
+      if case .passphrase(parameters, _) = key.header, state.writing == nil { state.writing = key }
     }
   }
 
@@ -66,5 +77,17 @@ final class PassphraseKeys: CipherKeys {
   private static func freshSalt() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<PasswordHash.saltCount).map { _ in generator.next() }
+  }
+}
+
+extension CryptoPrephirencesError {
+  fileprivate static var costly: Self {
+    Self(.unavailable, "the passphrase is hashed at a higher cost than this cipher allows")
+  }
+
+  fileprivate static var manySalts: Self {
+    Self(
+      .unavailable,
+      "too much is encrypted with other passphrases, or with salts that somebody invented")
   }
 }

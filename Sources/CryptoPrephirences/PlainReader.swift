@@ -16,18 +16,21 @@ struct PlainReader {
   /// Returns the value of a form.
   ///
   /// - Parameters:
-  ///   - data: The form, or an archive of `NSKeyedArchiver`, as other programs encrypt.
+  ///   - data: The form, or an archive of `NSKeyedArchiver`, as other programs encrypt values.
+  ///   - form: Which form it must be.
   ///   - type: What to decode if the type of the value is private.
   /// - Returns: The value, of the type that was written.
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/undecodable``.
   static func value(
-    of data: Data, as type: Any.Type? = nil
+    of data: Data, _ form: PlainForm = .value, as type: Any.Type? = nil
   ) throws(CryptoPrephirencesError) -> Any {
-    guard data.starts(with: PlainWriter.magic) else {
-      guard let object = PreferenceArchive.unarchive(data) else { throw .undecodable }
+    guard data.starts(with: form.magic) else {
+      guard form == .value, let object = PreferenceArchive.unarchive(data) else {
+        throw .undecodable
+      }
       return object
     }
-    var reader = PlainReader(data.dropFirst(PlainWriter.magic.count))
+    var reader = PlainReader(data.dropFirst(form.magic.count))
     do {
       let value = try reader.value(as: type)
       guard reader.rest.isEmpty else { throw Malformed() }

@@ -6,18 +6,18 @@ internal import Prephirences
 /// A value is a byte that names its type, then its content. Integers are little-endian, and bytes
 /// and text follow their length as 8 bytes.
 struct PlainWriter {
-  static let magic = Data("PKV1".utf8)
-
   private static let greatestDepth = 200
 
-  private(set) var data = magic
+  private(set) var data: Data
 
-  /// Returns the form of a value.
+  /// Returns the form of a value, or of a file's dictionary.
   ///
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unstorable`` if it has
   ///   none.
-  static func data(of value: Any) throws(CryptoPrephirencesError) -> Data {
-    var writer = PlainWriter()
+  static func data(
+    of value: Any, _ form: PlainForm = .value
+  ) throws(CryptoPrephirencesError) -> Data {
+    var writer = PlainWriter(data: form.magic)
     try writer.write(value)
     return writer.data
   }
@@ -81,6 +81,19 @@ struct PlainWriter {
     guard let archive = PreferenceArchive.archive(value) else { throw .unstorable(type(of: value)) }
     data.append(PlainTag.archive.rawValue)
     append(archive)
+  }
+}
+
+/// What is encrypted; one is never read as the other.
+enum PlainForm {
+  case value, file
+
+  /// What it begins with.
+  var magic: Data {
+    switch self {
+    case .value: Data("PKV1".utf8)
+    case .file: Data("PKF1".utf8)
+    }
   }
 }
 

@@ -12,7 +12,7 @@ extension PreferencesType {
   ///   ``CryptoPrephirencesError/Code/unstorable`` or
   ///   ``CryptoPrephirencesError/Code/inputOutput``. The old file stays as it is.
   public func saveTo(filePath: String, withCipher cipher: any Cipher) throws {
-    let plain = try PlainWriter.data(of: dictionary())
+    let plain = try PlainWriter.data(of: dictionary(), .file)
     try EncryptedFile(path: filePath, cipher: cipher).write(plain)
   }
 }

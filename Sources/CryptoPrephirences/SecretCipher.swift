@@ -32,9 +32,13 @@ public final class SecretCipher: Cipher {
   /// that it decrypts, else it makes a new one. So read before you write, or every run of the
   /// program adds a salt, and with it the time of one more derivation for whoever reads all.
   ///
+  /// Who can write the preferences can invent salts. So a cipher derives no key at a higher cost than
+  /// its own, in memory or in passes, and after 8 salts with which nothing could be decrypted it tries
+  /// no more new ones.
+  ///
   /// - Parameters:
   ///   - passphrase: The passphrase.
-  ///   - parameters: The cost of a guess, for new salts.
+  ///   - parameters: The cost of a guess, for new salts, and the highest one for salts that are read.
   public init(
     passphrase: consuming SecretBytes, parameters: PasswordHash.Parameters = .moderate
   ) {
@@ -46,14 +50,14 @@ public final class SecretCipher: Cipher {
   /// - Parameter data: The data.
   /// - Returns: The encrypted data.
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unavailable``.
-  public func encrypt(_ data: Data) throws -> Data { try encrypt(data, authenticating: Data()) }
+  public func encrypt(_ data: Data) throws -> Data { try encrypt(data, authenticating: .none) }
 
   /// Decrypts data of no context.
   ///
   /// - Parameter data: The encrypted data.
   /// - Returns: The data.
-  /// - Throws: As ``decrypt(_:authenticating:)``.
-  public func decrypt(_ data: Data) throws -> Data { try decrypt(data, authenticating: Data()) }
+  /// - Throws: As ``decrypt(_:authenticating:)-(_,CipherContext)``.
+  public func decrypt(_ data: Data) throws -> Data { try decrypt(data, authenticating: .none) }
 
   /// Encrypts data so that it can be decrypted in the same context only.
   ///
@@ -62,8 +66,8 @@ public final class SecretCipher: Cipher {
   ///   - context: The context.
   /// - Returns: The encrypted data.
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unavailable``.
-  public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
-    try keys.forEncrypting().encrypt(data, context)
+  public func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
+    try keys.forEncrypting().encrypt(data, context.bytes)
   }
 
   /// Decrypts data.
@@ -74,12 +78,13 @@ public final class SecretCipher: Cipher {
   /// - Returns: The data.
   /// - Throws: ``CryptoPrephirencesError``: ``CryptoPrephirencesError/Code/wrongKey``,
   ///   ``CryptoPrephirencesError/Code/damaged``, ``CryptoPrephirencesError/Code/notEncrypted``,
-  ///   ``CryptoPrephirencesError/Code/unsupported`` or
-  ///   ``CryptoPrephirencesError/Code/unavailable``.
-  public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
+  ///   ``CryptoPrephirencesError/Code/unsupported``, or
+  ///   ``CryptoPrephirencesError/Code/unavailable``, which is the code for costs and numbers of salts
+  ///   beyond the limits, too.
+  public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     let (header, body) = try CipherHeader.split(data)
     let key = try keys.forDecrypting(header)
-    let plain = try key.decrypt(body, context)
+    let plain = try key.decrypt(body, context.bytes)
     keys.note(key)
     return plain
   }

@@ -28,7 +28,9 @@ struct CipherTransformation: PreferenceTransformation {
     try decrypt(stored, CipherContext.key(key), as: type)
   }
 
-  private func decrypt(_ stored: Any, _ context: Data, as type: Any.Type? = nil) throws -> Any {
+  private func decrypt(
+    _ stored: Any, _ context: CipherContext, as type: Any.Type? = nil
+  ) throws -> Any {
     guard let stored = stored as? Data else {
       throw CryptoPrephirencesError(.notEncrypted, "the value is not encrypted")
     }

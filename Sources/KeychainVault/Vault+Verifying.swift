@@ -26,7 +26,7 @@ extension Vault {
 
   /// Copies the vault into a new file, as it is at one moment, while others may go on using it.
   ///
-  /// The vault is verified first.
+  /// The vault is verified first, in the transaction that copies it.
   ///
   /// - Parameters:
   ///   - path: Where the copy goes; there must be no file yet. It is made with mode 0600.
@@ -38,35 +38,49 @@ extension Vault {
   public func backup(
     to path: String, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {
-    let verified = try verify(progress: progress)
-    try verified.requireIntact()
-    let session = try existingSession()
-    let slots = try describe(try session.readHead())
-    let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
-      try rows.itemCounts()
+    let target = try TrustedPath(resolving: path)
+    // What lies beside the copy would be believed as a part of it.
+    for path in [target.path] + FilesBesideVault(target.path).paths {
+      try NewFile.requireAbsent(path)
     }
-    let target = try TrustedPath(resolving: path).path
-    do throws(Errno) {
-      let descriptor = try PrivateFile.open(target, .writeOnly, flags: O_CREAT | O_EXCL)
-      try? descriptor.close()
-    } catch {
-      if error == .fileExists {
-        throw KeychainError(
-          .alreadyExists, "\(path) exists already", recovery: "name a new file")
-      }
-      throw .system(error, "make the backup", path)
+    return try existingSession().read(.nothing) { rows, sealing, state throws(KeychainError) in
+      var verification = VaultVerification(
+        rows: rows, sealing: sealing, state: state, progress: progress)
+      let verified = try verification.run().report
+      try verified.requireIntact()
+      let report = try backupReport(of: rows, itemCount: verified.itemCount)
+      try Self.copyAll(rows, to: target)
+      return .done(report, counter: state.counter, checks: sealing.keys.checks)
     }
-    do throws(KeychainError) {
-      try session.opened.storage.backup(to: target, session.deadline)
-      try PrivateFile.syncFolder(TrustedPath(resolving: target).folder)
-    } catch {
-      for suffix in ["", "-journal"] { unsafe unlink(target + suffix) }
-      throw error
-    }
+  }
+
+  private func backupReport(
+    of rows: any VaultRows, itemCount: Int
+  ) throws(KeychainError) -> BackupReport {
+    let slots = try describe(VaultHead(rows))
+    let counts = try rows.itemCounts()
     return BackupReport(
-      itemCount: verified.itemCount,
+      itemCount: itemCount,
       deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +), slots: slots,
       needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })
+  }
+
+  private static func copyAll(
+    _ rows: any VaultRows, to target: TrustedPath
+  ) throws(KeychainError) {
+    do throws(Errno) {
+      try PrivateFile.makeEmpty(target.path)
+    } catch {
+      guard error != .fileExists else { throw .isThere(target.path) }
+      throw .system(error, "make the backup", target.path)
+    }
+    do throws(KeychainError) {
+      try rows.copyAll(to: target.path)
+      try PrivateFile.syncFolder(target.folder)
+    } catch {
+      for path in [target.path] + FilesBesideVault(target.path).paths { unsafe unlink(path) }
+      throw error
+    }
   }
 
   /// Accepts the vault as it lies there, after it was restored from a backup on purpose.

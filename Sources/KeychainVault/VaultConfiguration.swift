@@ -36,6 +36,12 @@ extension Vault {
     /// library, which starts a thread for it. Keys are wiped with the handle all the same.
     package var leavesConnectionToExit = false
 
+    /// Whether SQLite may take little memory in this process, whoever uses it.
+    ///
+    /// For programs that use it for the vault alone: a vault that somebody changed could make it take as
+    /// much as the file is long.
+    package var limitsDatabaseMemory = false
+
     /// The cost of new passphrase slots; `nil` for the policy.
     ///
     /// Tests give a small one.

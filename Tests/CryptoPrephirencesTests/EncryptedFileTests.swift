@@ -92,6 +92,34 @@ struct EncryptedFileTests {
     }
   }
 
+  @Test func aValueIsNoFileAndAFileNoValue() throws {
+    let ciphers: [any Cipher] = [
+      try Ciphers.key(), UnboundCipher(try Ciphers.key()), ShiftingCipher(),
+      UnboundCipher(ShiftingCipher()),
+    ]
+    try withTemporaryFolder { folder in
+      let url = URL(fileURLWithPath: "\(folder)/file")
+      let preferences = MutableDictionaryPreferences()
+      for cipher in ciphers {
+        preferences["k", .cipher(cipher)] = ["a": 1]
+        let archive = try NSKeyedArchiver.archivedData(
+          withRootObject: ["a": 1], requiringSecureCoding: false)
+        let values = [try #require(preferences.data(forKey: "k")), try cipher.encrypt(archive)]
+        for value in values {
+          for file in [value, Data("PKPREFS1\n".utf8) + value] {
+            try file.write(to: url)
+            #expect(throws: CryptoPrephirencesError.self) {
+              try DictionaryPreferences(filePath: url.path, withCipher: cipher)
+            }
+          }
+        }
+        try preferences.saveTo(filePath: url.path, withCipher: cipher)
+        preferences["k"] = try Data(contentsOf: url).dropFirst(9)
+        #expect(preferences["k", .cipher(cipher)] == nil)
+      }
+    }
+  }
+
   @Test func filesOfOtherProgramsAreRead() throws {
     try withTemporaryFolder { folder in
       let url = URL(fileURLWithPath: "\(folder)/file")

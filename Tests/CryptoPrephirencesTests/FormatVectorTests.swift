@@ -8,8 +8,8 @@ struct FormatVectorTests {
   @Test func aValueUnderAKey() throws {
     let encrypted = Data(
       base64Encoded: """
-        UEtDMQBXEenNdgFBD4fnQ3BepF9TZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp79LAFiMXcBZ1Iq5kdccfjNRu2E5Shyk5\
-        jO2Jq3K/JcMFNTk+G3WxNuw==
+        UEtDMQBXEenNdgFBD4fnQ3BepF9TZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXp72rg7iBZrHWnnviDT2z+PzO4yDF5dRfM\
+        S75he4aOPxYuOAxsHJHXGaA==
         """)
     let key = [UInt8](0..<32)
     let cipher = try SecretCipher(key: SecretBytes(copying: key.span.bytes))
@@ -21,9 +21,9 @@ struct FormatVectorTests {
   @Test func aFileUnderAPassphrase() throws {
     let encrypted = Data(
       base64Encoded: """
-        UEtQUkVGUzEKUEtDMQEAAAEAAAAAAAIAAAAAAQIDBAUGBwgJCgsMDQ4PY5v24vatikG5b6EdoPcCd2RlZmdoaWpr\
-        bG1ub3BxcnN0dXZ3eHl6ew8/CCqJAZoRfmSWfwPwXRIOBYNa25eQdbdcYAXGnVlFtQ4Jt5gEBNfIL1BdU4BsIclxNG\
-        f5lYLBPNNzYX0ZT79zNkbbdxOvy+9lv3Q6oFs=
+        UEtQUkVGUzEKUEtDMQEAAAEAAAAAAAIAAAAAAQIDBAUGBwgJCgsMDQ4PY5v24vatikG5b6EdoPcCd2RlZmdoaWprbG1\
+        ub3BxcnN0dXZ3eHl6e4+lppRhbxaaHEvcJO+sw9EQVdxlWSqF/RHkwnmiBX3tIj+XLcQqv0w+3XqLv7bD0YAJ/dSnRO\
+        MD/sA2aVSVqGTKkQu1LBfX0kdx+5T9M6U=
         """)
     let file = try #require(encrypted)
     try withTemporaryFolder { folder in

@@ -29,7 +29,7 @@ struct PlainFormTests {
     #expect(throws: Never.self) { try PlainReader.value(of: PlainWriter.data(of: value)) }
     for _ in 0..<100 { value = [value] }
     #expect(throws: CryptoPrephirencesError.self) { try PlainWriter.data(of: value) }
-    var bytes = PlainWriter.magic
+    var bytes = PlainForm.value.magic
     for _ in 0..<100_000 {
       bytes.append(PlainTag.array.rawValue)
       bytes.append(littleEndian: UInt64(1))

@@ -66,6 +66,25 @@ struct SecretCipherTests {
     #expect(code { _ = try cipher.decrypt(encrypted, authenticating: Data("b".utf8)) } == .damaged)
   }
 
+  @Test func theContextsOfAProgramAreApartFromThoseOfPreferences() throws {
+    let cipher = try Ciphers.key()
+    let preferences = MutableDictionaryPreferences()
+    preferences["token", .cipher(cipher)] = "secret"
+    let value = try #require(preferences.data(forKey: "token"))
+    let keyless = try #require(TransformationKey.cipher(cipher).transformedValue("secret") as? Data)
+    for guess in ["key:token", "token", "\u{1}token", "", "value", "\u{2}", "file", "\u{3}"] {
+      for encrypted in [value, keyless] {
+        #expect(
+          code { _ = try cipher.decrypt(encrypted, authenticating: Data(guess.utf8)) } == .damaged)
+        #expect(code { _ = try cipher.decrypt(encrypted) } == .damaged)
+      }
+      preferences["token"] = try cipher.encrypt(data, authenticating: Data(guess.utf8))
+      let found = code { _ = try preferences.decryptedObject(forKey: "token", withCipher: cipher) }
+      #expect(found == .damaged)
+    }
+    #expect(CipherContext(Data()) != .none)
+  }
+
   @Test func aCipherWithoutContextsGetsThem() throws {
     let cipher = ShiftingCipher()
     let encrypted = try cipher.encrypt(data, authenticating: Data("a".utf8))
@@ -85,6 +104,35 @@ struct SecretCipherTests {
     // The memory is 8 bytes after the magic and the kind; the highest makes it exabytes.
     encrypted[12] = 0x10
     #expect(code { _ = try Ciphers.passphrase().decrypt(encrypted) } == .unavailable)
+  }
+
+  @Test func costsAboveThoseOfTheCipherAreRefusedOnReading() throws {
+    for cost in [(128 << 10, 2), (64 << 10, 3)] as [(memory: UInt64, passes: UInt32)] {
+      let costly = SecretCipher(
+        passphrase: try SecretBytes(copying: "correct horse"),
+        parameters: PasswordHash.Parameters(memory: cost.memory, passes: cost.passes))
+      let encrypted = try costly.encrypt(data)
+      #expect(code { _ = try Ciphers.passphrase().decrypt(encrypted) } == .unavailable)
+    }
+  }
+
+  @Test func inventedSaltsAreSoonNotTriedAnyMore() throws {
+    let values = try (0..<12).map { _ in try Ciphers.passphrase().encrypt(data) }
+    let cipher = try Ciphers.passphrase()
+    _ = try cipher.decrypt(values[0])
+    for number in UInt8(1)...20 {
+      var invented = values[0]
+      invented[17] ^= number
+      let found = code { _ = try cipher.decrypt(invented) }
+      #expect(found == (number <= 8 ? .wrongKey : .unavailable), "\(number)")
+      // Another look at one that was tried costs nothing.
+      invented[17] = values[0][17] ^ 1
+      #expect(code { _ = try cipher.decrypt(invented) } == .wrongKey)
+    }
+    #expect(try cipher.decrypt(values[0]) == data)
+    #expect(try cipher.decrypt(cipher.encrypt(data)) == data)
+    let other = try Ciphers.passphrase()
+    for value in values { #expect(try other.decrypt(value) == data, "right salts don't count") }
   }
 
   @Test func aCipherGoesOnWithTheSaltThatItRead() throws {

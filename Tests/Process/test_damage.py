@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 
@@ -113,6 +115,52 @@ def test_a_slot_that_asks_for_a_tebibyte_is_refused_at_once(locked):
   refused = locked.run("get", "whenUnlocked", *locked.passphrase(), code=65)
   assert "slot 2" in refused.error and "damaged" in refused.error
   assert locked.get("always") == b"always"
+
+
+# Runs a program, and tells its exit code and the most memory that it had, in MiB.
+MEASURE = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
+"""
+
+# A process of its own: what SQLite takes here would count for what is started here.
+LENGTHEN = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("PRAGMA synchronous = OFF")
+connection.execute("UPDATE " + sys.argv[2])
+connection.commit()
+"""
+
+
+@pytest.mark.parametrize("column", [
+  "item SET metadata", "item SET secret", "state SET box", "slot SET box", "token SET token",
+  "access_group SET box"])
+def test_a_value_that_is_too_long_takes_no_memory(home, column):
+  home.set("alice", b"x", "--access-group", "group")
+  subprocess.run(
+    [sys.executable, "-c", LENGTHEN, str(home.vault), f"{column} = zeroblob(300000000)"
+     + (" WHERE token = (SELECT min(token) FROM token)" if column.startswith("token") else "")],
+    check=True)
+  group = ("--access-group", "group")
+  reading = {
+    "get": ["get", "alice", *group], "list": ["list", *group], "verify": ["verify"],
+    "backup": ["backup", "copy.db"], "status": ["status"], "slots": ["slots", "list"],
+    "show": ["show", "alice", *group]}
+  codes = {}
+  for name, command in reading.items():
+    measured = subprocess.run(
+      [sys.executable, "-c", MEASURE, home.program, "keychain", *command], cwd=home.folder,
+      env=home.environment, capture_output=True, check=True)
+    codes[name], megabytes = map(int, measured.stdout.split())
+    assert megabytes < 200, (name, megabytes)
+  assert codes["verify"] == codes["backup"] == 65
+  # What does not meet the value answers.
+  assert set(codes.values()) <= {0, 65}, codes
+  if column.startswith("item"):
+    assert codes["get"] == codes["list"] == 65
 
 
 def test_an_older_copy_is_refused_until_it_is_accepted(three):

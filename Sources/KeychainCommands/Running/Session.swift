@@ -42,6 +42,7 @@ struct Session {
       configuration.secretService.deadline = deadline
     }
     configuration.vault.leavesConnectionToExit = context.isWholeProgram
+    configuration.vault.limitsDatabaseMemory = context.isWholeProgram
     if let prompt {
       configuration.vault.interaction = .allowed { request throws(KeychainError) in
         try prompt.secret(interface.question(for: request))

@@ -125,7 +125,8 @@ extension FilePath {
 }
 
 extension KeychainError {
-  fileprivate static func isThere(_ path: String) -> Self {
+  /// Something has the name of a file that is to be new.
+  static func isThere(_ path: String) -> Self {
     Self(.alreadyExists, "\(path) exists already", recovery: "name a new file")
   }
 }

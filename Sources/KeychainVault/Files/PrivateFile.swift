@@ -10,28 +10,30 @@ struct FileIdentity: Hashable, Sendable {
 
 /// Files that belong to the user alone.
 enum PrivateFile {
-  /// Looks at a file without opening it for reading.
+  /// Looks at a file without opening it.
   ///
-  /// `O_PATH` is the point: opening a database file and closing it again would drop the locks that
-  /// SQLite holds on it in this process.
+  /// Opening a database file and closing it again would drop the locks that SQLite holds on it in this
+  /// process.
   ///
   /// - Returns: What was found, or `nil` if there is no such file.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if it is not a regular
   ///   file of the user that is closed to others.
   static func inspect(_ path: String) throws(KeychainError) -> Stat? {
-    let stat: Stat
+    guard let stat = try look(path) else { return nil }
+    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    return stat
+  }
+
+  /// What lies at a path, a link included; `nil` if nothing does.
+  static func look(_ path: String) throws(KeychainError) -> Stat? {
     do throws(Errno) {
-      let descriptor = try open(path, flags: Flags.pathOnly)
-      defer { try? descriptor.close() }
-      stat = try Stat(descriptor)
+      return try unsafe Stat(path, followTargetSymlink: false)
     } catch {
       guard error == .noSuchFileOrDirectory || error == .notDirectory else {
         throw .system(error, "look at", path)
       }
       return nil
     }
-    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
-    return stat
   }
 
   /// Checks owner, type and mode of a file.
@@ -70,8 +72,26 @@ enum PrivateFile {
     }
   }
 
+  /// Makes an empty file, open to the user alone, without opening it.
+  ///
+  /// From its first moment on, another thread may hold SQLite's locks on the file, and closing a
+  /// descriptor would drop them.
+  ///
+  /// - Throws: `Errno.fileExists` if something has the name, be it a link that leads nowhere.
+  static func makeEmpty(_ path: String) throws(Errno) {
+    guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
+  }
+
   /// Makes a folder and those above it, open to the user alone.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if others can change
+  ///   what is there then: they may have made it since somebody looked.
   static func makeFolder(_ path: String) throws(KeychainError) {
+    if (try? Stat(FilePath(path)))?.type != .directory { try makeFolders(path) }
+    _ = try TrustedPath(resolving: path)
+  }
+
+  private static func makeFolders(_ path: String) throws(KeychainError) {
     var made = ""
     for component in path.split(separator: "/") {
       made += "/" + component
@@ -99,8 +119,7 @@ enum PrivateFile {
   }
 
   enum Flags {
-    // <fcntl.h> has them behind a macro that Swift's Glibc module does not set.
-    static let pathOnly: CInt = 0o10000000
+    // <fcntl.h> has it behind a macro that Swift's Glibc module does not set.
     static let nameless: CInt = 0o20000000 | O_DIRECTORY
   }
 }

@@ -149,7 +149,7 @@ enum Sealing {
     _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
     // A box that is too long is not given the memory to open it.
-    guard box.count <= SecretBox.overhead + Padding.paddedCount(for: limit),
+    guard box.count <= greatestBoxCount(limit: limit),
       let padded = try open(box, with: key)
     else { return nil }
     do throws(SecretsError) {
@@ -160,5 +160,10 @@ enum Sealing {
       guard error.code == .invalidLength else { throw KeychainError(error) }
       return nil
     }
+  }
+
+  /// The most bytes of a box that holds a padded message.
+  static func greatestBoxCount(limit: Int) -> Int {
+    SecretBox.overhead + Padding.paddedCount(for: limit)
   }
 }

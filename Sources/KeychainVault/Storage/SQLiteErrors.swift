@@ -39,6 +39,10 @@ enum SQLiteErrors {
       return (.inputOutput, "the vault cannot be opened", "check the permissions of its folder")
     case .SQLITE_IOERR, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_NOLFS, .SQLITE_PROTOCOL:
       return (.inputOutput, "reading or writing the vault failed", "check the disk")
+    case .SQLITE_NOMEM where SQLiteSetup.metTooLongRow, .SQLITE_TOOBIG:
+      return (
+        .damaged, "a row of the vault is longer than the format allows", "restore a backup"
+      )
     case .SQLITE_NOMEM:
       return (.insufficientMemory, "there is not enough memory for the vault", nil)
     case .SQLITE_NOTADB:

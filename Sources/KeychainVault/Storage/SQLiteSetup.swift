@@ -1,9 +1,13 @@
 internal import GRDB
+internal import GRDBSQLite
 internal import KeychainCredentials
 
 /// Sets a connection up, and checks that the file is a vault of this format.
 enum SQLiteSetup {
-  static func prepare(_ database: Database) throws {
+  static func prepare(_ database: Database, limitingMemory: Bool) throws {
+    if limitingMemory { try database.execute(sql: "PRAGMA hard_heap_limit = \(heapLimit)") }
+    // Before anything is read: SQLite then allocates no memory for a value that no vault has.
+    unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, greatestRowCount)
     // A hostile file could carry triggers, views or functions; none of them may act.
     try database.execute(sql: "PRAGMA trusted_schema = OFF")
     try database.execute(sql: "PRAGMA cell_size_check = ON")
@@ -14,6 +18,23 @@ enum SQLiteSetup {
       return .commit
     }
     try requireDurability(database)
+  }
+
+  /// The most bytes that a row has: the longest two boxes, and some for the other columns.
+  private static let greatestRowCount = CInt(
+    Sealing.greatestBoxCount(limit: MetadataCoding.maximumCount)
+      + Sealing.greatestBoxCount(limit: Credential.maximumSecretCount) + 4096)
+
+  /// The most memory that SQLite may take in a process that uses it for a vault alone.
+  ///
+  /// To find a row, SQLite loads others whole, be they as long as they may.
+  private static let heapLimit = 128 << 20
+
+  /// Whether SQLite was refused memory, as a row is longer than any that a vault has.
+  static var metTooLongRow: Bool {
+    var (current, highest): (sqlite3_int64, sqlite3_int64) = (0, 0)
+    unsafe sqlite3_status64(SQLITE_STATUS_MALLOC_SIZE, &current, &highest, 0)
+    return sqlite3_hard_heap_limit64(-1) > 0 && highest > 2 * sqlite3_int64(greatestRowCount)
   }
 
   /// Sets what makes a commit durable, and reads it back: a pragma that does not take says nothing.

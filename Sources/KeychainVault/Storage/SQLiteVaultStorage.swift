@@ -6,6 +6,7 @@ internal import Synchronization
 /// The rows of a vault in an SQLite file.
 final class SQLiteVaultStorage: VaultStorage {
   private let path: String
+  private let beside: FilesBesideVault
   private let queue: DatabaseQueue
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
@@ -14,14 +15,19 @@ final class SQLiteVaultStorage: VaultStorage {
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
   ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is no vault of
-  ///   this format.
-  init(path: String, ledger: ItemLedger, _ deadline: Deadline) throws(KeychainError) {
+  ///   this format; as ``FilesBesideVault/check()``.
+  init(
+    path: String, ledger: ItemLedger, limitingMemory: Bool, _ deadline: Deadline
+  ) throws(KeychainError) {
     let current = CurrentDeadline(deadline)
     self.ledger = ledger
     self.path = path
     self.deadline = current
+    beside = FilesBesideVault(path)
+    try beside.check()
     do {
-      queue = try DatabaseQueue(path: path, configuration: Self.configuration(current))
+      queue = try DatabaseQueue(
+        path: path, configuration: Self.configuration(current, limitingMemory: limitingMemory))
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
@@ -46,21 +52,11 @@ final class SQLiteVaultStorage: VaultStorage {
     }
   }
 
-  func backup(to path: String, _ deadline: Deadline) throws(KeychainError) {
-    do {
-      self.deadline.set(deadline)
-      let target = try DatabaseQueue(path: path, configuration: Self.targetConfiguration)
-      try queue.backup(to: target)
-      try target.close()
-    } catch {
-      throw SQLiteErrors.translate(error, path: self.path)
-    }
-  }
-
   func compact(_ deadline: Deadline) throws(KeychainError) {
     do {
       try queue.unsafeReentrantWrite { database in
         self.deadline.set(deadline)
+        try beside.check()
         try database.execute(sql: "VACUUM; PRAGMA secure_delete = FAST")
       }
     } catch {
@@ -83,6 +79,7 @@ final class SQLiteVaultStorage: VaultStorage {
         }
         // Set here, not before: calls of other threads on this connection wait their turn.
         self.deadline.set(deadline)
+        try beside.check()
         var result: (Result, WriteRecord?)?
         try database.inTransaction(kind) {
           let made = try body(SQLiteVaultRows(database: database, path: self.path))
@@ -101,7 +98,9 @@ final class SQLiteVaultStorage: VaultStorage {
     }
   }
 
-  private static func configuration(_ deadline: CurrentDeadline) -> Configuration {
+  private static func configuration(
+    _ deadline: CurrentDeadline, limitingMemory: Bool
+  ) -> Configuration {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { _ in
@@ -109,15 +108,8 @@ final class SQLiteVaultStorage: VaultStorage {
       Deadline.pause()
       return true
     }
-    configuration.prepareDatabase { database in try SQLiteSetup.prepare(database) }
-    return configuration
-  }
-
-  private static var targetConfiguration: Configuration {
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try SQLiteSetup.prepare(database, limitingMemory: limitingMemory)
     }
     return configuration
   }

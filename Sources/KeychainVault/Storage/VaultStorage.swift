@@ -19,9 +19,6 @@ protocol VaultStorage: Sendable {
 
   /// Makes the file hold nothing but the rows: no remains of deleted ones.
   func compact(_ deadline: Deadline) throws(KeychainError)
-
-  /// Copies everything into an empty file, as one consistent state.
-  func backup(to path: String, _ deadline: Deadline) throws(KeychainError)
 }
 
 extension VaultStorage {
@@ -80,6 +77,9 @@ protocol VaultRows {
 
   /// What the storage itself finds wrong with its file, in words.
   func integrityProblems() throws(KeychainError) -> [String]
+
+  /// Copies everything into an empty file, as it is in this transaction.
+  func copyAll(to path: String) throws(KeychainError)
 }
 
 /// What can be written within a transaction.

@@ -104,8 +104,7 @@ final class VaultFile: Sendable {
     let seenFile = try seenFile()
     try PrivateFile.makeFolder(path.folder)
     do throws(Errno) {
-      let descriptor = try PrivateFile.open(path.path, .writeOnly, flags: O_CREAT | O_EXCL)
-      try? descriptor.close()
+      try PrivateFile.makeEmpty(path.path)
     } catch {
       guard error == .fileExists else { throw .system(error, "make the vault", path.path) }
     }
@@ -125,7 +124,8 @@ final class VaultFile: Sendable {
   ) throws(KeychainError) -> SQLiteVaultStorage {
     try connection.withLock { connection throws(KeychainError) in
       if let connection, connection.identity == identity { return connection.storage }
-      let storage = try SQLiteVaultStorage(path: path, ledger: ledger, deadline)
+      let storage = try SQLiteVaultStorage(
+        path: path, ledger: ledger, limitingMemory: configuration.limitsDatabaseMemory, deadline)
       connection = Connection(storage: storage, identity: identity)
       if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
       return storage

@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import SystemPackage
+
+/// The files that SQLite opens beside a database, and believes.
+///
+/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the journal
+/// names as its super-journal. It reads a write-ahead log in the place of the database's own pages, and
+/// waits for ever at a pipe. So the files are held to the rules of the vault's own file.
+struct FilesBesideVault: Sendable {
+  private let journal: String
+  private let writeAheadLog: String
+  private let sharedMemory: String
+
+  /// Names the files beside a database.
+  init(_ path: String) {
+    journal = path + "-journal"
+    writeAheadLog = path + "-wal"
+    sharedMemory = path + "-shm"
+  }
+
+  var paths: [String] { [journal, writeAheadLog, sharedMemory] }
+
+  /// Looks at the files as they are now.
+  ///
+  /// Each transaction does so first: an open connection, too, believes what appears later.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if one is not a regular
+  ///   file of the user that is closed to others, or with ``KeychainError/Code/damaged`` if SQLite would
+  ///   delete another file, or read a log.
+  func check() throws(KeychainError) {
+    if let found = try Self.inspect(journal), found.size > 0 { try checkJournal() }
+    if let found = try Self.inspect(writeAheadLog), found.size > 0 {
+      throw KeychainError(
+        .damaged, "\(writeAheadLog) is a write-ahead log, which no vault has",
+        recovery: "move it away, and run `prefs keychain verify`")
+    }
+    _ = try Self.inspect(sharedMemory)
+  }
+
+  private static func inspect(_ path: String) throws(KeychainError) -> Stat? {
+    guard let stat = try PrivateFile.look(path) else { return nil }
+    guard stat.type == .regular, stat.linkCount == 1 else {
+      // SQLite would wait at a pipe, and write into the file that a link or another name leads to.
+      let what = stat.type == .regular ? "a hard link to another file" : "not a regular file"
+      throw KeychainError(
+        .insecurePermissions, "\(path), which belongs to the vault, is \(what)",
+        recovery: "move it away, and run `prefs keychain verify`")
+    }
+    try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    return stat
+  }
+
+  /// Refuses a journal that names a super-journal.
+  ///
+  /// Only a transaction that changes several databases makes one.
+  private func checkJournal() throws(KeychainError) {
+    let end: [UInt8]
+    do throws(Errno) {
+      end = try Self.end(of: journal)
+    } catch {
+      // A writer that has just committed may have deleted it.
+      guard error != .noSuchFileOrDirectory else { return }
+      throw .system(error, "read", journal)
+    }
+    // The length of the name, its sum, and the magic number: SQLite asks for all three to be right.
+    guard end.suffix(8) == Self.magic, end.prefix(4).contains(where: { $0 != 0 }) else { return }
+    throw KeychainError(
+      .damaged,
+      "\(journal) names another file, which would be deleted; no vault has such a journal",
+      recovery: "move it away, and run `prefs keychain verify`")
+  }
+
+  /// The last 16 bytes of a file; none if it has fewer.
+  private static func end(of path: String) throws(Errno) -> [UInt8] {
+    // Should it be a pipe by now, that must not wait.
+    let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    defer { try? descriptor.close() }
+    let size = try Stat(descriptor).size
+    guard size >= 16 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe pread(descriptor.rawValue, &bytes, 16, off_t(size) - 16)
+    guard count >= 0 else { throw .current }
+    return Array(bytes.prefix(count))
+  }
+
+  private static let magic: ArraySlice<UInt8> = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+}
