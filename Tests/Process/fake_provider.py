@@ -1,8 +1,10 @@
 """A provider of the Secret Service that works, and misbehaves on demand.
 
-It owns the provider's name on the bus of its environment. Its argument names a file that holds a
-misbehaviour as JSON: `{"of": WHAT, "as": HOW}`; HOW may end with ` while locked`. Each time the file changes, the items are again those of
-the beginning. WHAT is a method, `Get NAME` for a property, or `Item NAME` for a property in `GetAll`.
+It owns the provider's name on the bus of its environment. It has one item of ours, `alice`, and one of
+another program, `bob`. Its argument names a file that holds a misbehaviour as JSON:
+`{"of": WHAT, "as": HOW}`. WHAT is a method, `Get NAME` for a property, or `Item NAME` for a property in
+`GetAll`; HOW may end with ` while locked`. Each time the file changes, the items are again those of the
+beginning, but for the names in `without`, and the `signals` are sent.
 
 The system's Python runs it, which has SecretStorage, and with that Jeepney and Cryptography.
 """
@@ -46,10 +48,10 @@ def own_item(account: str, **more) -> dict:
       "prephirences:credential": json.dumps(record(account) | more)}}
 
 
-def foreign_item(account: str, attributes: dict | None = None) -> dict:
+def foreign_item(account: str) -> dict:
   return {
     "Label": account, "Created": 1, "Modified": 1, "secret": b"theirs",
-    "Attributes": {"service": "s", "username": account} if attributes is None else attributes}
+    "Attributes": {"service": "s", "username": account, "colour": "red"}}
 
 
 class Silence(Exception):
@@ -91,7 +93,10 @@ class Provider:
     self.what = wanted["of"]
     self.how, _, condition = wanted["as"].partition(" while ")
     self.is_locked = condition == "locked"
-    self.collection_items = {f"{COLLECTION}/1": own_item("alice"), f"{COLLECTION}/2": foreign_item("bob")}
+    items = {"alice": own_item("alice"), "bob": foreign_item("bob")}
+    self.collection_items = {
+      f"{COLLECTION}/{name}": item for name, item in items.items()
+      if name not in wanted.get("without", ())}
     self.next = 3
     for signal in wanted.get("signals", ()):
       self.signal(*signal)
@@ -162,7 +167,10 @@ class Provider:
     return "v", (self.properties(path)[name],)
 
   def properties_getall(self, path, interface):
-    return "a{sv}", (self.properties(path),)
+    found = self.properties(path)
+    if self.how == "missing":
+      del found[self.what.removeprefix("Item ")]
+    return "a{sv}", (found,)
 
   def properties_set(self, path, interface, name, value):
     self.items[path][name] = value[1]
@@ -189,13 +197,11 @@ class Provider:
   def change_property(self, found: dict, name: str) -> None:
     if self.how in FAR_TIMES:
       found[name] = ("t", FAR_TIMES[self.how])
-    elif self.how == "missing":
-      del found[name]
     elif self.how.startswith("record "):
       if "prephirences:credential" in found["Attributes"][1]:
         wrong = json.loads(self.how.removeprefix("record "))
         found["Attributes"] = ("a{ss}", own_item("alice", **wrong)["Attributes"])
-    else:
+    elif self.how in REPLIES:
       signature, body = REPLIES[self.how]
       found[name] = (signature, body[0])
 

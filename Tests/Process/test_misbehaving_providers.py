@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import time
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from desktop_session import desktop
+from prefs_testing import hinted
 from misbehaviour import FAR_TIMES, KEYS, REPLIES, SINGLE
 
 # The codes of the table in the README.
@@ -26,7 +26,7 @@ IN_KEYRING = ("--service", "s", "--store", "secret-service")
 COMMANDS = {
   "get": ("get", "alice", *IN_KEYRING),
   "get of another program's": ("get", "bob", *IN_KEYRING),
-  "get by attribute": ("get", "--attribute", "username=bob", *IN_KEYRING),
+  "get by attribute": ("get", "--attribute", "colour=red", *IN_KEYRING),
   "get of a missing one": ("get", "nobody", *IN_KEYRING),
   "list": ("list", "--store", "secret-service"),
   "list of a service": ("list", "--json", *IN_KEYRING),
@@ -114,9 +114,10 @@ class FakeProvider:
     """Ends; returns what it printed."""
     if self.process is None:
       return b""
-    self.process.kill()
-    with self.process:
-      return self.process.stdout.read()
+    process, self.process = self.process, None
+    process.kill()
+    with process:
+      return process.stdout.read()
 
   def try_all(self, what: str, how: str) -> list[tuple[float, str, object]]:
     """How each command ended, and after how many seconds, all of them started at once."""
@@ -161,3 +162,81 @@ def fake_provider(home):
 def fake(home):
   with fake_provider(home) as provider:
     yield provider
+
+
+# The matrix is tried in parts, which run side by side: all of it if asked to be thorough, else a tenth.
+PARTS = 8
+STEP = 1 if os.environ.get("PREPHIRENCES_THOROUGH") else 10
+
+
+@pytest.mark.longest
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_command_ends_with_a_code_of_the_table(fake, part):
+  for what, how in misbehaviours()[::STEP][part::PARTS]:
+    for seconds, name, code in fake.try_all(what, how):
+      assert code in CODES, f"{name}, {what} as {how}: {code}"
+      assert seconds < LONGEST, f"{name}, {what} as {how}"
+
+
+def test_it_works_if_it_behaves(fake, home):
+  assert home.run(*COMMANDS["get"]).out == b"secret of alice"
+  assert home.run(*COMMANDS["get by attribute"]).out == b"theirs"
+  home.run(*COMMANDS["set"], input=b"another")
+  home.run(*COMMANDS["set a new one"], input=b"third")
+  home.run(*COMMANDS["rename"])
+  found = {item["account"] for item in home.run(*COMMANDS["list of a service"]).json}
+  assert found == {"bob", "carol", "dave"}
+  assert home.run("get", "dave", *IN_KEYRING).out == b"another"
+  home.run(*COMMANDS["delete"])
+  assert home.run("get", "carol", *IN_KEYRING).out == b"third"
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
+  fake.behave("OpenSession", f"key {key}")
+  for command in "set", "set a new one":
+    refused = home.run(*COMMANDS[command], input=b"new", code=79)
+    assert "everybody on the session bus" in refused.error and "vault" in hinted(refused)
+  assert home.run(*COMMANDS["get"], code=79).out == b""
+  # What takes no secret works.
+  home.run(*COMMANDS["show"])
+  assert fake.end() == b"", "a secret was sent"
+
+
+@pytest.mark.parametrize("what, how, command", [
+  ("SearchItems", "strings", "get"), ("SearchItems", "nothing", "get"),
+  ("SearchItems", "a string", "list of a service"), ("Get Items", "strings", "list"),
+  ("Get Locked", "a number", "get of another program's"), ("Get Attributes", "a dictionary", "get"),
+  ("OpenSession", "a string and a path", "get"), ("OpenSession", "numbers as key", "set"),
+  ("GetSecret", "a secret that is none", "get"), ("CreateItem", "a path", "set a new one"),
+  ("SetSecret", "a number", "set"), ("Item Attributes", "missing", "get of another program's"),
+  ("Item Modified", "a string", "list"), ("ReadAlias", "a string while locked", "get"),
+  ("Unlock", "strings while locked", "set")])
+def test_what_is_no_answer_is_not_taken_for_absence(fake, home, what, how, command):
+  fake.behave(what, how)
+  refused = home.run(*COMMANDS[command], input=b"new", code=74)
+  assert "Secret Service's rules" in refused.error and "vault" in hinted(refused)
+  assert refused.out == b""
+
+
+@pytest.mark.parametrize("what, command", [
+  ("SearchItems", "get"), ("SearchItems", "list of a service"), ("Get Items", "list")])
+def test_more_items_than_are_read(fake, home, what, command):
+  fake.behave(what, "200,000 paths")
+  refused = home.run(*COMMANDS[command], code=79)
+  assert "more than 50000" in refused.error
+
+
+@pytest.mark.parametrize("how", FAR_TIMES)
+def test_times_end_with_the_year_9999(fake, home, how):
+  fake.behave("Item Modified", how)
+  modified = {item["account"]: item["modified"] for item in home.run(*COMMANDS["list of a service"]).json}
+  assert modified == {"alice": "1970-01-01T00:00:01Z", "bob": "9999-12-31T23:59:59Z"}
+  assert home.run(*COMMANDS["get of another program's"]).out == b"theirs"
+
+
+@pytest.mark.parametrize("how", [how for how in SECRETS if how not in ("an odd kind", "a random value")])
+def test_a_secret_that_cannot_be_decrypted_is_an_error(fake, home, how):
+  fake.behave("GetSecret", how)
+  refused = home.run(*COMMANDS["get"], code=74)
+  assert "cannot be decrypted" in refused.error and refused.out == b""

@@ -180,7 +180,8 @@ final class ChangeListener: Sendable {
       guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
       let report: Report? =
         switch items.first {
-        case let item?: signal.name == "ItemCreated" ? .creation(item) : .change(item)
+        // What is there although it is said to be deleted was locked, and no longer is.
+        case let item?: signal.name == "ItemChanged" ? .change(item) : .creation(item)
         case nil: signal.name == "ItemDeleted" ? .removal(path: path) : nil
         }
       if let report { watch.value?.take(self, report) }

@@ -25,12 +25,13 @@ final class SecretSession: @unchecked Sendable {
       let service = unsafe clibsecret_service_new(
         library.table, Self.type(library), bus.pointer, owner, deadline.milliseconds, &error)
     else { throw unsafe Self.failure(error, bus.library) }
-    let isOpen = SessionNegotiation.watching(bus) {
-      unsafe functions.secret_service_ensure_session_sync(service, nil, &error) != 0
+    var isOpen = false
+    let problem = SessionNegotiation.problem(bus) {
+      isOpen = unsafe functions.secret_service_ensure_session_sync(service, nil, &error) != 0
     }
-    guard isOpen else {
+    guard isOpen, problem == nil else {
       unsafe functions.g_object_unref(UnsafeMutableRawPointer(service))
-      throw unsafe Self.failure(error, bus.library)
+      throw unsafe Self.failure(error, bus.library, problem)
     }
     unsafe self.service = service
     let algorithms = unsafe functions.secret_service_get_session_algorithms(service)
@@ -117,15 +118,17 @@ final class SecretSession: @unchecked Sendable {
   private static let noMemory = KeychainError(
     .insufficientMemory, "there is not enough memory to hold a secret")
 
-  private static func failure(_ error: OpaquePointer?, _ library: Libsecret) -> KeychainError {
-    switch unsafe BusError(taking: error, library) {
-    case .timedOut: .timedOut
-    case .remote(SessionNegotiation.refusedKey):
+  private static func failure(
+    _ error: OpaquePointer?, _ library: Libsecret, _ problem: SessionNegotiation.Problem? = nil
+  ) -> KeychainError {
+    switch (unsafe BusError(taking: error, library), problem) {
+    case (_, .key):
       KeychainError(
         .refused,
         "the desktop keyring offers a key by which everybody on the session bus could read secrets",
         recovery: "use another program for the desktop keyring, or the vault")
-    case .remote(SessionNegotiation.unexpectedType): KeychainError(.unexpectedType)
+    case (_, .type): KeychainError(.unexpectedType)
+    case (.timedOut, nil): .timedOut
     default:
       KeychainError(
         .noStore, "the desktop keyring opens no session for secrets",

@@ -164,7 +164,8 @@ extension KeychainError {
         recovery: "allow it in the sandbox or policy of this program, or use the vault")
     case .unexpectedType:
       self.init(
-        .inputOutput, "the desktop keyring gave an answer that is none by the Secret Service's rules",
+        .inputOutput,
+        "the desktop keyring gave an answer that is none by the Secret Service's rules",
         recovery: "start its program again or update it, or use the vault")
     case .tooManyElements: self = .tooManyItems
     case .noSession:
