@@ -17,6 +17,7 @@ import json
 import os
 import secrets
 import sys
+import time
 
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -112,6 +113,8 @@ class Provider:
     path, sender = fields[HeaderFields.path], fields[HeaderFields.sender]
     what = f"Get {message.body[1]}" if method == "Get" else method
     honest = self.answer(interface, method, path, sender, message.body)
+    if self.how == "10,000 slow items":
+      time.sleep(0.0015)
     if not self.is_wrong(what):
       return new_method_return(message, *honest)
     if self.how == "silence":
@@ -129,6 +132,8 @@ class Provider:
     if self.how == "200,000 paths":
       paths = [f"{COLLECTION}/{number}" for number in range(200_000)]
       return (signature, (paths,)) if method == "SearchItems" else ("v", (("ao", paths),))
+    if self.how == "10,000 slow items":
+      return signature, ([f"{COLLECTION}/bob"] * 10_000,)
     if self.how == "200,000 attributes":
       pairs = {f"name {number}": "value" for number in range(200_000)}
       return "v", (("a{ss}", pairs),)
