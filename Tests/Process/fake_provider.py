@@ -203,7 +203,7 @@ class Provider:
     if self.how in FAR_TIMES:
       found[name] = ("t", FAR_TIMES[self.how])
     elif self.how.startswith("record "):
-      if "prephirences:credential" in found["Attributes"][1]:
+      if found["Attributes"][1].get("account") == "alice":
         wrong = json.loads(self.how.removeprefix("record "))
         found["Attributes"] = ("a{ss}", own_item("alice", **wrong)["Attributes"])
     elif self.how in REPLIES:
