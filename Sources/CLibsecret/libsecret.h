@@ -14,6 +14,7 @@ typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GCancellable GCancellable;
 typedef struct _GDBusAuthObserver GDBusAuthObserver;
 typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GDBusMessage GDBusMessage;
 typedef struct _GError GError;
 typedef struct _GIOStream GIOStream;
 typedef struct _GMainContext GMainContext;
@@ -32,6 +33,9 @@ typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, void 
 typedef void (*GDBusSignalCallback)(GDBusConnection *connection, const char *sender,
                                     const char *path, const char *interface, const char *signal,
                                     GVariant *parameters, void *data);
+typedef GDBusMessage *(*GDBusMessageFilterFunction)(GDBusConnection *connection,
+                                                    GDBusMessage *message, int incoming,
+                                                    void *data);
 typedef int (*GSourceFunc)(void *data);
 typedef void (*GDestroyNotify)(void *data);
 typedef void (*GClassInitFunc)(void *class, void *data);
@@ -72,6 +76,7 @@ const char *g_variant_get_type_string(GVariant *variant);
 size_t g_variant_n_children(GVariant *variant);
 GVariant *g_variant_get_child_value(GVariant *variant, size_t index);
 int g_variant_get_boolean(GVariant *variant);
+const void *g_variant_get_fixed_array(GVariant *variant, size_t *count, size_t element_size);
 const char *g_variant_get_string(GVariant *variant, size_t *count);
 uint32_t g_variant_get_uint32(GVariant *variant);
 uint64_t g_variant_get_uint64(GVariant *variant);
@@ -99,6 +104,19 @@ void g_dbus_connection_call(GDBusConnection *connection, const char *name, const
 GVariant *g_dbus_connection_call_finish(GDBusConnection *connection, GAsyncResult *result,
                                         GError **error);
 int g_dbus_connection_is_closed(GDBusConnection *connection);
+unsigned int g_dbus_connection_add_filter(GDBusConnection *connection,
+                                          GDBusMessageFilterFunction filter, void *data,
+                                          GDestroyNotify free_data);
+void g_dbus_connection_remove_filter(GDBusConnection *connection, unsigned int id);
+GDBusMessage *g_dbus_message_copy(GDBusMessage *message, GError **error);
+GVariant *g_dbus_message_get_body(GDBusMessage *message);
+const char *g_dbus_message_get_member(GDBusMessage *message);
+unsigned int g_dbus_message_get_message_type(GDBusMessage *message);
+uint32_t g_dbus_message_get_reply_serial(GDBusMessage *message);
+uint32_t g_dbus_message_get_serial(GDBusMessage *message);
+void g_dbus_message_set_body(GDBusMessage *message, GVariant *body);
+void g_dbus_message_set_error_name(GDBusMessage *message, const char *name);
+void g_dbus_message_set_message_type(GDBusMessage *message, unsigned int type);
 unsigned int g_dbus_connection_signal_subscribe(GDBusConnection *connection, const char *sender,
                                                 const char *interface, const char *member,
                                                 const char *path, const char *argument,
@@ -127,6 +145,9 @@ enum {
   CLIBSECRET_AUTHENTICATION_CLIENT = 1 << 0,
   CLIBSECRET_MESSAGE_BUS_CONNECTION = 1 << 3,
   CLIBSECRET_CALL_NO_AUTO_START = 1 << 0,
+  CLIBSECRET_MESSAGE_METHOD_CALL = 1,
+  CLIBSECRET_MESSAGE_METHOD_RETURN = 2,
+  CLIBSECRET_MESSAGE_ERROR = 3,
   CLIBSECRET_PROXY_DO_NOT_LOAD_PROPERTIES = 1 << 0,
   CLIBSECRET_PROXY_DO_NOT_CONNECT_SIGNALS = 1 << 1,
   CLIBSECRET_PROXY_DO_NOT_AUTO_START = 1 << 2,

@@ -39,6 +39,7 @@
   F(g_variant_n_children)                                                                    \
   F(g_variant_get_child_value)                                                               \
   F(g_variant_get_boolean)                                                                   \
+  F(g_variant_get_fixed_array)                                                               \
   F(g_variant_get_string)                                                                    \
   F(g_variant_get_uint32)                                                                    \
   F(g_variant_get_uint64)                                                                    \
@@ -54,6 +55,17 @@
   F(g_dbus_connection_call)                                                                  \
   F(g_dbus_connection_call_finish)                                                           \
   F(g_dbus_connection_is_closed)                                                             \
+  F(g_dbus_connection_add_filter)                                                            \
+  F(g_dbus_connection_remove_filter)                                                         \
+  F(g_dbus_message_copy)                                                                     \
+  F(g_dbus_message_get_body)                                                                 \
+  F(g_dbus_message_get_member)                                                               \
+  F(g_dbus_message_get_message_type)                                                         \
+  F(g_dbus_message_get_reply_serial)                                                         \
+  F(g_dbus_message_get_serial)                                                               \
+  F(g_dbus_message_set_body)                                                                 \
+  F(g_dbus_message_set_error_name)                                                           \
+  F(g_dbus_message_set_message_type)                                                         \
   F(g_dbus_connection_signal_subscribe)                                                      \
   F(g_dbus_connection_signal_unsubscribe)                                                    \
   F(g_dbus_error_get_remote_error)                                                           \

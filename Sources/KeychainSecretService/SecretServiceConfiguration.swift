@@ -7,7 +7,8 @@ extension SecretServiceStore {
     /// Whether the provider may ask the person at the desktop.
     public var interaction: Interaction
 
-    /// How long a call may take, people's answers excluded; one about many items, for each thousand.
+    /// How long a call may take, people's answers excluded; one about more than a thousand items may take
+    /// twice as long.
     public var deadline: Duration
 
     /// How long a person may take for an answer.

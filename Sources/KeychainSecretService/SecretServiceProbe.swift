@@ -88,7 +88,7 @@ public struct SecretServiceProbe: Sendable {
     _ bus: BusConnection, _ deadline: Deadline
   ) throws(BusError) {
     let name = SecretServiceConnection.name
-    let activatable = try bus.result(of: bus.busCall("ListActivatableNames", []), deadline)
+    let activatable = try bus.result(of: bus.activatableNames, deadline)
     isActivatable = activatable.elements.first?.texts.contains(name) ?? false
     guard let owner = try bus.owner(of: name, deadline) else { return }
     let identity = owner.identity
@@ -100,14 +100,15 @@ public struct SecretServiceProbe: Sendable {
       of: BusCall(
         destination: owner.name, path: ServiceOperation.servicePath,
         interface: ServiceOperation.serviceInterface, method: "ReadAlias",
-        arguments: [.string("default")]), deadline)
+        arguments: [.string("default")], reply: .values("o")), deadline)
     guard let path = alias.elements.first?.text, path != "/" else { return }
     defaultCollection = path
     let locked = try bus.result(
       of: BusCall(
         destination: owner.name, path: path, interface: "org.freedesktop.DBus.Properties",
         method: "Get",
-        arguments: [.string(ServiceOperation.collectionInterface), .string("Locked")]), deadline)
+        arguments: [.string(ServiceOperation.collectionInterface), .string("Locked")],
+        reply: .property("b")), deadline)
     isLocked = locked.elements.first?.bool
   }
 }

@@ -53,7 +53,9 @@ extension ItemFinder {
 
 extension ServiceOperation {
   func secretQuestion(_ path: String, _ session: SecretSession) -> BusCall {
-    call(path, Self.itemInterface, "GetSecret", [.objectPath(session.path)])
+    call(
+      path, Self.itemInterface, "GetSecret", [.objectPath(session.path)],
+      reply: .values("(oayays)"))
   }
 
   /// Decrypts a secret that came from the provider, or else asks for it; `nil` if the item went away.
@@ -70,11 +72,13 @@ extension ServiceOperation {
   func encryptedSecrets(of items: [ServiceItem]) throws(KeychainError) -> [String: BusValue] {
     guard !items.isEmpty else { return [:] }
     let session = try session()
-    restartDeadline()
+    extendDeadline()
     let call = service(
-      "GetSecrets", [.objectPaths(items.map(\.path)), .objectPath(session.path)])
+      "GetSecrets", [.objectPaths(items.map(\.path)), .objectPath(session.path)],
+      reply: .values("a{o(oayays)}"))
     let answer = results(of: [call]).first
     if let failure, failure.endsConnection { throw KeychainError(failure) }
+    if let error = answer?.error, error == .unexpectedType { throw KeychainError(error) }
     // What is missing, such as an item that is locked by itself, is asked for one by one.
     let pairs = (try? answer?.get())?.elements.first?.pairs ?? []
     return Dictionary(pairs.map { ($0.key.text ?? "", $0.value) }) { first, _ in first }

@@ -69,7 +69,8 @@ extension ItemFinder {
   /// All items of the collection: KeePassXC finds none in a search without conditions.
   func allPaths() throws(KeychainError) -> [String] {
     let answer = try operation.answer(
-      to: operation.getProperty(collection, ServiceOperation.collectionInterface, "Items"))
+      to: operation.getProperty(
+        collection, ServiceOperation.collectionInterface, "Items", "ao"))
     return answer.elements.first?.texts ?? []
   }
 }

@@ -29,7 +29,9 @@ extension SecretServiceStore {
             continue
           }
           operation.mustNotRepeat = true
+          let start = ContinuousClock.now
           try body(StoredSecret(credential: credential, secret: stored))
+          operation.giveBackTime(since: start)
         }
       }
       return CredentialSearchResult(items: items.filter { !gone.contains($0.path) })

@@ -17,12 +17,21 @@ internal import KeychainSecrets
 /// Handles are cheap and can be used from all threads. The process has one connection to each bus, made by
 /// the first call, and made anew after the bus or the provider ended.
 ///
+/// Whatever the provider answers is checked: a reply of another type than the Secret Service's specification
+/// says is an error (``KeychainError/Code/inputOutput``), as is a list of more than ``maximumItemCount`` items
+/// (``KeychainError/Code/refused``), and no secret is sent under a key that others can compute
+/// (``KeychainError/Code/refused``).
+///
 /// A provider changes the secret and the attributes of an item one after the other, and has no
 /// check-and-set. All stores of the user therefore take turns; a program that does not know the lock can
 /// change an item between the check and the change.
 public final class SecretServiceStore: CredentialStore {
   /// Where items are kept, and how the provider may behave.
   public let configuration: Configuration
+
+  /// The most items that a call reads: of more, it throws ``KeychainError`` with
+  /// ``KeychainError/Code/refused``, whether a search finds them or the collection has them.
+  public static let maximumItemCount = 50_000
 
   let watch: ChangeWatch
 

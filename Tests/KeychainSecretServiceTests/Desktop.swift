@@ -124,10 +124,26 @@ extension Desktop {
 
   /// Locks the default collection.
   func lock() throws {
-    try run(
-      "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
-      "org.freedesktop.Secret.Service.Lock",
-      "array:objpath:/org/freedesktop/secrets/collection/login")
+    try store().run { operation throws(KeychainError) in
+      let path = try operation.answer(to: operation.defaultCollectionQuestion).texts
+      let answer = try operation.answer(
+        to: operation.service("Lock", [.objectPaths(path)], reply: .values("aoo")))
+      // KeePassXC does it in a prompt.
+      guard let prompt = answer.elements.last?.text, prompt != "/" else { return }
+      try operation.run(prompt: prompt, .silent, ifDenied: .lockedKeyring)
+    }
+  }
+
+  /// Calls a method of the Secret Service, and returns the reply as `dbus-send` prints it.
+  @discardableResult
+  func callService(_ method: String, _ arguments: String...) throws -> String {
+    let answer = try run(
+      "dbus-send",
+      [
+        "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+        "org.freedesktop.Secret.Service.\(method)",
+      ] + arguments)
+    return String(decoding: answer.output, as: UTF8.self)
   }
 
   /// Starts a provider again, with the keyrings that are there, and waits until it can be used.

@@ -113,6 +113,55 @@ struct ObservationTests {
     observation.cancel()
   }
 
+  // KeePassXC says of each item of a database that it locks that it was deleted.
+  @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
+  func whatIsLockedIsNotRemoved(_ provider: Desktop.Provider) async throws {
+    let desktop = try Desktop(provider)
+    let store = desktop.store()
+    for account in ["a", "b", "c"] { try store.put(account, "s") }
+    let seen = Seen()
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    let monitor = try BusMonitor(desktop, "interface='org.freedesktop.Secret.Collection'")
+    try desktop.lock()
+    expect(.locked) { _ = try store.text("a") }
+    let hasSignals = try monitor.lines(desktop).contains { $0.contains("ItemDeleted") }
+    #expect(hasSignals == (provider == .keePassXC))
+    // A change is told within milliseconds of its signal.
+    try await Task.sleep(for: .seconds(2))
+    #expect(seen.text == "")
+    observation.cancel()
+  }
+
+  @Test func whatWasRemovedIsToldOnceTheCollectionIsUnlocked() async throws {
+    let desktop = try Desktop(.none)
+    let provider = try FakeProvider(desktop)
+    let store = desktop.store()
+    let seen = Seen()
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    let items = ["alice", "bob"].map { FakeProvider.path(of: $0) }
+    try provider.behave(
+      as: "honest while locked", signals: items.map { .collection("ItemDeleted", $0) })
+    // One that is unlocked says of each item that it was created; the other of none.
+    try provider.behave(signals: items.map { .collection("ItemCreated", $0) })
+    try provider.behave(
+      as: "honest while locked", signals: items.map { .collection("ItemDeleted", $0) })
+    try provider.behave(without: ["alice"], signals: [.service("CollectionChanged")])
+    #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
+    // In an unlocked collection, what is said to be deleted is only if it is no longer there.
+    try provider.behave(
+      without: ["alice"],
+      signals: [.collection("ItemDeleted", items[1]), .service("CollectionChanged")])
+    try provider.behave(
+      without: ["alice", "bob"], signals: [.collection("ItemDeleted", items[1])])
+    #expect(try await seen.isTold(CredentialChange(identity("bob"), .removed)))
+    #expect(seen.text == "removed alice, removed bob")
+    observation.cancel()
+  }
+
+  private func identity(_ account: String) -> CredentialIdentity {
+    .genericPassword(service: "s", account: account)
+  }
+
   // Whoever ended it may want to use another.
   @Test func aProviderThatEndedIsNotStartedAgain() async throws {
     let desktop = try Desktop(.gnomeKeyring)

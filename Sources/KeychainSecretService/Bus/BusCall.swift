@@ -7,14 +7,33 @@ struct BusCall: Sendable {
   let interface: String
   let method: String
   var arguments: [BusValue] = []
+
+  /// The type of the reply; any other is an error.
+  let reply: BusType
 }
 
 /// The answer to a call that waits for it.
 private final class PendingCall {
   let library: Libsecret
-  var result: Result<BusValue, BusError>?
+  private let type: BusType
+  private let deadline: Deadline
+  private(set) var result: Result<BusValue, BusError>?
 
-  init(_ library: Libsecret) { self.library = library }
+  init(_ library: Libsecret, _ type: BusType, _ deadline: Deadline) {
+    self.library = library
+    self.type = type
+    self.deadline = deadline
+  }
+
+  func fail(_ error: BusError) { result = .failure(error) }
+
+  /// Takes the answer apart, unless others took all of the time.
+  func finish(_ answer: VariantReference) {
+    result = Result { () throws(BusError) in
+      guard !deadline.hasPassed else { throw .timedOut }
+      return try BusValue(reading: answer, as: type)
+    }
+  }
 }
 
 extension BusConnection {
@@ -48,7 +67,7 @@ extension BusConnection {
 
   /// Sends a call; GLib ends it by the deadline, if only with an error.
   private func send(_ call: BusCall, _ deadline: Deadline) -> PendingCall {
-    let pending = PendingCall(library)
+    let pending = PendingCall(library, call.reply, deadline)
     let arguments = unsafe BusValue.tuple(call.arguments).makeVariant(library)
     unsafe library.functions.g_dbus_connection_call(
       pointer, call.destination, call.path, call.interface, call.method, arguments, nil,
@@ -59,12 +78,11 @@ extension BusConnection {
         var error: OpaquePointer?
         let answer = unsafe pending.library.functions.g_dbus_connection_call_finish(
           source, result, &error)
-        pending.result =
-          if let answer = unsafe answer {
-            unsafe .success(BusValue(taking: answer, pending.library))
-          } else {
-            unsafe .failure(BusError(taking: error, pending.library))
-          }
+        if let answer = unsafe answer {
+          unsafe pending.finish(VariantReference(taking: answer, pending.library))
+        } else {
+          unsafe pending.fail(BusError(taking: error, pending.library))
+        }
       }, Unmanaged.passRetained(pending).toOpaque())
     return pending
   }

@@ -11,6 +11,12 @@ enum BusError: Error, Hashable {
   /// The other side answered with an error of this name.
   case remote(String)
 
+  /// The other side answered with something that is not of the type that it should be.
+  case unexpectedType
+
+  /// The other side answered with a longer list than is read.
+  case tooManyElements
+
   /// The bus or GLib could not do it.
   case failed
 

@@ -14,15 +14,34 @@ struct BusSignalMatch: Sendable {
   var name: String?
   var path: String?
   var firstArgument: String?
+
+  /// What the signals carry; those that carry anything else are left out.
+  let arguments: BusType
+}
+
+extension BusSignalMatch {
+  /// The bus tells that the owner of a unique name has ended.
+  static func endOfOwner(_ name: String) -> Self {
+    Self(
+      sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
+      name: "NameOwnerChanged", firstArgument: name, arguments: .values("sss"))
+  }
 }
 
 private final class SignalHandler {
   let library: Libsecret
-  let handle: (BusSignal) -> Void
+  private let type: BusType
+  private let handle: (BusSignal) -> Void
 
-  init(_ library: Libsecret, _ handle: @escaping (BusSignal) -> Void) {
+  init(_ library: Libsecret, _ type: BusType, _ handle: @escaping (BusSignal) -> Void) {
     self.library = library
+    self.type = type
     self.handle = handle
+  }
+
+  func take(_ name: String, _ arguments: VariantReference) {
+    guard let value = try? BusValue(reading: arguments, as: type) else { return }
+    handle(BusSignal(name: name, arguments: value))
   }
 }
 
@@ -38,10 +57,9 @@ extension BusConnection {
         else { return }
         let handler = unsafe Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue()
         guard let kept = unsafe handler.library.functions.g_variant_ref(arguments) else { return }
-        handler.handle(
-          unsafe BusSignal(
-            name: String(cString: name), arguments: BusValue(taking: kept, handler.library)))
-      }, Unmanaged.passRetained(SignalHandler(library, handle)).toOpaque(),
+        unsafe handler.take(
+          String(cString: name), VariantReference(taking: kept, handler.library))
+      }, Unmanaged.passRetained(SignalHandler(library, match.arguments, handle)).toOpaque(),
       { data in
         if let data = unsafe data { unsafe Unmanaged<SignalHandler>.fromOpaque(data).release() }
       })

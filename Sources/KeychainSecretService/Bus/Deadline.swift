@@ -2,8 +2,14 @@
 struct Deadline: Sendable {
   let instant: ContinuousClock.Instant
 
-  init(after duration: Duration) {
-    instant = .now + duration
+  init(after duration: Duration) { self.init(instant: .now + duration) }
+
+  private init(instant: ContinuousClock.Instant) { self.instant = instant }
+
+  func later(by duration: Duration) -> Deadline { Deadline(instant: instant + duration) }
+
+  func earlier(than other: Deadline) -> Deadline {
+    Deadline(instant: min(instant, other.instant))
   }
 
   var hasPassed: Bool { ContinuousClock.now >= instant }

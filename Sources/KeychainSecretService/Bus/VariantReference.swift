@@ -1,6 +1,9 @@
 internal import CLibsecret
 
-/// A value of GLib's own type, kept as it is: for secrets, which only libsecret reads and writes.
+/// A value of GLib's own type: what came in a message, before its type is known to be right, and secrets,
+/// which only libsecret reads and writes.
+///
+/// The type must be compared before anything else is asked for.
 @safe
 final class VariantReference: @unchecked Sendable {
   // @unchecked Sendable because a variant never changes, and counts its references atomically.
@@ -14,4 +17,48 @@ final class VariantReference: @unchecked Sendable {
   }
 
   deinit { unsafe library.functions.g_variant_unref(pointer) }
+
+  /// The type, as D-Bus writes it.
+  var type: String {
+    unsafe library.functions.g_variant_get_type_string(pointer).map { unsafe String(cString: $0) }
+      ?? ""
+  }
+
+  /// How many children an array, tuple or entry has.
+  var count: Int { unsafe library.functions.g_variant_n_children(pointer) }
+
+  /// A child of an array, tuple or entry, which has so many.
+  func child(_ index: Int) -> VariantReference? {
+    unsafe library.functions.g_variant_get_child_value(pointer, index)
+      .map { unsafe VariantReference(taking: $0, library) }
+  }
+
+  /// What a variant holds.
+  var held: VariantReference? {
+    unsafe library.functions.g_variant_get_variant(pointer)
+      .map { unsafe VariantReference(taking: $0, library) }
+  }
+
+  /// A string, path or signature.
+  var text: String {
+    var count = 0
+    guard let start = unsafe library.functions.g_variant_get_string(pointer, &count) else {
+      return ""
+    }
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+    return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// An array of bytes.
+  var bytes: [UInt8] {
+    var count = 0
+    let start = unsafe library.functions.g_variant_get_fixed_array(pointer, &count, 1)
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+  }
+
+  var bool: Bool { unsafe library.functions.g_variant_get_boolean(pointer) != 0 }
+
+  var uint32: UInt32 { unsafe library.functions.g_variant_get_uint32(pointer) }
+
+  var uint64: UInt64 { unsafe library.functions.g_variant_get_uint64(pointer) }
 }

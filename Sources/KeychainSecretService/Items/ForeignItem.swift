@@ -22,10 +22,10 @@ struct ForeignItem {
     let attributes = others
     var credential = Credential(
       identity, label: label.isEmpty ? nil : label, attributes: attributes)
-    let modified = modified ?? 0
+    let modified = Self.seconds(modified)
     // Providers count whole seconds: two changes within one have one version.
     credential.restore(
-      version: modified * 1_000_000, created: Self.date(created ?? 0),
+      version: modified * 1_000_000, created: Self.date(Self.seconds(created)),
       modified: Self.date(modified))
     credential.isOfOtherProgram = true
     return credential
@@ -94,6 +94,9 @@ struct ForeignItem {
     }
     return result
   }
+
+  /// The seconds that a provider told, until the end of the year 9999 at most: it may tell any.
+  private static func seconds(_ told: UInt64?) -> UInt64 { min(told ?? 0, 253_402_300_799) }
 
   private static func date(_ seconds: UInt64) -> Date {
     Date(timeIntervalSince1970: Double(seconds))

@@ -35,12 +35,13 @@ struct ItemFinder {
   }
 
   var lockedQuestion: BusCall {
-    operation.getProperty(collection, ServiceOperation.collectionInterface, "Locked")
+    operation.getProperty(collection, ServiceOperation.collectionInterface, "Locked", "b")
   }
 
   func search(_ attributes: CredentialAttributes) -> BusCall {
     operation.call(
-      collection, ServiceOperation.collectionInterface, "SearchItems", [.stringPairs(attributes)])
+      collection, ServiceOperation.collectionInterface, "SearchItems", [.stringPairs(attributes)],
+      reply: .values("ao"))
   }
 
   /// Unlocks the collection if it is locked: before that, providers show no items (KeePassXC), or hide
@@ -67,18 +68,19 @@ struct ItemFinder {
   ///
   /// Of ours, one property says everything; providers are slow to tell the others.
   func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
+    guard paths.count <= SecretServiceStore.maximumItemCount else { throw .tooManyItems }
     let items = try read(paths, attributes(of:)) { path, answer in
       ServiceItem(path: path, attributes: answer)
     }
     let others = try read(
       items.filter { $0.ours == nil }.map(\.path),
-      { operation.getProperties($0, ServiceOperation.itemInterface) },
+      operation.getProperties(ofItem:),
       { path, answer in ServiceItem(path: path, properties: answer) })
     return items.filter { $0.ours != nil } + others
   }
 
   func attributes(of path: String) -> BusCall {
-    operation.getProperty(path, ServiceOperation.itemInterface, "Attributes")
+    operation.getProperty(path, ServiceOperation.itemInterface, "Attributes", "a{ss}")
   }
 
   private func read(

@@ -52,13 +52,13 @@ struct ItemWriter: ~Copyable {
     let answer = try operation.answer(
       to: operation.call(
         finder.collection, ServiceOperation.collectionInterface, "CreateItem",
-        [properties, encrypted, .bool(false)])
+        [properties, encrypted, .bool(false)], reply: .values("oo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else {
       throw KeychainError(BusError.failed)
     }
     guard prompt != "/" else { return }
-    _ = try operation.run(
+    try operation.run(
       prompt: prompt, .silent,
       ifDenied: KeychainError(
         .refused, "the desktop keyring asks before it stores anything",
@@ -78,7 +78,8 @@ struct ItemWriter: ~Copyable {
     if let secret {
       let encrypted = try encrypt(secret, operation.session())
       messages.append(
-        operation.call(item.path, ServiceOperation.itemInterface, "SetSecret", [encrypted]))
+        operation.call(
+          item.path, ServiceOperation.itemInterface, "SetSecret", [encrypted], reply: .nothing))
     }
     messages.append(
       operation.setProperty(
@@ -99,9 +100,10 @@ struct ItemWriter: ~Copyable {
     operation.mustNotRepeat = true
     watch.willRemove(item.path)
     let answer = try operation.answer(
-      to: operation.call(item.path, ServiceOperation.itemInterface, "Delete"))
+      to: operation.call(
+        item.path, ServiceOperation.itemInterface, "Delete", reply: .values("o")))
     guard let prompt = answer.elements.first?.text, prompt != "/" else { return }
-    _ = try operation.run(
+    try operation.run(
       prompt: prompt, .dialog,
       ifDenied: KeychainError(
         .refused, "the desktop keyring asks before it removes anything, and nobody may be asked",

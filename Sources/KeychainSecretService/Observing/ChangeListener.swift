@@ -6,7 +6,8 @@ internal import Synchronization
 final class ChangeListener: Sendable {
   /// What was read after a signal.
   enum Report {
-    case item(ServiceItem)
+    case creation(ServiceItem)
+    case change(ServiceItem)
     case removal(path: String)
     case all([ServiceItem])
   }
@@ -84,25 +85,27 @@ final class ChangeListener: Sendable {
     defer { context.end() }
     var hasEnded = false
     var hasMissed = false
+    var isHidden = false
     let bus = connection.bus
     // What ends before its end is listened to shows by its answers.
     func note(_ reading: Reading) {
-      hasMissed = hasMissed || reading != .complete
+      hasMissed = hasMissed || reading == .missed || reading == .undelivered
       hasEnded = hasEnded || reading == .undelivered
+      isHidden = reading == .hidden
     }
     let changes = bus.listen(
       to: BusSignalMatch(
-        sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path)
-    ) { [self] in note(take($0, connection)) }
-    let gone = bus.listen(
+        sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path,
+        arguments: .values("o"))
+    ) { [self] in note(isHidden ? takeAll(connection) : take($0, connection)) }
+    // A collection that is unlocked may say so and nothing else.
+    let unlocking = bus.listen(
       to: BusSignalMatch(
-        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
-        name: "NameOwnerChanged", firstArgument: connection.owner)
-    ) { _ in hasEnded = true }
-    defer {
-      bus.endListening(changes)
-      bus.endListening(gone)
-    }
+        sender: connection.owner, interface: ServiceOperation.serviceInterface,
+        path: ServiceOperation.servicePath, arguments: .values("o"))
+    ) { [self] _ in if isHidden { note(takeAll(connection)) } }
+    let gone = bus.listen(to: .endOfOwner(connection.owner)) { _ in hasEnded = true }
+    defer { for number in [changes, unlocking, gone] { bus.endListening(number) } }
     // After listening began: what changes meanwhile is seen here, or told by a signal.
     note(takeAll(connection))
     guard setContext(context) else { return hasEnded }
@@ -134,6 +137,9 @@ final class ChangeListener: Sendable {
   private enum Reading {
     case complete
 
+    /// The collection is locked or away: what was known of it is kept, and compared once it is there again.
+    case hidden
+
     /// The provider did not answer.
     case missed
 
@@ -141,34 +147,48 @@ final class ChangeListener: Sendable {
     case undelivered
 
     init(failureOf operation: ServiceOperation) {
-      self = operation.failure?.isUndelivered ?? false ? .undelivered : .missed
+      self =
+        switch operation.failure {
+        case let failure? where failure.isUndelivered: .undelivered
+        case let failure? where failure.isMissingObject: .hidden
+        default: .missed
+        }
     }
   }
 
   /// Reads all items.
   private func takeAll(_ connection: SecretServiceConnection) -> Reading {
     let operation = operation(connection)
-    guard let finder = try? ItemFinder(operation),
-      let items = try? finder.items(finder.allPaths())
-    else { return Reading(failureOf: operation) }
-    watch.value?.take(self, .all(items))
-    return .complete
+    do throws(KeychainError) {
+      guard let items = try ItemFinder(operation).itemsIfUnlocked() else { return .hidden }
+      watch.value?.take(self, .all(items))
+      return .complete
+    } catch {
+      return Reading(failureOf: operation)
+    }
   }
 
   /// Reads what a signal is about.
+  ///
+  /// That an item is removed is said of each item when KeePassXC locks a database, too.
   private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Reading {
-    guard let path = signal.arguments.elements.first?.text else { return .complete }
-    switch signal.name {
-    case "ItemDeleted": watch.value?.take(self, .removal(path: path))
-    case "ItemCreated", "ItemChanged":
-      let operation = operation(connection)
-      guard let finder = try? ItemFinder(operation), let items = try? finder.items([path]) else {
-        return Reading(failureOf: operation)
-      }
-      for item in items { watch.value?.take(self, .item(item)) }
-    default: break
+    guard ["ItemCreated", "ItemChanged", "ItemDeleted"].contains(signal.name),
+      let path = signal.arguments.elements.first?.text
+    else { return .complete }
+    let operation = operation(connection)
+    do throws(KeychainError) {
+      guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
+      let report: Report? =
+        switch items.first {
+        // What is there although it is said to be deleted was locked, and no longer is.
+        case let item?: signal.name == "ItemChanged" ? .change(item) : .creation(item)
+        case nil: signal.name == "ItemDeleted" ? .removal(path: path) : nil
+        }
+      if let report { watch.value?.take(self, report) }
+      return .complete
+    } catch {
+      return Reading(failureOf: operation)
     }
-    return .complete
   }
 }
 
@@ -179,7 +199,7 @@ extension ServiceOperation {
       guard let path = try collectionPath() else { throw noCollection }
       return path
     }
-    let answer = try answer(to: service("ReadAlias", [.string("default")]))
+    let answer = try answer(to: defaultCollectionQuestion)
     guard let path = answer.elements.first?.text, path != "/" else { throw noCollection }
     return path
   }

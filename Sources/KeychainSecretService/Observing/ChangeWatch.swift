@@ -66,7 +66,8 @@ final class ChangeWatch: Sendable {
     let changes = state.withLock { state -> [CredentialChange] in
       guard state.listener === listener else { return [] }
       switch report {
-      case .item(let item): return state.ledger.note(item)
+      case .creation(let item): return state.ledger.noteCreation(of: item)
+      case .change(let item): return state.ledger.note(item)
       case .removal(let path): return state.ledger.noteRemoval(of: path)
       case .all(let items):
         let isFirst = !state.hasLedger

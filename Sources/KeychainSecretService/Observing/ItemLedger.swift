@@ -41,6 +41,11 @@ struct ItemLedger {
     ]
   }
 
+  /// Takes in an item that is said to be new, as it is of all items of a database that was unlocked.
+  mutating func noteCreation(of item: ServiceItem) -> [CredentialChange] {
+    isKnown(item) ? [] : note(item)
+  }
+
   /// Takes in that an item is gone.
   mutating func noteRemoval(of path: String) -> [CredentialChange] {
     let isOwn = ownRemovals.remove(path) != nil

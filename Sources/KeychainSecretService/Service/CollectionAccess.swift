@@ -10,6 +10,11 @@ extension ServiceOperation {
     }
   }
 
+  /// Asks what the default collection is now.
+  var defaultCollectionQuestion: BusCall {
+    service("ReadAlias", [.string("default")], reply: .values("o"))
+  }
+
   /// Whether the name of a collection is that of its object: labels have no such form.
   private static func isPath(_ name: String) -> Bool {
     name.hasPrefix(servicePath + "/") && !name.hasSuffix("/") && !name.contains("//")
@@ -30,12 +35,13 @@ extension ServiceOperation {
         recovery: "use its label or object path")
     }
     let list = try answer(
-      to: getProperty(Self.servicePath, Self.serviceInterface, "Collections"))
+      to: getProperty(Self.servicePath, Self.serviceInterface, "Collections", "ao"))
     // What ends with the session is not found by a label, which may be any: gnome-keyring's has none.
     let paths = (list.elements.first?.texts ?? []).filter {
       $0 != SecretServiceStore.Collection.sessionPath
     }
-    let labels = results(of: paths.map { getProperty($0, Self.collectionInterface, "Label") })
+    let labels = results(
+      of: paths.map { getProperty($0, Self.collectionInterface, "Label", "s") })
     let found = zip(paths, labels).filter { _, answer in
       (try? answer.get())?.elements.first?.text?.hasSameBytes(as: label) ?? false
     }
@@ -82,10 +88,10 @@ extension ServiceOperation {
         [
           .properties([(Self.collectionInterface + ".Label", .string(label))]),
           .string(configuration.collection == .default ? "default" : ""),
-        ])
+        ], reply: .values("oo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    if prompt != "/" { _ = try run(prompt: prompt, .dialog, ifDenied: noCollection) }
+    if prompt != "/" { try run(prompt: prompt, .dialog, ifDenied: noCollection) }
   }
 
   /// Unlocks collections or items, which may take a question.
@@ -95,14 +101,16 @@ extension ServiceOperation {
     var path = path
     if path.hasSuffix("/aliases/default") {
       // Providers unlock objects, not aliases.
-      path = try answer(to: service("ReadAlias", [.string("default")])).elements.first?.text ?? path
+      path = try answer(to: defaultCollectionQuestion).elements.first?.text ?? path
     }
-    let answer = try answer(to: service("Unlock", [.objectPaths([path])])).elements
+    let answer = try answer(
+      to: service("Unlock", [.objectPaths([path])], reply: .values("aoo"))
+    ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw .lockedKeyring }
     guard prompt != "/" else {
       guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
       return
     }
-    _ = try run(prompt: prompt, .dialog, ifDenied: .lockedKeyring)
+    try run(prompt: prompt, .dialog, ifDenied: .lockedKeyring)
   }
 }

@@ -12,19 +12,19 @@ extension ServiceOperation {
   }
 
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
+  private static let patienceForDismissal = Duration.seconds(1)
 
-  /// Lets a prompt run, and returns its result.
+  /// Lets a prompt run.
   ///
   /// - Parameters:
   ///   - path: The prompt.
   ///   - kind: What it is about.
   ///   - denied: The failure if nobody may be asked.
-  /// - Returns: What the provider says at its end.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person said no,
   ///   ``KeychainError/Code/timedOut`` if nobody said anything, or `denied`.
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
-  ) throws(KeychainError) -> BusValue {
+  ) throws(KeychainError) {
     guard kind == .silent || configuration.canPrompt else {
       dismiss(path)
       throw denied
@@ -34,9 +34,8 @@ extension ServiceOperation {
     let outcome = wait(forPrompt: path, limit)
     restartDeadline()
     switch outcome {
-    case .completed(let isDismissed, let result):
+    case .completed(let isDismissed):
       guard !isDismissed else { throw hasPrompter ? .dismissed : denied }
-      return result
     case .failed(let error):
       note(error)
       throw KeychainError(error)
@@ -58,17 +57,20 @@ extension ServiceOperation {
     let name = "org.gnome.keyring.SystemPrompter"
     let bus = connection.bus
     let answers = results(of: [
-      bus.busCall("ListNames", []), bus.busCall("ListActivatableNames", []),
+      bus.busCall("ListNames", [], reply: .values("as")), bus.activatableNames,
     ])
     return answers.contains { (try? $0.get())?.elements.first?.texts.contains(name) ?? false }
   }
 
   private func dismiss(_ path: String) {
-    _ = results(of: [call(path, Self.promptInterface, "Dismiss")])
+    // Whatever comes of it, the caller has waited long enough.
+    _ = connection.bus.results(
+      of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
+      Deadline(after: Self.patienceForDismissal).earlier(than: deadline))
   }
 
   private enum PromptOutcome {
-    case completed(isDismissed: Bool, result: BusValue)
+    case completed(isDismissed: Bool)
     case failed(BusError)
     case timedOut
   }
@@ -80,24 +82,21 @@ extension ServiceOperation {
     var outcome: PromptOutcome?
     let completed = bus.listen(
       to: BusSignalMatch(
-        sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path)
+        sender: connection.owner, interface: Self.promptInterface, name: "Completed", path: path,
+        arguments: .values("bv"))
     ) { signal in
-      let arguments = signal.arguments.elements
-      outcome = .completed(
-        isDismissed: arguments.first?.bool ?? true, result: arguments.last ?? .other)
+      outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true)
     }
     // A provider that ends takes its question with it.
     let gone = bus.listen(
-      to: BusSignalMatch(
-        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
-        name: "NameOwnerChanged", firstArgument: connection.owner)
+      to: .endOfOwner(connection.owner)
     ) { _ in outcome = outcome ?? .failed(.closed) }
     defer {
       bus.endListening(completed)
       bus.endListening(gone)
     }
     let started = bus.results(
-      of: [call(path, Self.promptInterface, "Prompt", [.string("")])], deadline)
+      of: [call(path, Self.promptInterface, "Prompt", [.string("")], reply: .nothing)], deadline)
     if case .failure(let error)? = started.first { return .failed(error) }
     return context.ticking(200) {
       while outcome == nil, !limit.hasPassed, !bus.isClosed { context.waitForEvent() }

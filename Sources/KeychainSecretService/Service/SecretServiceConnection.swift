@@ -75,10 +75,15 @@ extension KeychainError {
 extension BusConnection {
   private static let bus = "org.freedesktop.DBus"
 
-  func busCall(_ method: String, _ arguments: [BusValue]) -> BusCall {
+  func busCall(_ method: String, _ arguments: [BusValue], reply: BusType) -> BusCall {
     BusCall(
       destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: method,
-      arguments: arguments)
+      arguments: arguments, reply: reply)
+  }
+
+  /// Asks for the names whose programs the bus can start.
+  var activatableNames: BusCall {
+    busCall("ListActivatableNames", [], reply: .values("as"))
   }
 
   /// The unique name of whoever owns a name, and its user and process, which the bus knows from the
@@ -90,9 +95,11 @@ extension BusConnection {
     of name: String, _ deadline: Deadline
   ) throws(BusError) -> (name: String, identity: ProcessIdentity)? {
     let methods = [
-      "GetNameOwner", "GetConnectionUnixUser", "GetConnectionUnixProcessID", "GetNameOwner",
+      ("GetNameOwner", "s"), ("GetConnectionUnixUser", "u"), ("GetConnectionUnixProcessID", "u"),
+      ("GetNameOwner", "s"),
     ]
-    let answers = results(of: methods.map { busCall($0, [.string(name)]) }, deadline)
+    let answers = results(
+      of: methods.map { busCall($0.0, [.string(name)], reply: .values($0.1)) }, deadline)
     if case .failure(.remote("org.freedesktop.DBus.Error.NameHasNoOwner"))? = answers.first {
       return nil
     }
@@ -107,6 +114,8 @@ extension BusConnection {
 
   /// Asks the bus to start the program of a name.
   func activate(_ name: String, _ deadline: Deadline) throws(BusError) {
-    _ = try result(of: busCall("StartServiceByName", [.string(name), .uint32(0)]), deadline)
+    _ = try result(
+      of: busCall("StartServiceByName", [.string(name), .uint32(0)], reply: .values("u")),
+      deadline)
   }
 }

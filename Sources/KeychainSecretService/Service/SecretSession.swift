@@ -15,8 +15,8 @@ final class SecretSession: @unchecked Sendable {
 
   /// Agrees on a key with the provider of a unique name.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
-  ///   ``KeychainError/Code/timedOut``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``, ``KeychainError/Code/timedOut``,
+  ///   ``KeychainError/Code/refused`` if the key would be none, or ``KeychainError/Code/inputOutput``.
   init(_ bus: BusConnection, _ owner: String, _ deadline: Deadline) throws(KeychainError) {
     library = bus.library
     let functions = library.functions
@@ -25,9 +25,13 @@ final class SecretSession: @unchecked Sendable {
       let service = unsafe clibsecret_service_new(
         library.table, Self.type(library), bus.pointer, owner, deadline.milliseconds, &error)
     else { throw unsafe Self.failure(error, bus.library) }
-    guard unsafe functions.secret_service_ensure_session_sync(service, nil, &error) != 0 else {
+    var isOpen = false
+    let problem = SessionNegotiation.problem(bus) {
+      isOpen = unsafe functions.secret_service_ensure_session_sync(service, nil, &error) != 0
+    }
+    guard isOpen, problem == nil else {
       unsafe functions.g_object_unref(UnsafeMutableRawPointer(service))
-      throw unsafe Self.failure(error, bus.library)
+      throw unsafe Self.failure(error, bus.library, problem)
     }
     unsafe self.service = service
     let algorithms = unsafe functions.secret_service_get_session_algorithms(service)
@@ -82,7 +86,7 @@ final class SecretSession: @unchecked Sendable {
   /// Decrypts a secret; `nil` if it was not encrypted for it.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
-    guard
+    guard isForThisSession(secret),
       let value = unsafe functions.secret_service_decode_dbus_secret(service, secret.pointer)
     else { return nil }
     defer { unsafe functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
@@ -96,12 +100,35 @@ final class SecretSession: @unchecked Sendable {
     }
   }
 
+  /// Whether a secret can be one of this session, by its parts: path, initialisation vector, value in
+  /// whole blocks, and what the value is.
+  private func isForThisSession(_ secret: VariantReference) -> Bool {
+    guard let session = secret.child(0)?.text, let vector = secret.child(1)?.count,
+      let value = secret.child(2)?.count
+    else { return false }
+    return session == path && vector == Self.blockCount && value > 0
+      && value % Self.blockCount == 0 && value <= Self.maximumValueCount
+  }
+
+  private static let blockCount = 16
+
+  /// No secret of ours, encrypted and in base64, is longer.
+  private static let maximumValueCount = 2 * Credential.maximumSecretCount
+
   private static let noMemory = KeychainError(
     .insufficientMemory, "there is not enough memory to hold a secret")
 
-  private static func failure(_ error: OpaquePointer?, _ library: Libsecret) -> KeychainError {
-    switch unsafe BusError(taking: error, library) {
-    case .timedOut: .timedOut
+  private static func failure(
+    _ error: OpaquePointer?, _ library: Libsecret, _ problem: SessionNegotiation.Problem? = nil
+  ) -> KeychainError {
+    switch (unsafe BusError(taking: error, library), problem) {
+    case (_, .key):
+      KeychainError(
+        .refused,
+        "the desktop keyring offers a key by which everybody on the session bus could read secrets",
+        recovery: "use another program for the desktop keyring, or the vault")
+    case (_, .type): KeychainError(.unexpectedType)
+    case (.timedOut, nil): .timedOut
     default:
       KeychainError(
         .noStore, "the desktop keyring opens no session for secrets",

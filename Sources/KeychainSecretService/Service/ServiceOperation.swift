@@ -5,7 +5,12 @@ internal import KeychainSecrets
 final class ServiceOperation {
   let connection: SecretServiceConnection
   let configuration: SecretServiceStore.Configuration
+
+  /// The deadline of the next messages.
   private(set) var deadline: Deadline
+
+  /// The end of what may be given to one call about many items.
+  private var limit: Deadline
 
   /// What went wrong on the bus, if something did.
   private(set) var failure: BusError?
@@ -20,10 +25,27 @@ final class ServiceOperation {
     self.connection = connection
     self.configuration = configuration
     self.deadline = deadline
+    limit = deadline.later(by: configuration.deadline)
   }
 
-  /// Gives the time back that a person took.
-  func restartDeadline() { deadline = Deadline(after: configuration.deadline) }
+  /// Gives the time back that a person or another writer took.
+  func restartDeadline() {
+    deadline = Deadline(after: configuration.deadline)
+    limit = deadline.later(by: configuration.deadline)
+  }
+
+  /// Gives more time for more items, twice that of a call in all: a provider must not take any time that
+  /// it wants by telling of many.
+  func extendDeadline() {
+    deadline = Deadline(after: configuration.deadline).earlier(than: limit)
+  }
+
+  /// Gives the time back that the caller has taken since a moment.
+  func giveBackTime(since start: ContinuousClock.Instant) {
+    let taken = start.duration(to: .now)
+    deadline = deadline.later(by: taken)
+    limit = limit.later(by: taken)
+  }
 
   func results(of calls: [BusCall]) -> [Result<BusValue, BusError>] {
     let results = connection.bus.results(of: calls, deadline)
@@ -31,8 +53,7 @@ final class ServiceOperation {
     return results
   }
 
-  /// Makes any number of calls, many at a time, each batch with a deadline of its own: a large keyring
-  /// takes longer than a single call may.
+  /// Makes any number of calls, many at a time; a large keyring takes longer than a single call may.
   ///
   /// A bus limits how many calls may wait for answers. What it refused is asked again, as the others have
   /// been answered by then.
@@ -51,7 +72,7 @@ final class ServiceOperation {
       let refused = zip(batch, results).filter { $0.1.error == .limitExceeded }.map(\.0)
       guard refused.first != first else { throw KeychainError(.limitExceeded) }
       open = refused + open.dropFirst(batch.count)
-      if !open.isEmpty { restartDeadline() }
+      if !open.isEmpty { extendDeadline() }
     }
     return answers
   }
@@ -95,29 +116,39 @@ extension ServiceOperation {
   private static let properties = "org.freedesktop.DBus.Properties"
 
   func call(
-    _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = []
+    _ path: String, _ interface: String, _ method: String, _ arguments: [BusValue] = [],
+    reply: BusType
   ) -> BusCall {
     BusCall(
       destination: connection.owner, path: path, interface: interface, method: method,
-      arguments: arguments)
+      arguments: arguments, reply: reply)
   }
 
-  func service(_ method: String, _ arguments: [BusValue]) -> BusCall {
-    call(Self.servicePath, Self.serviceInterface, method, arguments)
+  func service(_ method: String, _ arguments: [BusValue], reply: BusType) -> BusCall {
+    call(Self.servicePath, Self.serviceInterface, method, arguments, reply: reply)
   }
 
-  func getProperty(_ path: String, _ interface: String, _ name: String) -> BusCall {
-    call(path, Self.properties, "Get", [.string(interface), .string(name)])
+  /// Asks for a property of a type.
+  func getProperty(
+    _ path: String, _ interface: String, _ name: String, _ type: String
+  ) -> BusCall {
+    call(
+      path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
   }
 
-  func getProperties(_ path: String, _ interface: String) -> BusCall {
-    call(path, Self.properties, "GetAll", [.string(interface)])
+  /// Asks for the properties of an item.
+  func getProperties(ofItem path: String) -> BusCall {
+    call(
+      path, Self.properties, "GetAll", [.string(Self.itemInterface)],
+      reply: .properties(
+        required: ["Attributes": "a{ss}"],
+        optional: ["Created": "t", "Label": "s", "Locked": "b", "Modified": "t"]))
   }
 
   func setProperty(_ path: String, _ name: String, _ value: BusValue) -> BusCall {
     call(
       path, Self.properties, "Set",
-      [.string(Self.itemInterface), .string(name), .variant(value)])
+      [.string(Self.itemInterface), .string(name), .variant(value)], reply: .nothing)
   }
 }
 
@@ -131,6 +162,16 @@ extension KeychainError {
       self.init(
         .refused, "the session bus does not let this program use the desktop keyring",
         recovery: "allow it in the sandbox or policy of this program, or use the vault")
+    case .unexpectedType:
+      self.init(
+        .inputOutput,
+        "the desktop keyring gave an answer that is none by the Secret Service's rules",
+        recovery: "start its program again or update it, or use the vault")
+    case .tooManyElements: self = .tooManyItems
+    case .noSession:
+      self.init(
+        .inputOutput, "the desktop keyring gave a secret that cannot be decrypted",
+        recovery: "start its program again, or use the vault")
     case .remote(let name) where !error.endsConnection:
       self.init(.inputOutput, "the desktop keyring answered with an error: \(name)")
     default:
@@ -139,6 +180,12 @@ extension KeychainError {
         recovery: "start it again, or use the vault")
     }
   }
+
+  static let tooManyItems = KeychainError(
+    .refused,
+    "the desktop keyring lists more than \(SecretServiceStore.maximumItemCount) items, "
+      + "which takes too long to read",
+    recovery: "remove items at the desktop, or use another collection or the vault")
 
   static let lockedKeyring = KeychainError(
     .locked, "the desktop keyring is locked",

@@ -1,0 +1,96 @@
+internal import CLibsecret
+internal import Synchronization
+
+/// Looks at the replies to `OpenSession` before libsecret gets them.
+///
+/// libsecret agrees on a key by itself: it takes any number for a provider's public key, and takes a reply
+/// apart without comparing all of its type. It uses our connection, whose filter sees what it asks and what
+/// is answered; a reply that it must not get becomes an error.
+@safe
+enum SessionNegotiation {
+  /// Why libsecret must not get a reply.
+  enum Problem {
+    /// Others could compute the key that it leads to.
+    case key
+
+    /// It is of another type.
+    case type
+  }
+
+  /// What was seen on a connection.
+  private struct Watch {
+    var calls: Set<UInt32> = []
+    var problem: Problem?
+  }
+
+  /// A filter may be running when it is removed, so it has no data of its own.
+  private static let watches = Mutex<[UInt: Watch]>([:])
+
+  /// Looks at the replies while `body` runs, and returns what was wrong with one.
+  static func problem(_ bus: BusConnection, during body: () -> Void) -> Problem? {
+    let functions = bus.library.functions
+    let connection = unsafe UInt(bitPattern: bus.pointer)
+    watches.withLock { $0[connection] = Watch() }
+    let filter = unsafe functions.g_dbus_connection_add_filter(
+      bus.pointer,
+      { connection, message, isIncoming, _ in
+        guard let connection = unsafe connection, let message = unsafe message else { return nil }
+        let key = UInt(bitPattern: connection)
+        return unsafe isIncoming != 0
+          ? SessionNegotiation.checked(message, key) : SessionNegotiation.noted(message, key)
+      }, nil, nil)
+    body()
+    unsafe functions.g_dbus_connection_remove_filter(bus.pointer, filter)
+    return watches.withLock { $0.removeValue(forKey: connection) }?.problem
+  }
+
+  /// Remembers a call that leaves, if it is one that opens a session.
+  private static func noted(_ message: OpaquePointer, _ connection: UInt) -> OpaquePointer? {
+    guard let functions = try? Libsecret.shared().functions,
+      unsafe functions.g_dbus_message_get_message_type(message)
+        == UInt32(CLIBSECRET_MESSAGE_METHOD_CALL),
+      let member = unsafe functions.g_dbus_message_get_member(message),
+      unsafe String(cString: member) == "OpenSession"
+    else { return unsafe message }
+    let number = unsafe functions.g_dbus_message_get_serial(message)
+    watches.withLock { _ = $0[connection]?.calls.insert(number) }
+    return unsafe message
+  }
+
+  /// Looks at a message that arrives; returns it, or an error in its place.
+  private static func checked(_ message: OpaquePointer, _ connection: UInt) -> OpaquePointer? {
+    guard let library = try? Libsecret.shared() else { return unsafe message }
+    let functions = library.functions
+    let number = unsafe functions.g_dbus_message_get_reply_serial(message)
+    guard watches.withLock({ $0[connection]?.calls.contains(number) ?? false }),
+      unsafe functions.g_dbus_message_get_message_type(message)
+        == UInt32(CLIBSECRET_MESSAGE_METHOD_RETURN),
+      let problem = unsafe problem(of: functions.g_dbus_message_get_body(message), library)
+    else { return unsafe message }
+    watches.withLock { $0[connection]?.problem = problem }
+    defer { unsafe functions.g_object_unref(UnsafeMutableRawPointer(message)) }
+    // What arrives cannot be changed.
+    guard let error = unsafe functions.g_dbus_message_copy(message, nil) else { return nil }
+    unsafe functions.g_dbus_message_set_message_type(error, UInt32(CLIBSECRET_MESSAGE_ERROR))
+    unsafe functions.g_dbus_message_set_error_name(error, "org.prephirences.Error.UnusableSession")
+    unsafe functions.g_dbus_message_set_body(error, nil)
+    return unsafe error
+  }
+
+  /// What is wrong with a reply; `nil` if nothing is.
+  private static func problem(of body: OpaquePointer?, _ library: Libsecret) -> Problem? {
+    guard let body = unsafe body, let kept = unsafe library.functions.g_variant_ref(body) else {
+      return .type
+    }
+    let reply = unsafe VariantReference(taking: kept, library)
+    guard reply.type == "(vo)", let output = reply.child(0)?.held else { return .type }
+    switch output.type {
+    case "ay":
+      guard output.count <= SessionPublicKey.maximumCount else { return .key }
+      return SessionPublicKey.isSound(output.bytes) ? nil : .key
+    // That of a session without encryption, which is refused later.
+    case "s": return nil
+    default: return .type
+    }
+  }
+}
