@@ -49,14 +49,20 @@ struct MovingTests {
     try other.finish()
   }
 
+  /// Expects what a program reads.
+  private static func expect(_ account: String, _ text: String?, _ store: AutomaticStore) throws {
+    let found = try store.text(account)
+    #expect(found == text)
+  }
+
   @Test func aSetIsNotHiddenByTheMove() throws {
-    try move(before: { try $0.put("a", "new") }) { #expect(try $0.text("a") == "new") }
+    try move(before: { try $0.put("a", "new") }) { try Self.expect("a", "new", $0) }
     #expect(try program.text("a") == "new")
     #expect(try program.vault.search(CredentialQuery()).credentials.isEmpty)
   }
 
   @Test func aNewCredentialIsNotHiddenByTheMove() throws {
-    try move(before: { try $0.put("b", "new") }) { #expect(try $0.text("b") == "new") }
+    try move(before: { try $0.put("b", "new") }) { try Self.expect("b", "new", $0) }
     #expect(try program.text("b") == "new")
     #expect(try program.text("a") == "old")
   }
@@ -70,7 +76,7 @@ struct MovingTests {
 
   @Test func aRemovalIsNotUndone() throws {
     let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
-    try move(before: { _ = try $0.remove(identity) }) { #expect(try $0.text("a") == nil) }
+    try move(before: { _ = try $0.remove(identity) }) { try Self.expect("a", nil, $0) }
     #expect(try program.text("a") == nil)
   }
 
@@ -78,7 +84,7 @@ struct MovingTests {
     let old = CredentialIdentity.genericPassword(service: "test", account: "a")
     let new = CredentialIdentity.genericPassword(service: "test", account: "b")
     try move(before: { _ = try $0.rename(old, to: new, expectedVersion: nil) }) {
-      #expect(try $0.text("b") == "old")
+      try Self.expect("b", "old", $0)
     }
     #expect(try program.text("a") == nil)
     #expect(try program.text("b") == "old")
