@@ -47,6 +47,16 @@ final class StoreChooser: Sendable {
     try settled(service) ?? automaticDecision()
   }
 
+  /// The same, without waiting for a provider of the desktop keyring: that is put off.
+  func decision(
+    for service: ServiceName, postponing question: PostponedQuestion
+  ) throws(KeychainError) -> StoreDecision {
+    if let decision = try settled(service) { return decision }
+    // Another thread may be looking at the provider.
+    if let decision = automatic.withLockIfAvailable({ $0 }) ?? nil { return decision }
+    throw question.postpone { [self] in _ = automaticDecision() }
+  }
+
   /// The store that a service has, or that was chosen for it; `nil` if nothing is settled yet.
   func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
     if let explicit = try explicit() { return explicit }

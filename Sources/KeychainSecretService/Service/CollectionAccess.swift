@@ -85,7 +85,7 @@ extension ServiceOperation {
         ])
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    if prompt != "/" { _ = try run(prompt: prompt, .dialog, ifDenied: noCollection) }
+    if prompt != "/" { _ = try run(prompt: prompt, .collection, ifDenied: noCollection) }
   }
 
   /// Unlocks collections or items, which may take a question.
@@ -103,6 +103,6 @@ extension ServiceOperation {
       guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
       return
     }
-    _ = try run(prompt: prompt, .dialog, ifDenied: .lockedKeyring)
+    _ = try run(prompt: prompt, .collection, ifDenied: .lockedKeyring)
   }
 }

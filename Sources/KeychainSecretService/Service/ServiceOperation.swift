@@ -7,6 +7,9 @@ final class ServiceOperation {
   let configuration: SecretServiceStore.Configuration
   private(set) var deadline: Deadline
 
+  /// Gets the questions about the collection, where they must not be asked now.
+  let question: PostponedQuestion?
+
   /// What went wrong on the bus, if something did.
   private(set) var failure: BusError?
 
@@ -15,8 +18,9 @@ final class ServiceOperation {
 
   init(
     _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
-    _ deadline: Deadline
+    _ deadline: Deadline, _ question: PostponedQuestion? = nil
   ) {
+    self.question = question
     self.connection = connection
     self.configuration = configuration
     self.deadline = deadline
