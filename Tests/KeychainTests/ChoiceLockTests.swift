@@ -96,8 +96,8 @@ struct ChoiceLockTests {
   /// In `/proc` nobody can make anything, whoever runs the test.
   @Test func whereNothingCanBeMadeThereIsNone() throws {
     let lock = ChoiceLock(environment: VaultEnvironment(["XDG_STATE_HOME": "/proc/nowhere"]))
-    let held = try lock.shared(within: .zero)
-    #expect(held == nil)
+    let isHeld = try lock.shared(within: .zero) != nil
+    #expect(!isHeld)
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
   }
 
