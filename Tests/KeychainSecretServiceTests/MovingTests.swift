@@ -94,16 +94,18 @@ struct MovingTests {
   @Test func nothingIsLostToAndFro() throws {
     let hasEnded = Mutex(false)
     let writers = (0..<4).map { number in
-      OtherProgram(program, [
-        { store in
-          var count = 0
-          while !hasEnded.withLock({ $0 }) {
-            count += 1
-            try store.put("writer \(number)", "\(count)")
-            try Self.expect("writer \(number)", "\(count)", store)
+      OtherProgram(
+        program,
+        [
+          { store in
+            var count = 0
+            while !hasEnded.withLock({ $0 }) {
+              count += 1
+              try store.put("writer \(number)", "\(count)")
+              try Self.expect("writer \(number)", "\(count)", store)
+            }
           }
-        }
-      ])
+        ])
     }
     for writer in writers { writer.begin() }
     for _ in 0..<5 {

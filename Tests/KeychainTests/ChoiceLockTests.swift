@@ -56,9 +56,7 @@ struct ChoiceLockTests {
     let holders = Holders(lock, count: 8, staysHeld: false)
     holders.start()
     holders.waitUntilHeld()
-    let start = ContinuousClock.now
     _ = try lock.exclusive(within: Self.patience)
-    print("granted after \(ContinuousClock.now - start), beside \(holders.rounds) rounds")
     holders.end()
   }
 

@@ -30,7 +30,6 @@ struct MigrationRun {
     self.progress = progress
   }
 
-
   /// Makes sure of both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
     if let vault = source as? Vault { try vault.requireReadableAndIntact() }

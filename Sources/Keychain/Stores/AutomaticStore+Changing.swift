@@ -25,7 +25,8 @@ extension AutomaticStore {
     do throws(KeychainError) {
       return try change.run(body)
     } catch {
-      throw change.decision.map { error.explained(by: $0, "the credentials of \(service)") } ?? error
+      throw change.decision.map { error.explained(by: $0, "the credentials of \(service)") }
+        ?? error
     }
   }
 

@@ -38,7 +38,11 @@ extension AutomaticStore {
       return
     }
     var own = StoreDecision(place: decision.place, reason: .record)
-    if let found = try chooser.settled(service) { own = found } else { own = try settle(own, service) }
+    if let found = try chooser.settled(service) {
+      own = found
+    } else {
+      own = try settle(own, service)
+    }
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
 

@@ -11,6 +11,9 @@ final class StoreChooser: Sendable {
   private let keyring: SecretServiceStore
   private let automatic = Mutex<StoreDecision?>(nil)
 
+  /// Held while the desktop is looked at, which can take its time.
+  private let deciding = Mutex(())
+
   init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore)
   {
     self.configuration = configuration
@@ -52,8 +55,7 @@ final class StoreChooser: Sendable {
     for service: ServiceName, postponing question: PostponedQuestion
   ) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
-    // Another thread may be looking at the provider.
-    if let decision = automatic.withLockIfAvailable({ $0 }) ?? nil { return decision }
+    if let decision = automatic.withLock({ $0 }) { return decision }
     throw question.postpone { [self] in _ = automaticDecision() }
   }
 
@@ -80,10 +82,11 @@ final class StoreChooser: Sendable {
 
   /// The store of services that have none yet; decided once, as a process must not change its mind.
   func automaticDecision() -> StoreDecision {
-    automatic.withLock { decision in
-      let made = decision ?? decide()
-      decision = made
-      return made
+    deciding.withLock { _ in
+      if let decision = automatic.withLock({ $0 }) { return decision }
+      let decision = decide()
+      automatic.withLock { $0 = decision }
+      return decision
     }
   }
 
