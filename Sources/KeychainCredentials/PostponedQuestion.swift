@@ -5,6 +5,7 @@ package protocol PostponingStore: CredentialStore {
   /// Returns this store for operations that must not wait for a person, or work for long.
   ///
   /// - Parameter question: Gets what an operation would have to wait for; the operation then fails.
+  /// - Returns: The store, which shares everything else with this one.
   func postponing(_ question: PostponedQuestion) -> any CredentialStore
 }
 

@@ -11,6 +11,9 @@ extension AutomaticStore {
   ///   - service: The service or server.
   ///   - accessibility: That of the credential, if it may be the first of the service.
   ///   - body: Makes the change; it is called again if something had to be asked first.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``KeychainError`` with ``KeychainError/Code/busy`` if a migration takes
+  ///   too long.
   func changing<Result>(
     _ service: ServiceName, adding accessibility: Accessibility? = nil,
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result

@@ -103,7 +103,9 @@ extension AutomaticStore {
     /// How the desktop keyring is used, and the collection for what is new.
     public var secretService: SecretServiceStore.Configuration
 
-    /// Is told what a person should know, such as which store a service got. It must not use the store.
+    /// Is told what a person should know, such as which store a service got.
+    ///
+    /// It must not use the store.
     public var notice: (@Sendable (Notice) -> Void)?
 
     /// Whether the vault's path is what its host uses where nothing else is said, and so chooses nothing

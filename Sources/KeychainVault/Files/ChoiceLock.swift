@@ -55,6 +55,7 @@ package final class ChoiceLock: Sendable {
   /// Takes the lock alone.
   ///
   /// - Parameter time: How long to wait for writers.
+  /// - Returns: The lock.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if one of them holds it for longer, or
   ///   ``KeychainError/Code/inputOutput``.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
