@@ -45,9 +45,12 @@ def set_and_read(home: Home, end: float, stop: threading.Event) -> int:
 
 def move_to_and_fro(home: Home, stop: threading.Event) -> int:
   count = 0
-  while not stop.is_set():
-    home.run(*(TO_VAULT if count % 2 else TO_KEYRING), *PATIENT)
-    count += 1
+  try:
+    while not stop.is_set():
+      home.run(*(TO_VAULT if count % 2 else TO_KEYRING), *PATIENT)
+      count += 1
+  finally:
+    stop.set()
   return count
 
 
@@ -59,6 +62,7 @@ def run_loop(home: Home) -> tuple[int, int]:
     stop = threading.Event()
     moving = threads.submit(move_to_and_fro, home, stop)
     sets = set_and_read(home, time.monotonic() + SECONDS, stop)
+    print(f"{sets} values set and read back")
     moves = moving.result()
     assert home.get("other", "--service", "s") == b"stays"
     assert len(home.run("list", "--service", "s", "--json").json) == 2
