@@ -34,6 +34,7 @@ public final class SecretServiceStore: CredentialStore {
   public static let maximumItemCount = 50_000
 
   let watch: ChangeWatch
+  private let question: PostponedQuestion?
 
   /// Makes a handle; nothing is connected before the first use.
   ///
@@ -41,6 +42,14 @@ public final class SecretServiceStore: CredentialStore {
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     watch = ChangeWatch(configuration)
+    question = nil
+  }
+
+  /// Makes a second handle that shares its observers with another, and puts its questions off.
+  private init(_ store: SecretServiceStore, _ question: PostponedQuestion) {
+    configuration = store.configuration
+    watch = store.watch
+    self.question = question
   }
 
   /// Runs an operation on the connection of the process.
@@ -53,7 +62,8 @@ public final class SecretServiceStore: CredentialStore {
     let address = try BusAddress(environment: configuration.environment)
     let slot = ConnectionPool.slot(for: address)
     let deadline = Deadline(after: configuration.deadline)
-    let first = ServiceOperation(try slot.connect(deadline), configuration, deadline)
+    let first = ServiceOperation(
+      try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(first)
     } catch {
@@ -61,12 +71,23 @@ public final class SecretServiceStore: CredentialStore {
       slot.drop(first.connection)
       guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
     }
-    let second = ServiceOperation(try slot.connect(deadline), configuration, deadline)
+    let second = ServiceOperation(
+      try slot.connect(deadline), configuration, deadline, question)
     do throws(KeychainError) {
       return try body(second)
     } catch {
       if second.failure?.endsConnection ?? false { slot.drop(second.connection) }
       throw error
     }
+  }
+}
+
+extension SecretServiceStore: PostponingStore {
+  /// Returns this store for operations that neither unlock nor make the collection by a question; see the
+  /// protocol.
+  ///
+  /// The one question that is part of a change itself stays: some providers ask before they remove an item.
+  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
+    SecretServiceStore(self, question)
   }
 }

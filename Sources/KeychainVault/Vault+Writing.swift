@@ -145,6 +145,9 @@ extension Vault {
   /// Begins an operation that makes the vault if there is none.
   func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
+    if let postponed, hasUnlockSource {
+      throw postponed.postpone { [self] () throws(KeychainError) in try createForFirstWrite() }
+    }
     try createForFirstWrite()
     return try existingSession()
   }

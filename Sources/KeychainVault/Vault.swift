@@ -23,17 +23,30 @@ public final class Vault: CredentialStore {
   let file: VaultFile
   let unlocker: Unlocker
   let observers: VaultObservers
-  let knownHead = KnownHead()
+  let knownHead: KnownHead
+  let postponed: PostponedUnlocking?
 
   /// Makes a handle; nothing is read or made before the first use.
   ///
   /// - Parameter configuration: Where the vault lies and how it is opened.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    knownHead = KnownHead()
+    postponed = nil
     file = VaultFile(configuration)
     unlocker = Unlocker(configuration)
     observers = VaultObservers(
       configuration, file: file, unlocker: unlocker, knownHead: knownHead)
+  }
+
+  /// Makes a second handle that shares everything with another, and puts its questions off.
+  init(_ vault: Vault, _ postponed: PostponedUnlocking) {
+    configuration = vault.configuration
+    file = vault.file
+    unlocker = vault.unlocker
+    observers = vault.observers
+    knownHead = vault.knownHead
+    self.postponed = postponed
   }
 
   /// Returns the real path of the vault, whether it exists or not.
@@ -64,6 +77,6 @@ public final class Vault: CredentialStore {
   func session(_ opened: VaultFile.Opened, _ deadline: Deadline) -> VaultSession {
     VaultSession(
       opened: opened, unlocker: unlocker, knownHead: knownHead, deadline: deadline,
-      notice: configuration.notice)
+      notice: configuration.notice, postponed: postponed)
   }
 }

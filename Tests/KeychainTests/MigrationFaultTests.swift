@@ -68,7 +68,7 @@ struct MigrationFaultTests {
       #expect(try isDone || scene.target.texts() == expected, "call \(moment)")
       #expect(try scene.source.texts().isEmpty)
     }
-    #expect(number > 12)
+    #expect(number > 10)
   }
 
   @Test func whatOthersRemoveMeanwhileIsGone() throws {

@@ -9,6 +9,11 @@ public import KeychainVault
 /// source, each item under the version that was copied. Killed at any point and run again, a migration
 /// goes on where it stopped: what is in the target already, and the same, is left as it is.
 ///
+/// Everything is copied while other programs go on. Then the lock of the choice of store is held alone, for
+/// as long as it takes to copy what has changed meanwhile, and to let the services change over: programs
+/// that write through an ``AutomaticStore`` wait, and find the target afterwards. What is written to the
+/// source past the choice after that stays there, and is reported.
+///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
 /// migration.removesSource = true
@@ -31,6 +36,8 @@ public struct CredentialMigration: Sendable {
   public var accessGroup: String?
 
   /// Whether credentials that the target has already, and that differ, are replaced.
+  ///
+  /// What is newer in the target stays where the service has the target for its store already.
   public var isOverwriting = false
 
   /// Whether credentials that other programs stored in the source are copied, too.
@@ -53,9 +60,18 @@ public struct CredentialMigration: Sendable {
   /// The identity names the service or server; its account is empty.
   package var whenComplete: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
 
+  /// Tells whether the target is the store of a service or server already.
+  package var isChosen: (@Sendable (CredentialIdentity) throws(KeychainError) -> Bool)?
+
   package var environment = VaultEnvironment.process
 
+  /// How long to wait for programs that are writing.
+  package var deadline = Vault.Configuration().deadline
+
   /// Describes a migration of everything.
+  ///
+  /// Neither end can be an ``AutomaticStore``: it is its choice that a migration changes. Use
+  /// ``AutomaticStore/migration(from:to:)``, or the store at one of its places.
   ///
   /// - Parameters:
   ///   - source: Where the credentials are.
@@ -69,18 +85,21 @@ public struct CredentialMigration: Sendable {
   ///
   /// A vault that is the source is verified first. What must not leave the machine, what differs in the
   /// target, and what one of the stores refuses stays where it is, and so does the service that it
-  /// belongs to; everything else goes on. What others write to the source meanwhile is copied as well.
+  /// belongs to; everything else goes on. What others write to the source before its services change over
+  /// is copied as well; what they write there later is among the obstacles.
   ///
   /// - Parameter progress: Is told now and then how far the work has come.
   /// - Returns: What became of the credentials.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is, before
   ///   anything was changed, ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a vault is
-  ///   not intact, or ``KeychainError/Code/busy`` if another migration runs or the source keeps changing.
-  ///   What was copied by then stays, and the next run finds it.
+  ///   not intact, ``KeychainError/Code/invalidArgument`` if an end is an ``AutomaticStore``, or
+  ///   ``KeychainError/Code/busy`` if another migration runs, a program does not stop writing, or the
+  ///   source keeps changing past the choice. What was copied by then stays, and the next run finds it.
   @discardableResult
   public func run(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> MigrationReport {
+    try checkEnds()
     let lock = try StateLock("migration.lock", environment: environment)
     defer { extendLifetime(lock) }
     var run = MigrationRun(self, progress: progress)
@@ -96,8 +115,17 @@ public struct CredentialMigration: Sendable {
   public func rehearse(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> MigrationReport {
+    try checkEnds()
     var run = MigrationRun(self, isDryRun: true, progress: progress)
     try run.begin()
     return try run.rehearse()
+  }
+
+  /// What writes through the choice would wait for a lock that the migration holds.
+  private func checkEnds() throws(KeychainError) {
+    guard source is AutomaticStore || target is AutomaticStore else { return }
+    throw KeychainError(
+      .invalidArgument, "a migration is between two stores, and not through the choice of store",
+      recovery: "use AutomaticStore.migration(from:to:)")
   }
 }

@@ -26,6 +26,20 @@ extension KeychainError {
       recovery: "remove the one that is out of date, or overwrite that of the target")
   }
 
+  static func isOutOfDate(_ found: Credential) -> Self {
+    Self(
+      .refused, "the target has a newer \(found.identity), which programs use",
+      recovery: "remove the older one from the source with `prefs keychain delete` and --store")
+  }
+
+  static func cameLate(_ credential: Credential) -> Self {
+    Self(
+      .versionConflict,
+      "\(credential.identity) was written to the source when its service had left it",
+      recovery: "compare it with the one of the target, and remove what is out of date with "
+        + "`prefs keychain delete` and --store")
+  }
+
   static func cameBackChanged(_ identity: CredentialIdentity) -> Self {
     Self(
       .damaged, "\(identity) did not come back from the target as it was stored",

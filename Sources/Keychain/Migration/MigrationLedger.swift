@@ -7,6 +7,9 @@ struct MigrationLedger {
     var sourceVersion: UInt64
     var targetVersion: UInt64
     var outcome: Outcome
+
+    /// Whether this run wrote the version that is in the target.
+    var isOurs: Bool
     var isInSource = true
   }
 
@@ -57,11 +60,15 @@ struct MigrationLedger {
   mutating func note(
     _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
   ) {
-    let before = entries[identity]?.outcome
+    let before = entries[identity]
+    // Another program may have written the same.
+    let wasOurs = before.map { $0.isOurs && $0.targetVersion == target } ?? false
     entries[identity] = Entry(
       sourceVersion: source, targetVersion: target,
       // What this run has added remains an addition, however often it changes.
-      outcome: before == .added || outcome == .unchanged ? before ?? outcome : outcome)
+      outcome: before?.outcome == .added || outcome == .unchanged
+        ? before?.outcome ?? outcome : outcome,
+      isOurs: outcome != .unchanged || wasOurs)
     staying[identity] = nil
     inTarget.insert(identity)
   }

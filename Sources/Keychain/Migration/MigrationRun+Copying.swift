@@ -55,11 +55,20 @@ extension MigrationRun {
   ) throws(KeychainError) {
     let identity = original.credential.identity
     let isUnchanged = ledger.entries[identity]?.targetVersion == found.version
+    if !isUnchanged, try isNewer(found, than: original.credential) { throw .isOutOfDate(found) }
     guard isUnchanged || migration.isOverwriting else { throw .differs(found) }
     // Another program's item stays beside ours.
     let version = try write(
       original, found.isOfOtherProgram ? .addOrReplace : .replace(version: found.version))
     ledger.note(.replaced, identity, source: original.credential.version, target: version)
+  }
+
+  /// Whether programs use what the target has, and wrote it later.
+  private func isNewer(
+    _ found: Credential, than original: Credential
+  ) throws(KeychainError) -> Bool {
+    guard !found.isOfOtherProgram, found.modified > original.modified else { return false }
+    return try migration.isChosen?(found.identity.service) ?? false
   }
 
   /// Writes a credential to the target, and reads it back.
@@ -89,13 +98,15 @@ extension MigrationRun {
 }
 
 extension MigrationRun {
-  /// Removes from the target what this run has copied and somebody else has removed from the source since.
+  /// Removes from the target what this run has written and somebody else has removed from the source since.
+  ///
+  /// Only before its service changes over: then the target is where credentials are removed.
   mutating func withdraw(allBut listed: [Credential]) throws(KeychainError) {
     let names = Set(listed.map(\.identity))
     for identity in ledger.expected where !names.contains(identity) {
       // What a listing lacks may be damaged.
       guard try source.credential(for: identity) == nil else { continue }
-      if let entry = ledger.entries[identity], entry.outcome == .added {
+      if let entry = ledger.entries[identity], entry.isOurs {
         _ = try remove(identity, version: entry.targetVersion, from: target)
       }
       ledger.forget(identity)

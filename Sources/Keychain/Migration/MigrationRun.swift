@@ -8,6 +8,10 @@ struct MigrationRun {
   var ledger = MigrationLedger()
   private(set) var report = MigrationReport()
 
+  /// The ends, which ask nothing while others wait.
+  private(set) var source: any CredentialStore
+  private(set) var target: any CredentialStore
+
   private let progress: ((VaultProgress) -> Void)?
   private var total = 0
   private var done = 0
@@ -20,12 +24,11 @@ struct MigrationRun {
     progress: ((VaultProgress) -> Void)?
   ) {
     self.migration = migration
+    source = migration.source
+    target = migration.target
     self.isDryRun = isDryRun
     self.progress = progress
   }
-
-  var source: any CredentialStore { migration.source }
-  var target: any CredentialStore { migration.target }
 
   /// Makes sure of both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
@@ -57,46 +60,79 @@ struct MigrationRun {
 
   /// Copies, lets services change over, and removes.
   mutating func move() throws(KeychainError) -> MigrationReport {
-    try judgeServices(of: try copyUntilNothingIsNew())
-    for service in report.completeServices { try migration.whenComplete?(service) }
-    // A program that had chosen the source before may have written to it in between.
-    try copyUntilNothingIsNew()
-    if migration.removesSource { try removeCopied() }
+    try copyAhead()
+    try changeOver()
+    try leaveSource()
     return finished()
   }
 
-  /// Copies everything, until a listing of the source brings nothing new.
+  /// Copies while others go on, as long as that leaves less to do.
+  private mutating func copyAhead() throws(KeychainError) {
+    var count = Int.max
+    while true {
+      let (_, newCount) = try copyWhatIsNew()
+      guard 0 < newCount, newCount < count else { return }
+      count = newCount
+    }
+  }
+
+  /// Lets services change over while nobody else writes through the choice of store.
+  private mutating func changeOver() throws(KeychainError) {
+    let choiceLock = ChoiceLock(environment: migration.environment)
+    let question = PostponedQuestion()
+    source = question.quiet(migration.source)
+    target = question.quiet(migration.target)
+    try question.answering { () throws(KeychainError) in
+      let lock = try choiceLock.exclusive(within: migration.deadline)
+      try judgeServices(of: try copyUntilNothingIsNew())
+      for service in report.completeServices { try migration.whenComplete?(service) }
+      // Before anything is removed: who reads in the source looks again.
+      try lock.beginGeneration()
+    }
+    source = migration.source
+    target = migration.target
+  }
+
+  /// Copies everything, until a listing of the source brings nothing new: others may write past the choice.
   ///
   /// - Returns: That listing.
-  @discardableResult
   private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
     for _ in 0..<Self.roundLimit {
-      let listed = try listing()
-      try withdraw(allBut: listed)
-      let new = listed.filter { !ledger.isSettled($0) }
-      guard !new.isEmpty else { return listed }
-      start(new.count)
-      for credential in new {
-        try copy(credential)
-        tell()
-      }
+      let (listed, newCount) = try copyWhatIsNew()
+      if newCount == 0 { return listed }
     }
     throw .keepsChanging
   }
 
-  /// Removes what was copied from the source, as far as its service has changed over.
-  private mutating func removeCopied() throws(KeychainError) {
-    for _ in 0..<Self.roundLimit {
-      let rest = removable(try listing())
-      guard !rest.isEmpty else { return }
-      start(rest.count)
-      for credential in rest {
-        if !ledger.isSettled(credential) { try copy(credential) }
-        if try remove(credential) { report.removedCount += 1 }
-        tell()
-      }
+  /// Copies what is new in the source.
+  ///
+  /// - Returns: What was in the source before, and how much of it was new.
+  private mutating func copyWhatIsNew() throws(KeychainError) -> ([Credential], Int) {
+    let listed = try listing()
+    try withdraw(allBut: listed)
+    let new = listed.filter { !ledger.isSettled($0) }
+    start(new.count)
+    for credential in new {
+      try copy(credential)
+      tell()
     }
-    throw .keepsChanging
+    return (listed, new.count)
+  }
+
+  /// Removes what was copied from the source, as far as its service has changed over, and notes what others
+  /// have written there since: they wrote past the choice, and nobody else knows whether it counts.
+  private mutating func leaveSource() throws(KeychainError) {
+    guard migration.removesSource else { return }
+    let rest = removable(try listing())
+    start(rest.count)
+    for credential in rest {
+      if try remove(credential) {
+        report.removedCount += 1
+      } else if !ledger.stays(credential), try source.credential(for: credential.identity) != nil {
+        ledger.note(.cameLate(credential), about: credential)
+      }
+      tell()
+    }
   }
 
   private func removable(_ listed: [Credential]) -> [Credential] {

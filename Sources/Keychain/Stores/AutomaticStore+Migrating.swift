@@ -24,8 +24,12 @@ extension AutomaticStore {
     }
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
     migration.environment = configuration.vault.environment
+    migration.deadline = configuration.vault.deadline
     migration.mayChangeOver = { [self] identity throws(KeychainError) in
       try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
+    }
+    migration.isChosen = { [records] identity throws(KeychainError) in
+      try records.place(of: ServiceName(identity)) == target
     }
     migration.whenComplete = { [self] identity throws(KeychainError) in
       try changeOver(ServiceName(identity), to: target)
@@ -53,6 +57,7 @@ extension AutomaticStore {
       guard place != .vault, try records.place(of: service) == nil, try canRecord() else { return }
       _ = try records.record(place, for: service)
     } else if try canRecord() {
+      guard try records.place(of: service) != place else { return }
       try records.move(service, to: place)
     } else if place != .vault {
       throw KeychainError(

@@ -55,6 +55,11 @@ final class StoreObserving: Sendable {
     }
   }
 
+  /// Whether somebody observes, and not this store.
+  func misses(_ place: StorePlace) -> Bool {
+    observers.withLock { $0.all.contains { $0.value.observations[place] == nil } }
+  }
+
   /// Observes a store that is used from now on.
   func use(_ place: StorePlace, _ store: AutomaticStore) {
     let missing = observers.withLock { observers in

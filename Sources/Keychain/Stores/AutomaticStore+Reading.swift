@@ -6,9 +6,9 @@ extension AutomaticStore {
   /// - Parameter identity: What names the credential.
   /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there.
+  ///   not there, or with ``KeychainError/Code/busy`` if migrations keep moving services.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    try using(decision(for: identity), identity) { store throws(KeychainError) in
+    try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.secret(for: identity)
     }
   }
@@ -19,42 +19,48 @@ extension AutomaticStore {
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-    try using(decision(for: identity), identity) { store throws(KeychainError) in
+    try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.credential(for: identity)
     }
   }
 
-  /// Calls `body` with the store of a decision; that a recorded store is missing is told as such.
+  /// Calls `body` with the store of a service; that a recorded store is missing is told as such.
   ///
-  /// If a migration has taken the service elsewhere in between, `body` is called with its new store, too:
-  /// what it read may be gone, and what it wrote must not stay behind.
-  func using<Result: ~Copyable>(
-    _ decision: StoreDecision, _ identity: CredentialIdentity,
-    _ body: (any CredentialStore) throws(KeychainError) -> Result
+  /// If a service has changed over to another store meanwhile, `body` is called again: what it was to read
+  /// may have been removed from the store that it looked at, or be out of date there.
+  func reading<Result: ~Copyable>(
+    _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let service = ServiceName(identity)
-    let later: StorePlace
-    do throws(KeychainError) {
-      let result = try body(store(at: decision.place))
-      guard let moved = try place(of: service, after: decision) else { return result }
-      later = moved
-    } catch {
-      guard let moved = try place(of: service, after: decision) else {
+    try unmoved { () throws(KeychainError) in
+      let decision = try chooser.decision(for: service)
+      do throws(KeychainError) {
+        return try body(store(at: decision.place))
+      } catch {
         throw error.explained(by: decision, "the credentials of \(service)")
       }
-      later = moved
     }
-    return try body(store(at: later))
   }
 
-  /// The place that a service has by now, if that is another one than was decided on.
-  func place(
-    of service: ServiceName, after decision: StoreDecision
-  ) throws(KeychainError) -> StorePlace? {
-    guard !decision.isExplicit, let now = try records.place(of: service), now != decision.place
-    else { return nil }
-    return now
+  /// Calls `body` until no service has changed over to another store meanwhile.
+  func unmoved<Result: ~Copyable>(
+    _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    for _ in 0..<Self.readingLimit {
+      let generation = choiceLock.generation()
+      do throws(KeychainError) {
+        let result = try body()
+        if choiceLock.generation() == generation { return result }
+      } catch {
+        if choiceLock.generation() == generation { throw error }
+      }
+    }
+    throw KeychainError(
+      .busy, "migrations keep moving credentials between the stores",
+      recovery: "try again when they have ended")
   }
+
+  /// How often migrations may end while one call reads.
+  private static let readingLimit = 20
 }
 
 extension KeychainError {

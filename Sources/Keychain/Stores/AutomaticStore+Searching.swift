@@ -7,18 +7,14 @@ extension AutomaticStore {
   ///   services have, each for its own services. If none has any yet, the one that a new service would get.
   /// - Returns: What was found. A store that could not be searched is named in
   ///   ``CredentialSearchResult/failures``.
-  /// - Throws: ``KeychainError`` if no store could be searched.
+  /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy`` if
+  ///   migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     if let explicit = try chooser.explicit() { return try store(at: explicit.place).search(query) }
     if let service = ServiceName(query) {
-      let decision = try chooser.decision(for: service)
-      do throws(KeychainError) {
-        return try store(at: decision.place).search(query)
-      } catch {
-        throw error.explained(by: decision, "the credentials of \(service)")
-      }
+      return try reading(service) { store throws(KeychainError) in try store.search(query) }
     }
-    return try searchAll(query)
+    return try unmoved { () throws(KeychainError) in try searchAll(query) }
   }
 
   /// The kinds of store that a search of a query concerns.

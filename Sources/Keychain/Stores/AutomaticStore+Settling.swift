@@ -3,15 +3,6 @@ internal import KeychainVault
 
 // How a service gets its store.
 extension AutomaticStore {
-  /// The store for a change, with a word where it is not the service's own.
-  func decisionForWriting(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
-    let decision = try chooser.decision(for: service)
-    if decision.isExplicit, let own = ownPlace(of: service), own != decision.place {
-      configuration.notice?(.differs(service, decision.place, own: own))
-    }
-    return decision
-  }
-
   /// The place of a service's credentials where another one was chosen explicitly.
   package func placePassedOver(of identity: CredentialIdentity) -> StorePlace? {
     guard let explicit = try? chooser.explicit(), let own = ownPlace(of: ServiceName(identity)),
@@ -46,13 +37,13 @@ extension AutomaticStore {
       _ = try settle(decision, service)
       return
     }
-    let own = try chooser.decision(for: service)
-    switch own.reason {
-    case .record, .vaultContents:
-      guard own.place == decision.place else { throw .otherStore(service, own.place) }
-    default:
-      _ = try settle(StoreDecision(place: decision.place, reason: .record), service)
+    var own = StoreDecision(place: decision.place, reason: .record)
+    if let found = try chooser.settled(service) {
+      own = found
+    } else {
+      own = try settle(own, service)
     }
+    guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
 
   /// What no collection of a desktop keyring can promise is refused before anything is recorded.
@@ -66,7 +57,7 @@ extension AutomaticStore {
   }
 
   /// The place that a service has by record or contents; `nil` if it has none, or none that is known.
-  private func ownPlace(of service: ServiceName) -> StorePlace? {
+  func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {
       if let place = try records.place(of: service) { return place }
       guard case .something = try vault.holding(service.query) else { return nil }

@@ -11,33 +11,19 @@ extension AutomaticStore {
   ///   - mode: Whether there must or must not be one of this identity already.
   /// - Returns: The credential as it was stored.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, or with ``KeychainError/Code/refused`` for an accessibility that it cannot promise.
+  ///   not there, with ``KeychainError/Code/refused`` for an accessibility that it cannot promise, or with
+  ///   ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
     // Before a store is recorded that would then stay empty.
     try credential.checkRules(secretCount: secret.count)
-    let identity = credential.identity
-    var decision = try decisionForWriting(ServiceName(identity))
-    if decision.reason != .record, mode.mayAdd {
-      try checkAccessibility(credential.accessibility, in: decision.place)
-      decision = try settle(decision, ServiceName(identity))
+    return try changing(
+      ServiceName(credential.identity), adding: mode.mayAdd ? credential.accessibility : nil
+    ) { _, store throws(KeychainError) in
+      try store.store(credential, secret: secret, mode: mode)
     }
-    observing.use(decision.place, self)
-    var written: (place: StorePlace, version: UInt64)?
-    let stored = try using(decision, identity) { store throws(KeychainError) in
-      guard let first = written else {
-        let stored = try store.store(credential, secret: secret, mode: mode)
-        written = (decision.place, stored.version)
-        return stored
-      }
-      // The newest is what counts, and must not be hidden in the store that the service has left.
-      let stored = try store.store(credential, secret: secret, mode: .addOrReplace)
-      _ = try? self.store(at: first.place).remove(identity, expectedVersion: first.version)
-      return stored
-    }
-    return stored
   }
 
   /// Changes a credential in the store of its service; see the protocol.
@@ -48,12 +34,12 @@ extension AutomaticStore {
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: The credential as it is now.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there.
+  ///   not there, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
-    try using(decisionForWriting(ServiceName(identity)), identity) { store throws(KeychainError) in
+    try changing(ServiceName(identity)) { _, store throws(KeychainError) in
       try store.update(identity, with: update, expectedVersion: expectedVersion)
     }
   }
@@ -66,13 +52,13 @@ extension AutomaticStore {
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: The credential as it is now.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, or with ``KeychainError/Code/refused`` if the new service has another store.
+  ///   not there, with ``KeychainError/Code/refused`` if the new service has another store, or with
+  ///   ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
-    let decision = try decisionForWriting(ServiceName(identity))
-    return try using(decision, identity) { store throws(KeychainError) in
+    try changing(ServiceName(identity)) { decision, store throws(KeychainError) in
       let service = ServiceName(newIdentity)
       if ServiceName(identity) != service {
         // Looked at first, so that renaming what is not there records nothing.
@@ -91,12 +77,12 @@ extension AutomaticStore {
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
   /// - Returns: `false` if there was none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there.
+  ///   not there, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
-    try using(decisionForWriting(ServiceName(identity)), identity) { store throws(KeychainError) in
+    try changing(ServiceName(identity)) { _, store throws(KeychainError) in
       try store.remove(identity, expectedVersion: expectedVersion)
     }
   }

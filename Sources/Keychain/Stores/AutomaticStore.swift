@@ -20,6 +20,14 @@ internal import Synchronization
 /// An explicit choice that differs from the record is followed, and tells so when it writes; the record
 /// stays. The third step is taken at most once in a process. Records outlive the last credential of their
 /// service; `prefs keychain migrate` moves a service to another store.
+///
+/// While a service moves, nothing is lost and nothing old is found. Programs that change credentials
+/// through the choice share a lock, in the state folder, over the choice and the change, which a migration
+/// holds alone for its last look and the change of the records; they wait for each other up to the
+/// vault's deadline, and then throw ``KeychainError/Code/busy``. Nobody is asked, and no passphrase
+/// hashed, under the lock. Reading takes no lock: it is done again where a service has changed over
+/// meanwhile. Whoever follows an explicit choice, or uses a ``Vault`` or ``SecretServiceStore``
+/// itself, is past the choice: what they write to a store that a service has left stays there.
 public final class AutomaticStore: CredentialStore {
   /// How the stores are opened, and who chooses between them.
   public let configuration: Configuration
@@ -28,6 +36,7 @@ public final class AutomaticStore: CredentialStore {
   public let vault: Vault
 
   let chooser: StoreChooser
+  let choiceLock: ChoiceLock
   let observing = StoreObserving()
   private let keyrings = Mutex<[SecretServiceStore.Collection: SecretServiceStore]>([:])
 
@@ -38,6 +47,7 @@ public final class AutomaticStore: CredentialStore {
     self.configuration = configuration
     vault = Vault(configuration: configuration.vault)
     let keyring = SecretServiceStore(configuration: configuration.secretService)
+    choiceLock = ChoiceLock(environment: configuration.vault.environment)
     chooser = StoreChooser(configuration, vault, keyring)
     keyrings.withLock { $0[configuration.secretService.collection] = keyring }
   }
@@ -94,6 +104,8 @@ extension AutomaticStore {
     public var secretService: SecretServiceStore.Configuration
 
     /// Is told what a person should know, such as which store a service got.
+    ///
+    /// It must not use the store.
     public var notice: (@Sendable (Notice) -> Void)?
 
     /// Whether the vault's path is what its host uses where nothing else is said, and so chooses nothing

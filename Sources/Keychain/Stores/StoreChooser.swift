@@ -11,6 +11,9 @@ final class StoreChooser: Sendable {
   private let keyring: SecretServiceStore
   private let automatic = Mutex<StoreDecision?>(nil)
 
+  /// Held while the desktop is looked at, which can take its time.
+  private let deciding = Mutex(())
+
   init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore)
   {
     self.configuration = configuration
@@ -47,6 +50,15 @@ final class StoreChooser: Sendable {
     try settled(service) ?? automaticDecision()
   }
 
+  /// The same, without waiting for a provider of the desktop keyring: that is put off.
+  func decision(
+    for service: ServiceName, postponing question: PostponedQuestion
+  ) throws(KeychainError) -> StoreDecision {
+    if let decision = try settled(service) { return decision }
+    if let decision = automatic.withLock({ $0 }) { return decision }
+    throw question.postpone { [self] in _ = automaticDecision() }
+  }
+
   /// The store that a service has, or that was chosen for it; `nil` if nothing is settled yet.
   func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
     if let explicit = try explicit() { return explicit }
@@ -70,10 +82,11 @@ final class StoreChooser: Sendable {
 
   /// The store of services that have none yet; decided once, as a process must not change its mind.
   func automaticDecision() -> StoreDecision {
-    automatic.withLock { decision in
-      let made = decision ?? decide()
-      decision = made
-      return made
+    deciding.withLock { _ in
+      if let decision = automatic.withLock({ $0 }) { return decision }
+      let decision = decide()
+      automatic.withLock { $0 = decision }
+      return decision
     }
   }
 

@@ -71,9 +71,8 @@ extension KeychainError {
     let code: Code
     if !report.damaged.isEmpty || codes.contains(.damaged) {
       code = .damaged
-    } else if codes.subtracting([.alreadyExists, .ambiguous]).isEmpty, report.otherDeviceCount == 0
-    {
-      code = codes.contains(.ambiguous) ? .ambiguous : .alreadyExists
+    } else if let conflict = Self.conflict(among: codes), report.otherDeviceCount == 0 {
+      code = conflict
     } else {
       code = .refused
     }
@@ -84,5 +83,11 @@ extension KeychainError {
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ"
         : report.obstacles.first?.reason.recovery)
+  }
+
+  /// The code of obstacles that are conflicts of names or versions; `nil` if there are others.
+  private static func conflict(among codes: Set<Code>) -> Code? {
+    let conflicts: [Code] = [.ambiguous, .alreadyExists, .versionConflict]
+    return codes.isSubset(of: conflicts) ? conflicts.first(where: codes.contains) : nil
   }
 }

@@ -91,7 +91,7 @@ extension ServiceOperation {
         ], reply: .values("oo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    if prompt != "/" { try run(prompt: prompt, .dialog, ifDenied: noCollection) }
+    if prompt != "/" { try run(prompt: prompt, .collection, ifDenied: noCollection) }
   }
 
   /// Unlocks collections or items, which may take a question.
@@ -111,6 +111,6 @@ extension ServiceOperation {
       guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
       return
     }
-    try run(prompt: prompt, .dialog, ifDenied: .lockedKeyring)
+    try run(prompt: prompt, .collection, ifDenied: .lockedKeyring)
   }
 }

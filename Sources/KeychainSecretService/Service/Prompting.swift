@@ -7,6 +7,9 @@ extension ServiceOperation {
     /// makes every new item in one.
     case silent
 
+    /// The unlocking or making of the collection, which any later operation finds done.
+    case collection
+
     /// Something that may show a dialog.
     case dialog
   }
@@ -28,6 +31,12 @@ extension ServiceOperation {
     guard kind == .silent || configuration.canPrompt else {
       dismiss(path)
       throw denied
+    }
+    if kind == .collection, let question {
+      dismiss(path)
+      throw question.postpone { [configuration] () throws(KeychainError) in
+        try SecretServiceStore(configuration: configuration).prepare()
+      }
     }
     let limit =
       configuration.canPrompt ? Deadline(after: configuration.promptDeadline) : deadline

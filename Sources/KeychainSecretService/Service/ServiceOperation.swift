@@ -12,6 +12,9 @@ final class ServiceOperation {
   /// The end of what may be given to one call about many items.
   private var limit: Deadline
 
+  /// Gets the questions about the collection, where they must not be asked now.
+  let question: PostponedQuestion?
+
   /// What went wrong on the bus, if something did.
   private(set) var failure: BusError?
 
@@ -20,8 +23,9 @@ final class ServiceOperation {
 
   init(
     _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
-    _ deadline: Deadline
+    _ deadline: Deadline, _ question: PostponedQuestion? = nil
   ) {
+    self.question = question
     self.connection = connection
     self.configuration = configuration
     self.deadline = deadline

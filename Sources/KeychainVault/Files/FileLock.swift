@@ -51,15 +51,35 @@ struct FileLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  deinit { try? descriptor.close() }
+  /// Takes over an open file, which is locked later.
+  init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  deinit {
+    // A child that was forked meanwhile has the descriptor as well, and would keep the lock.
+    flock(descriptor.rawValue, LOCK_UN)
+    try? descriptor.close()
+  }
 
   /// Locks an open file; `false` if that was not possible by the deadline.
   static func lock(
     _ descriptor: FileDescriptor, _ operation: CInt, _ deadline: Deadline
   ) -> Bool {
-    while flock(descriptor.rawValue, operation | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, !deadline.hasPassed else { return false }
+    while true {
+      guard let isLocked = try? tryLock(descriptor, operation) else { return false }
+      guard !isLocked else { return true }
+      guard !deadline.hasPassed else { return false }
       Deadline.pause()
+    }
+  }
+
+  /// Locks an open file, unless somebody is in the way.
+  static func tryLock(_ descriptor: FileDescriptor, _ operation: CInt) throws(Errno) -> Bool {
+    while flock(descriptor.rawValue, operation | LOCK_NB) != 0 {
+      switch Errno.current {
+      case .wouldBlock: return false
+      case .interrupted: continue
+      case let error: throw error
+      }
     }
     return true
   }

@@ -14,6 +14,9 @@ struct VaultSession: Sendable {
   let deadline: Deadline
   let notice: (@Sendable (Notice) -> Void)?
 
+  /// Gets what would have to be asked or hashed, where that must not be done now.
+  var postponed: PostponedUnlocking?
+
   /// What a transaction of an operation came to.
   enum Attempt<Result> {
     case done(Result, counter: UInt64, checks: VaultChecks)
@@ -93,7 +96,7 @@ struct VaultSession: Sendable {
       case .again(let needed, let head):
         requirement = max(requirement, needed)
         knownHead.value = head
-        keys = try unlocker.keys(requirement, head, path: opened.path, deadline)
+        keys = try self.keys(requirement, head)
       }
     }
     throw KeychainError(
@@ -104,8 +107,22 @@ struct VaultSession: Sendable {
   private func freshKeys(
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) -> TierKeys {
-    let head = try readHead()
-    return try unlocker.keys(requirement, head, path: opened.path, deadline)
+    try keys(requirement, readHead())
+  }
+
+  private func keys(
+    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
+  ) throws(KeychainError) -> TierKeys {
+    guard let postponed else {
+      return try unlocker.keys(requirement, head, path: opened.path, deadline)
+    }
+    let atHand = try unlocker.keysAtHand(requirement, head)
+    if let keys = atHand ?? postponed.keys(requirement, head) { return keys }
+    throw postponed.postpone { [unlocker, opened] () throws(KeychainError) in
+      try unlocker.keys(
+        requirement, head, path: opened.path,
+        Deadline(after: unlocker.configuration.deadline))
+    }
   }
 
   /// Reads the checks and slots as they are now.

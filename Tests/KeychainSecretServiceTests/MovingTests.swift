@@ -1,0 +1,161 @@
+import Foundation
+import Keychain
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVault
+import Synchronization
+import Testing
+
+@testable import KeychainSecretService
+
+/// What a program does through the choice of store while a migration is about to change it.
+@Suite("Writers while a service moves", .serialized, .timeLimit(.minutes(10)))
+struct MovingTests {
+  private static let desktop = Result { try Desktop(.gnomeKeyring) }
+  private static let keyring = StorePlace.secretService(.default)
+
+  private let desktop: Desktop
+  private let folder: HomeFolder
+
+  init() throws {
+    desktop = try Self.desktop.get()
+    folder = try HomeFolder()
+    try desktop.store().removeEverything()
+    try desktop.automaticStore(folder) { $0.choice = .vault }.put("a", "old")
+  }
+
+  private var program: AutomaticStore { desktop.automaticStore(folder) }
+
+  /// Moves everything; another program acts right before the record changes, and right after it.
+  ///
+  /// Where the program has to wait, the migration goes on after a second.
+  private func move(
+    from source: StorePlace = .vault, to target: StorePlace = keyring,
+    _ change: (inout CredentialMigration) -> Void = { _ in },
+    before: @escaping @Sendable (AutomaticStore) throws -> Void,
+    after: @escaping @Sendable (AutomaticStore) throws -> Void = { _ in }
+  ) throws {
+    let other = OtherProgram(program, [before, after])
+    var migration = try program.migration(from: source, to: target)
+    migration.removesSource = true
+    change(&migration)
+    let changeRecord = migration.whenComplete
+    migration.whenComplete = { service throws(KeychainError) in
+      other.act()
+      try changeRecord?(service)
+      other.act()
+    }
+    try migration.run()
+    try other.finish()
+  }
+
+  /// Expects what a program reads; throws, since the other program runs outside the test.
+  private static func expect(_ account: String, _ text: String?, _ store: AutomaticStore) throws {
+    let found = try store.text(account)
+    try #require(found == text, "'\(account)'")
+  }
+
+  @Test func aSetIsNotHiddenByTheMove() throws {
+    try move(before: { try $0.put("a", "new") }) { try Self.expect("a", "new", $0) }
+    #expect(try program.text("a") == "new")
+    #expect(try program.vault.search(CredentialQuery()).credentials.isEmpty)
+  }
+
+  @Test func aNewCredentialIsNotHiddenByTheMove() throws {
+    try move(before: { try $0.put("b", "new") }) { try Self.expect("b", "new", $0) }
+    #expect(try program.text("b") == "new")
+    #expect(try program.text("a") == "old")
+  }
+
+  @Test func theNewestValueIsKept() throws {
+    try move({ $0.isOverwriting = true }, before: { try $0.put("a", "newer") }) {
+      try $0.put("a", "newest")
+    }
+    #expect(try program.text("a") == "newest")
+  }
+
+  @Test func aRemovalIsNotUndone() throws {
+    let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
+    try move(before: { _ = try $0.remove(identity) }) { try Self.expect("a", nil, $0) }
+    #expect(try program.text("a") == nil)
+  }
+
+  @Test func aNewNameIsKept() throws {
+    let old = CredentialIdentity.genericPassword(service: "test", account: "a")
+    let new = CredentialIdentity.genericPassword(service: "test", account: "b")
+    try move(before: { _ = try $0.rename(old, to: new, expectedVersion: nil) }) {
+      try Self.expect("b", "old", $0)
+    }
+    #expect(try program.text("a") == nil)
+    #expect(try program.text("b") == "old")
+  }
+
+  /// Several threads set and read credentials of a service that moves to and fro.
+  @Test func nothingIsLostToAndFro() throws {
+    let hasEnded = Mutex(false)
+    let writers = (0..<4).map { number in
+      OtherProgram(
+        program,
+        [
+          { store in
+            var count = 0
+            while !hasEnded.withLock({ $0 }) {
+              count += 1
+              try store.put("writer \(number)", "\(count)")
+              try Self.expect("writer \(number)", "\(count)", store)
+            }
+          }
+        ])
+    }
+    for writer in writers { writer.begin() }
+    for _ in 0..<5 {
+      for (source, target) in [(StorePlace.vault, Self.keyring), (Self.keyring, .vault)] {
+        var migration = try program.migration(from: source, to: target)
+        migration.removesSource = true
+        try migration.run()
+      }
+    }
+    hasEnded.withLock { $0 = true }
+    for writer in writers { try writer.finish() }
+    #expect(try program.text("a") == "old")
+  }
+}
+
+/// Another program of the desktop, with a handle of its own, whose steps are taken one at a time.
+private final class OtherProgram: Sendable {
+  private let turns = DispatchSemaphore(value: 0)
+  private let done = DispatchSemaphore(value: 0)
+  private let failure = Mutex<(any Error)?>(nil)
+  private let pending: Mutex<Int>
+
+  init(
+    _ store: AutomaticStore, _ steps: [@Sendable (AutomaticStore) throws -> Void]
+  ) {
+    pending = Mutex(steps.count)
+    Thread { [self] in
+      for step in steps {
+        turns.wait()
+        do { try step(store) } catch { failure.withLock { $0 = $0 ?? error } }
+        done.signal()
+      }
+    }.start()
+  }
+
+  /// Lets the next step begin.
+  func begin() { turns.signal() }
+
+  /// Lets the next step begin, and waits a second for its end.
+  func act() {
+    begin()
+    if done.wait(timeout: .now() + 1) == .success { pending.withLock { $0 -= 1 } }
+  }
+
+  /// Waits for the end of all steps.
+  func finish() throws {
+    for _ in 0..<pending.withLock({ $0 }) {
+      begin()
+      try #require(done.wait(timeout: .now() + 300) == .success, "the other program hangs")
+    }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+  }
+}

@@ -1,0 +1,200 @@
+internal import Keychain
+internal import KeychainCredentials
+internal import KeychainVault
+internal import KeychainVaultTesting
+internal import Synchronization
+internal import Testing
+
+/// A program past the choice of store that writes while its service moves, in every order with the calls of
+/// the migration.
+@Suite("Migration beside a writer that follows", .timeLimit(.minutes(10)))
+struct MigrationWriterTests {
+  /// It had chosen the source: it writes there, finds that the service has moved, writes to the target, and
+  /// takes back what it wrote first.
+  private final class Writer: Sendable {
+    private struct State {
+      var calls = 0
+      var hasMoved = false
+      var steps: [Int]
+      var version: UInt64?
+    }
+
+    private let scene: MigrationScene
+    private let state: Mutex<State>
+
+    init(_ scene: MigrationScene, at calls: [Int]) {
+      self.scene = scene
+      state = Mutex(State(steps: calls.reversed()))
+    }
+
+    func noteMove() { state.withLock { $0.hasMoved = true } }
+
+    /// Is called before each call of the migration.
+    func callBegins() {
+      state.withLock { state in
+        state.calls += 1
+        while let next = state.steps.last, state.calls >= next, take(&state) {}
+      }
+    }
+
+    /// Does what is left, once the migration has ended.
+    func finish() { state.withLock { state in while !state.steps.isEmpty, take(&state) {} } }
+
+    /// Takes the next step, if it is time.
+    private func take(_ state: inout State) -> Bool {
+      let source = scene.source.content
+      switch state.steps.count {
+      case 3: state.version = (try? source.add("a", "new"))?.version
+      case 2:
+        guard state.hasMoved else { return false }
+        _ = try? scene.target.content.add("a", "new")
+      default: _ = try? source.remove(.test("a"), expectedVersion: state.version)
+      }
+      state.steps.removeLast()
+      return true
+    }
+  }
+
+  @Test func whatFollowsIsKept() throws {
+    var lastCall = 2
+    var first = 1
+    while first < lastCall {
+      for second in first...lastCall {
+        for third in second...lastCall {
+          let scene = try MigrationScene()
+          try scene.source.add("a", "old")
+          let writer = Writer(scene, at: [first, second, third])
+          for store in [scene.source, scene.target] {
+            store.script { (_, _) throws(KeychainError) in writer.callBegins() }
+          }
+          try scene.move { $0.whenComplete = { _ in writer.noteMove() } }.run()
+          lastCall = max(lastCall, scene.source.callCount + scene.target.callCount)
+          writer.finish()
+          #expect(
+            try scene.target.content.texts() == ["a": "new"], "calls \(first), \(second), \(third)")
+          #expect(try scene.source.content.texts().isEmpty, "calls \(first), \(second), \(third)")
+        }
+      }
+      first += 1
+    }
+    #expect(lastCall > 12)
+  }
+}
+
+/// What others write to a store that their service leaves, or has left.
+@Suite("Migration beside writers past the choice", .timeLimit(.minutes(10)))
+struct MigrationLateWriterTests {
+  let scene: MigrationScene
+
+  init() throws {
+    scene = try MigrationScene()
+    try scene.source.add("a", "old")
+  }
+
+  private var lock: ChoiceLock {
+    ChoiceLock(environment: VaultEnvironment(scene.place.environment))
+  }
+
+  @Test func whatComesLateStaysAndIsTold() throws {
+    let source = scene.source.content
+    let report = try scene.move {
+      $0.whenComplete = { _ in
+        _ = try? source.add("a", "late")
+        _ = try? source.add("b", "late, too")
+      }
+    }.run()
+    #expect(report.obstacles.map(\.identity) == [.test("a"), .test("b")])
+    #expect(report.obstacles.map(\.reason.code) == [.versionConflict, .versionConflict])
+    #expect(report.removedCount == 0 && !report.isComplete)
+    #expect(try scene.source.texts() == ["a": "late", "b": "late, too"])
+    #expect(try scene.target.texts() == ["a": "old"])
+  }
+
+  @Test func whatOthersRemoveLateIsNotTold() throws {
+    let source = scene.source.content
+    let report = try scene.move { $0.whenComplete = { _ in _ = try? source.remove(.test("a")) } }
+      .run()
+    #expect(report.isComplete && report.removedCount == 0)
+    #expect(try scene.target.texts() == ["a": "old"])
+  }
+
+  /// Another program wrote the same to both stores, and took it back from the source.
+  @Test func whatThisRunDidNotWriteIsNotTakenBack() throws {
+    let (source, target) = (scene.source.content, scene.target.content)
+    let searches = Record<Int>()
+    scene.source.script { (count, call) throws(KeychainError) in
+      guard call == .search else { return }
+      searches.add(count)
+      switch searches.values.count {
+      // The first two are of the beginning.
+      case 3:
+        _ = try? source.add("a", "new")
+        _ = try? target.add("a", "new")
+      case 4: _ = try? source.remove(.test("a"))
+      default: break
+      }
+    }
+    try scene.move().run()
+    #expect(searches.values.count > 4)
+    #expect(try scene.target.texts() == ["a": "new"])
+  }
+
+  @Test func theLockIsHeldAloneOnlyForTheChangeOver() throws {
+    let lock = lock
+    let (early, late) = (Record<Bool>(), Record<Bool>())
+    scene.target.script { (_, call) throws(KeychainError) in
+      guard call == .write else { return }
+      let held = try lock.shared(within: .zero)
+      early.add(held != nil)
+    }
+    try scene.move {
+      $0.whenComplete = { _ in
+        let held = try? lock.shared(within: .zero)
+        late.add(held != nil)
+      }
+    }.run()
+    #expect(early.values == [true] && late.values == [false])
+    _ = try lock.exclusive(within: .zero)
+  }
+
+  @Test func aWriterThatWasStoppedEndsTheRun() throws {
+    let held = try lock.shared(within: .zero)
+    let error = #expect(throws: KeychainError.self) {
+      try scene.move { $0.deadline = .milliseconds(100) }.run()
+    }
+    #expect(error?.code == .busy)
+    #expect(try scene.source.texts() == ["a": "old"])
+    extendLifetime(held)
+  }
+
+  @Test func whatProgramsUseIsNotReplacedByWhatIsOlder() throws {
+    try scene.target.add("a", "newer")
+    let report = try scene.move {
+      $0.isOverwriting = true
+      $0.isChosen = { _ in true }
+    }.run()
+    #expect(report.obstacles.map(\.reason.code) == [.refused])
+    #expect(try scene.target.texts() == ["a": "newer"])
+    #expect(try scene.source.texts() == ["a": "old"])
+    try scene.source.add("a", "newest")
+    let second = try scene.move {
+      $0.isOverwriting = true
+      $0.isChosen = { _ in true }
+    }.run()
+    #expect(second.isComplete && second.replacedCount == 1)
+    #expect(try scene.target.texts() == ["a": "newest"])
+  }
+
+  @Test func noEndIsAChoice() throws {
+    let machine = try Machine()
+    let ends: [(any CredentialStore, any CredentialStore)] = [
+      (machine.store(), scene.target), (scene.source, machine.store()),
+    ]
+    for (source, target) in ends {
+      let migration = scene.migration(from: source, to: target)
+      expect(.invalidArgument) { try migration.run() }
+      expect(.invalidArgument) { _ = try migration.rehearse() }
+    }
+    #expect(try scene.source.texts() == ["a": "old"] && scene.target.texts().isEmpty)
+  }
+}
