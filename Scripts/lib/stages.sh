@@ -105,7 +105,10 @@ test_stage() {
 
 # Says how every step went and, at the very end, what failed; fails if something did.
 finish_stages() {
-  if ((${#flaky[@]} > tolerated_flaky)); then failed_stages=$((failed_stages + flaky_stages)); fi
+  if ((${#flaky[@]} > tolerated_flaky)); then
+    failed_stages=$((failed_stages + flaky_stages))
+    failures+=("flaky tests: ${#flaky[@]}, and no more than $tolerated_flaky may be")
+  fi
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
   printf '%d s in all\n' "$SECONDS" >&2
