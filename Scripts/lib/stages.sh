@@ -11,6 +11,7 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/reports.sh"
 stage_lines=()
 failed_stages=0
 flaky_stages=0
+used=0
 running=
 
 # Where a script wants what the running step prints, so that failures are found in it.
@@ -64,14 +65,23 @@ run_limited() {
   [ "$outcome" = ok ]
 }
 
+# What the commands that have ended took of the processors, in seconds, in `used`: on a busy machine
+# that tells more than the clock.
+note_processor_time() {
+  local fields
+  read -ra fields <"/proc/$$/stat"
+  used=$(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
+}
+
 # end_stage NAME START: notes the outcome of a step, which fails as the step did.
 end_stage() {
-  local took=$((SECONDS - $2))
+  local took=$((SECONDS - $2)) before=$used
+  note_processor_time
   if [[ $outcome == FAILED* ]]; then
     failed_stages=$((failed_stages + 1))
     note_failures "$1" "$stage_log"
   fi
-  stage_lines+=("$(printf '%6d s  %-28s %s' "$took" "$1" "$outcome")")
+  stage_lines+=("$(printf '%6d s %6d s  %-28s %s' "$took" "$((used - before))" "$1" "$outcome")")
   say "$1: $outcome, $took s"
   [[ $outcome != FAILED* ]]
 }
@@ -111,7 +121,7 @@ finish_stages() {
   fi
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
-  printf '%d s in all\n' "$SECONDS" >&2
+  printf '%6d s %6d s  of the processors, in all\n' "$SECONDS" "$used" >&2
   tell_skipped >&2
   printf 'steps: %d passed, %d failed\n' \
     $((${#stage_lines[@]} - failed_stages)) "$failed_stages"
