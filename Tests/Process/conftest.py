@@ -16,7 +16,7 @@ from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 
 # Fixtures for what the superuser alone can do.
-PRIVILEGED = {"superuser", "mounting", "control_groups", "scanning"}
+PRIVILEGED = {"superuser", "mounting", "control_groups", "tracing"}
 
 
 def pytest_configure(config):
@@ -129,11 +129,5 @@ def control_groups() -> None:
 
 @pytest.fixture
 def tracing() -> None:
-  """For tests that start a command with strace."""
+  """For tests that look at the calls and the memory of a command, which it keeps from its own user."""
   require("tracing", machine.tracing())
-
-
-@pytest.fixture
-def scanning(tracing) -> None:
-  """For tests that stop a command and look at its memory, which it keeps from its own user."""
-  require("to read the memory of other processes", machine.scanning())

@@ -200,7 +200,7 @@ def is_writing(pid: int) -> bool:
   return Path(f"/proc/{pid}/syscall").read_text().split()[0] == number
 
 
-def test_interrupt_after_the_last_answer(home, scanning):
+def test_interrupt_after_the_last_answer(home, tracing):
   # The terminal is about to be put back, and nobody waits for a key any more.
   terminal = home.terminal("set", "alice")
   terminal.expect_exact("secret: ")
