@@ -19,12 +19,11 @@ test_report() { "$(dirname -- "${BASH_SOURCE[0]}")/test-report" "$@" 2>/dev/null
 # all_pass_alone NAME REPORT RUNNER OPTION...: runs each test that failed again, alone, and notes those
 # that pass. Fails if one doesn't, and if the report doesn't say which failed, as after a crash.
 all_pass_alone() {
-  local name=$1 report=$2 runner=$3 stage_log=$stage_log.again failed line status=0
-  # shellcheck disable=SC2034 # set by run_limited
-  local outcome
+  local name=$1 report=$2 runner=$3 failed line status=0
+  # The log and the outcome of the step stay as they are.
+  # shellcheck disable=SC2034 # used and set by run_limited
+  local stage_log=/dev/null outcome
   shift 3
-  # A log that names no file stays without one.
-  if [ "$stage_log" = /dev/null.again ]; then stage_log=/dev/null; fi
   mapfile -t failed < <(test_report failed "$report")
   ((${#failed[@]} && ${#failed[@]} <= repeated_tests)) || return 1
   for line in "${failed[@]}"; do
