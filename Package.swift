@@ -217,3 +217,8 @@ where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
     target.swiftSettings?.append(.strictMemorySafety())
   }
 }
+
+// `Scripts/test` builds few of the tests in release; all are built where the variable is not set.
+if let chosen = Context.environment["PREPHIRENCES_TEST_TARGETS"], !chosen.isEmpty {
+  package.targets.removeAll { $0.type == .test && $0.name != chosen }
+}

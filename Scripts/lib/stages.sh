@@ -3,9 +3,15 @@
 
 # shellcheck source=SCRIPTDIR/failures.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/failures.sh"
+# shellcheck source=SCRIPTDIR/privileges.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/privileges.sh"
+# shellcheck source=SCRIPTDIR/reports.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/reports.sh"
 
 stage_lines=()
 failed_stages=0
+flaky_stages=0
+used=0
 running=
 
 # Where a script wants what the running step prints, so that failures are found in it.
@@ -26,6 +32,8 @@ end_running() {
   [ -n "$running" ] || return 0
   mapfile -t all < <(descendants "$running")
   kill -KILL "$running" "${all[@]}" 2>/dev/null || true
+  # What runs by sudo is the superuser's to end.
+  "${superuser[@]}" kill -KILL "${all[@]}" 2>/dev/null || true
 }
 trap 'end_running; exit 130' INT TERM HUP
 
@@ -36,12 +44,12 @@ wait_for_running() {
   wait $!
 }
 
-# Runs a function or command: stage NAME SECONDS COMMAND...
+# Runs a function or command: run_limited SECONDS COMMAND... Sets `outcome`, and fails unless that is ok.
 # `set -e` has no effect in it, as it has none in a condition.
-stage() {
-  local name=$1 limit=$2 start=$SECONDS status=0 outcome=ok
-  shift 2
-  say "$name"
+run_limited() {
+  local limit=$1 status=0
+  shift
+  outcome=ok
   # With job control, the step gets its process group, and interrupts aren't ignored in it.
   set -m
   (set +m && "$@" 2>&1 | tee -- "$stage_log") </dev/null &
@@ -54,22 +62,70 @@ stage() {
   wait "$running" || status=$?
   running=
   if ((status)) && [ "$outcome" = ok ]; then outcome="FAILED (exit code $status)"; fi
-  if [ "$outcome" != ok ]; then
-    failed_stages=$((failed_stages + 1))
-    note_failures "$name" "$stage_log"
-  fi
-  stage_lines+=("$(printf '%6d s  %-28s %s' "$((SECONDS - start))" "$name" "$outcome")")
-  say "$name: $outcome, $((SECONDS - start)) s"
   [ "$outcome" = ok ]
+}
+
+# What the commands that have ended took of the processors, in seconds, in `used`: on a busy machine
+# that tells more than the clock.
+note_processor_time() {
+  local fields
+  read -ra fields <"/proc/$$/stat"
+  used=$(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
+}
+
+# end_stage NAME START: notes the outcome of a step, which fails as the step did.
+end_stage() {
+  local took=$((SECONDS - $2)) before=$used
+  note_processor_time
+  if [[ $outcome == FAILED* ]]; then
+    failed_stages=$((failed_stages + 1))
+    note_failures "$1" "$stage_log"
+  fi
+  stage_lines+=("$(printf '%6d s %6d s  %-28s %s' "$took" "$((used - before))" "$1" "$outcome")")
+  say "$1: $outcome, $took s"
+  [[ $outcome != FAILED* ]]
+}
+
+# A step: stage NAME SECONDS COMMAND...
+stage() {
+  local name=$1 limit=$2 start=$SECONDS outcome
+  shift 2
+  say "$name"
+  run_limited "$limit" "$@" || true
+  end_stage "$name" "$start"
+}
+
+# A step of tests: test_stage NAME SECONDS RUNNER OPTION...
+# `run_RUNNER REPORT OPTION...` runs them and writes a report, `again_RUNNER REPORT TEST OPTION...` runs
+# one of them. What passes when it runs again, alone, is flaky.
+test_stage() {
+  local name=$1 limit=$2 runner=$3 start=$SECONDS outcome report
+  shift 3
+  report=$(mktemp "${TMPDIR:-/tmp}/test-report.XXXXXX")
+  say "$name"
+  run_limited "$limit" "run_$runner" "$report" "$@" || true
+  note_skipped "$report"
+  if [ "$outcome" = "FAILED (exit code 1)" ] && all_pass_alone "$name" "$report" "$runner" "$@"; then
+    outcome="ok, but flaky"
+    flaky_stages=$((flaky_stages + 1))
+  fi
+  rm -f -- "$report"
+  end_stage "$name" "$start"
 }
 
 # Says how every step went and, at the very end, what failed; fails if something did.
 finish_stages() {
+  if ((${#flaky[@]} > tolerated_flaky)); then
+    failed_stages=$((failed_stages + flaky_stages))
+    failures+=("flaky tests: ${#flaky[@]}, and no more than $tolerated_flaky may be")
+  fi
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
-  printf '%d s in all\n' "$SECONDS" >&2
+  printf '%6d s %6d s  of the processors, in all\n' "$SECONDS" "$used" >&2
+  tell_skipped >&2
   printf 'steps: %d passed, %d failed\n' \
     $((${#stage_lines[@]} - failed_stages)) "$failed_stages"
+  tell_flaky
   ((failed_stages)) || return 0
   tell_failures
   exit 1

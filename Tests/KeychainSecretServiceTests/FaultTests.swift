@@ -94,8 +94,7 @@ struct FaultTests {
   }
 
   // An address left over from `sudo` or `su` must not hand secrets to another user.
-  @Test func aBusOfAnotherUserIsNoBus() throws {
-    try #require(geteuid() == 0, "this test needs the superuser: run Scripts/test as root")
+  @Test(.superuser) func aBusOfAnotherUserIsNoBus() throws {
     let path = "/tmp/bus-\(UUID().uuidString)"
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     try withSilentListener(at: path, as: nobody) {

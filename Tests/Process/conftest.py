@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+import machine
+from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
+
+# Fixtures for what the superuser alone can do.
+PRIVILEGED = {"superuser", "mounting", "control_groups", "tracing"}
 
 
 def pytest_configure(config):
   config.addinivalue_line("markers", "longest: takes minutes, and so begins before all others")
+  config.addinivalue_line("markers", "superuser: needs the superuser; set by the fixtures of a test")
+  # A shell in the background and `nohup` have them ignored, and so would have every program of a test.
+  for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(number) == signal.SIG_IGN:
+      signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):
+  for item in items:
+    if PRIVILEGED & set(item.fixturenames):
+      item.add_marker("superuser")
   # Begun last, it would keep all processors but one waiting.
   items.sort(key=lambda item: item.get_closest_marker("longest") is None)
 
@@ -99,6 +113,21 @@ def locked(locked_vault, home) -> Home:
 
 @pytest.fixture
 def superuser() -> None:
-  """For tests that mount file systems, limit memory or run as other users."""
-  if os.geteuid() != 0:
-    pytest.fail("this test needs the superuser: run Scripts/test as root")
+  """For tests that have files of other users, or run as those."""
+  require("the superuser", machine.superuser())
+
+
+@pytest.fixture
+def mounting() -> None:
+  require("to mount file systems", machine.mounting())
+
+
+@pytest.fixture
+def control_groups() -> None:
+  require("control groups that can be written", machine.control_groups())
+
+
+@pytest.fixture
+def tracing() -> None:
+  """For tests that look at the calls and the memory of a command, which it keeps from its own user."""
+  require("tracing", machine.tracing())

@@ -36,7 +36,7 @@ def remount(folder: Path, how: str) -> None:
 
 
 @pytest.fixture
-def disk(home, superuser):
+def disk(home, mounting):
   """The folder of the vault is a disk of its own, of 1 MiB."""
   with mounted(home.folder / "data", "1m") as folder:
     yield folder
@@ -76,7 +76,7 @@ def test_no_room_for_a_new_vault(home, disk):
   home.run("verify")
 
 
-def test_a_backup_that_does_not_fit_leaves_nothing(home, superuser):
+def test_a_backup_that_does_not_fit_leaves_nothing(home, mounting):
   home.set("alice", os.urandom(3 << 20))
   with mounted(home.folder / "small", "1m") as small:
     refused = home.run("backup", str(small / "copy.db"), code=74)
@@ -84,7 +84,7 @@ def test_a_backup_that_does_not_fit_leaves_nothing(home, superuser):
     assert list(small.iterdir()) == []
 
 
-def test_output_to_a_full_disk_leaves_the_old_file(home, superuser):
+def test_output_to_a_full_disk_leaves_the_old_file(home, mounting):
   home.set("alice", os.urandom(2 << 20))
   with mounted(home.folder / "small", "1m") as small:
     (small / "out").write_bytes(b"old")
@@ -108,7 +108,7 @@ def test_a_medium_that_can_only_be_read(home, disk):
   assert home.get("alice") == b"x"
 
 
-def test_the_whole_home_can_only_be_read(home, superuser):
+def test_the_whole_home_can_only_be_read(home, mounting):
   """Neither the seen record nor any lock can be written then."""
   home.set("alice", b"x")
   copy = home.folder.parent / (home.folder.name + ".whole")
@@ -157,7 +157,7 @@ def test_a_journal_of_another_owner_is_not_played_back(home, superuser):
   assert "belongs to another user" in refused.error
 
 
-def test_input_and_output_errors(home):
+def test_input_and_output_errors(home, tracing):
   home.set("alice", b"x")
   for number in range(1, 4):
     failed = home.run(

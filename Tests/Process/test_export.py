@@ -215,7 +215,7 @@ def test_no_export_on_a_terminal(home):
   assert code == 79 and "not read from a terminal" in shown
 
 
-def test_a_full_disk_leaves_nothing(home, superuser):
+def test_a_full_disk_leaves_nothing(home, mounting):
   home.set("alice", os.urandom(3 * MEBIBYTE))
   with mounted(home.folder / "small", "1m") as small:
     refused = home.run("export", str(small / "x.export"), *given(home), code=74)
@@ -223,7 +223,7 @@ def test_a_full_disk_leaves_nothing(home, superuser):
     assert list(small.iterdir()) == []
 
 
-def test_an_import_that_does_not_fit_changes_nothing(make_home, superuser):
+def test_an_import_that_does_not_fit_changes_nothing(make_home, mounting):
   one, other = make_home(), make_home()
   one.set("alice", os.urandom(3 * MEBIBYTE))
   path = export(one)

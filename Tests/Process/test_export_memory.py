@@ -23,7 +23,7 @@ def keys_of(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("size", [64, 5000, 300_000])
-def test_export_and_import(protected, size, superuser):
+def test_export_and_import(protected, size, tracing):
   secret = secrets.token_bytes(size)
   parts = {f"secret at {at}": secret[at:at + 32] for at in range(0, size - 31, 9973)}
   options = [*protected.passphrase(PASSPHRASE),

@@ -221,7 +221,7 @@ def test_a_service_without_terminal_and_home(make_home):
   home.run("get", "alice", environment=bare | {"KEYCHAIN_IDENTITY_FILE": None}, code=77)
 
 
-def test_nothing_else_is_left_of_an_identity_that_was_begun(home):
+def test_nothing_else_is_left_of_an_identity_that_was_begun(home, tracing):
   """A private key would stay beside its file, and nobody knows."""
   traced = home.folder / "traced"
   home.run("identity", "create", "mine", through=[

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import os
 import resource
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 
+from machine import control_group
 from prefs_testing import hinted
 
-VERSION_1 = Path("/sys/fs/cgroup/memory")
 MEBIBYTE = 1 << 20
 
 
 @pytest.fixture
-def limited_group(superuser):
+def limited_group(control_groups):
   """Makes a control group with a limit of memory, and returns what moves a process into it."""
-  made = []
+  with ExitStack() as groups:
+    def make(limit: int):
+      group = groups.enter_context(control_group(limit))
+      return lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
 
-  def make(limit: int):
-    # The processes of version 2 may all lie in a group of their own, below which a new one fits.
-    parent = VERSION_1 if VERSION_1.is_dir() else Path("/sys/fs/cgroup")
-    name = "memory.limit_in_bytes" if VERSION_1.is_dir() else "memory.max"
-    if not VERSION_1.is_dir():
-      (parent / "cgroup.subtree_control").write_text("+memory")
-    group = parent / f"prefs-test-{os.getpid()}-{len(made)}"
-    group.mkdir()
-    made.append(group)
-    (group / name).write_text(str(limit))
-    return lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
-
-  yield make
-  for group in made:
-    group.rmdir()
+    yield make
 
 
 def test_a_control_group_is_too_small_for_the_passphrase(locked, limited_group):

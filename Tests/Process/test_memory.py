@@ -125,7 +125,7 @@ def copies(found: list[tuple[str, bytes]], values: dict[str, bytes]) -> list[str
           if value in bytes_]
 
 
-def test_the_scan_finds_what_is_there(protected):
+def test_the_scan_finds_what_is_there(protected, tracing):
   """What is in the arguments must be found, or the other tests prove nothing."""
   marker = secrets.token_hex(24).encode()
   _, found = at_exit(protected, "get", "nobody", "--allow-expired", "--service",
@@ -134,7 +134,7 @@ def test_the_scan_finds_what_is_there(protected):
 
 
 @pytest.mark.parametrize("source", ["file", "descriptor", "variable file", "cache", "device"])
-def test_get(protected, source, superuser):
+def test_get(protected, source, tracing):
   secret = secrets.token_hex(32).encode()
   path = protected.passphrase(PASSPHRASE)[1]
   options, more = [], {}
@@ -160,7 +160,7 @@ def test_get(protected, source, superuser):
   assert copies(found, values) == []
 
 
-def test_get_into_a_file(protected, superuser):
+def test_get_into_a_file(protected, tracing):
   secret = secrets.token_hex(32).encode()
   options = protected.passphrase(PASSPHRASE)
   protected.set("alice", secret, *options)
@@ -170,7 +170,7 @@ def test_get_into_a_file(protected, superuser):
 
 
 @pytest.mark.parametrize("size", [32, 5000, 300_000])
-def test_set(protected, size, superuser):
+def test_set(protected, size, tracing):
   secret = secrets.token_bytes(size)
   options = protected.passphrase(PASSPHRASE)
   _, found = at_exit(protected, "set", "alice", *options, input=secret)
@@ -181,7 +181,7 @@ def test_set(protected, size, superuser):
   assert copies(found, parts | {"passphrase": PASSPHRASE} | all_keys(protected)) == []
 
 
-def test_set_in_place_and_update(protected, superuser):
+def test_set_in_place_and_update(protected, tracing):
   old, new = secrets.token_bytes(64), secrets.token_bytes(64)
   options = protected.passphrase(PASSPHRASE)
   protected.set("alice", old, *options)
@@ -193,7 +193,7 @@ def test_set_in_place_and_update(protected, superuser):
   assert copies(found, values | all_keys(protected)) == []
 
 
-def test_init_and_slots_and_unlock(home, superuser):
+def test_init_and_slots_and_unlock(home, tracing):
   path = home.passphrase(PASSPHRASE)[1]
   _, found = at_exit(home, "init", "--new-passphrase-file", path)
   keys_now = all_keys(home)
@@ -207,7 +207,7 @@ def test_init_and_slots_and_unlock(home, superuser):
   assert copies(found, {"old": PASSPHRASE, "new": other} | all_keys(home)) == []
 
 
-def test_the_first_passphrase_of_a_vault(home, superuser):
+def test_the_first_passphrase_of_a_vault(home, tracing):
   """Every key is made anew then; neither the old nor the new ones stay."""
   secret = secrets.token_bytes(64)
   home.set("alice", secret)
@@ -229,7 +229,7 @@ def written(text: bytes, count: int) -> dict[str, bytes]:
   return {"text": text, "capitals": plain, "small letters": plain.lower(), "key": key}
 
 
-def test_recovery_codes(protected, superuser):
+def test_recovery_codes(protected, tracing):
   secret = secrets.token_bytes(64)
   options = protected.passphrase(PASSPHRASE)
   protected.set("alice", secret, *options)
@@ -241,7 +241,7 @@ def test_recovery_codes(protected, superuser):
   assert copies(found, code | {"secret": secret} | all_keys(protected)) == []
 
 
-def test_a_recovery_code_on_the_terminal(home, superuser):
+def test_a_recovery_code_on_the_terminal(home, tracing):
   """What was shown and what was typed back goes, though both went through a terminal."""
   home.set("alice", b"x")
   trace = home.folder / "trace"
@@ -261,7 +261,7 @@ def test_a_recovery_code_on_the_terminal(home, superuser):
   assert copies(found, {"the question": b"as you wrote it down"}) != []
 
 
-def test_identities(protected, superuser):
+def test_identities(protected, tracing):
   secret = secrets.token_bytes(64)
   options = protected.passphrase(PASSPHRASE)
   protected.set("alice", secret, *options)
@@ -278,7 +278,7 @@ def test_identities(protected, superuser):
   assert copies(found, identity) == []
 
 
-def test_a_passphrase_in_the_environment_is_only_there(protected, superuser):
+def test_a_passphrase_in_the_environment_is_only_there(protected, tracing):
   """The kernel keeps the environment of a process on its stack; nothing else may hold a copy."""
   secret = secrets.token_bytes(64)
   protected.set("alice", secret, *protected.passphrase(PASSPHRASE))
@@ -330,13 +330,13 @@ def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
 ENOUGH = 30_000_000
 
 
-def test_peak_of_get(home, superuser):
+def test_peak_of_get(home, tracing):
   home.set("alice", b"secret")
   out, used = at_exit(home, "get", "alice", look=peak)
   assert out == b"secret" and used <= ENOUGH
 
 
-def test_peak_of_get_with_a_password_hash(protected, superuser):
+def test_peak_of_get_with_a_password_hash(protected, tracing):
   options = protected.passphrase(PASSPHRASE)
   protected.set("alice", b"secret", *options)
   out, used = at_exit(protected, "get", "alice", *options, look=peak)

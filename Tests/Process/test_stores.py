@@ -372,7 +372,7 @@ def test_without_libsecret(home, keyring):
   assert "libsecret" in home.run("doctor", **away).out.decode()
 
 
-def test_a_vaults_service_looks_at_no_desktop(home, keyring):
+def test_a_vaults_service_looks_at_no_desktop(home, keyring, tracing):
   home.set("alice", b"x", "--service", "s", "--store", "vault")
   log = home.folder / "calls"
   assert home.get("alice", "--service", "s", through=[

@@ -27,9 +27,11 @@ struct Benchmarks: ParsableCommand {
     try step("filling the vaults") { try vaults.make() }
     for part in only.map({ [$0] }) ?? Part.allCases {
       try step(part.rawValue) { report.figures += try figures(of: part, vaults, effort) }
+      // After each, so that what fails takes nothing with it.
+      report.machine.loadAfter = Machine.load
+      try write(report)
     }
-    report.machine.loadAfter = Machine.load
-    try write(report)
+    print(report.markdown, terminator: "")
     if check, !report.missed.isEmpty { throw ExitCode.failure }
   }
 
@@ -64,9 +66,7 @@ struct Benchmarks: ParsableCommand {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     try encoder.encode(report).write(to: folder.appending(path: "results.json"))
-    let markdown = report.markdown
-    try Data(markdown.utf8).write(to: folder.appending(path: "results.md"))
+    try Data(report.markdown.utf8).write(to: folder.appending(path: "results.md"))
     try Data(Chart(report).svg.utf8).write(to: folder.appending(path: "results.svg"))
-    print(markdown, terminator: "")
   }
 }

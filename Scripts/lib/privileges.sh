@@ -1,0 +1,16 @@
+# shellcheck shell=bash
+# How tests that need the superuser run for everybody else.
+
+# The words before a command that make it the superuser's.
+superuser=()
+
+# Sets `superuser`: to the machine's own where sudo asks for nothing, else to that of a user namespace.
+# Fails where there is neither.
+find_superuser() {
+  if has_command sudo && sudo -n true 2>/dev/null; then
+    superuser=(sudo -n)
+  else
+    superuser=("$(dirname -- "${BASH_SOURCE[0]}")/user-namespace")
+    "${superuser[@]}" true 2>/dev/null || { superuser=() && return 1; }
+  fi
+}
