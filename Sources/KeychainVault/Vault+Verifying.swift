@@ -19,8 +19,7 @@ extension Vault {
     try existingSession().read(.nothing) { rows, sealing, state throws(KeychainError) in
       var verification = VaultVerification(
         rows: rows, sealing: sealing, state: state, progress: progress)
-      return .done(
-        try verification.run().report, counter: state.counter, checks: sealing.keys.checks)
+      return .done(try verification.run().report)
     }
   }
 
@@ -71,11 +70,14 @@ extension Vault {
 
   /// Accepts the vault as it lies there, after it was restored from a backup on purpose.
   ///
-  /// The state row is made to agree with the rows, and the record of what was seen with the vault.
+  /// The state row is made to agree with the rows, and the record of what was seen with the vault. The counter
+  /// goes on from the greater of the two; from the lesser, where they lie further apart than any use explains.
   ///
-  /// - Parameter confirm: Is shown the differences; `false` leaves everything as it is.
+  /// - Parameter confirm: Is shown the differences, and the slots that open the vault from then on;
+  ///   `false` leaves everything as it is.
   /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` says no, or
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` says no,
+  ///   ``KeychainError/Code/busy`` if the vault changed meanwhile, or
   ///   ``KeychainError/Code/locked`` if the indexes cannot be read.
   @discardableResult
   public func acceptRestored(
@@ -87,7 +89,7 @@ extension Vault {
     let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
     let differences = try session.opened.storage.read(session.deadline) {
       rows throws(KeychainError) in
-      try Self.differences(rows, sealing, session.opened.seen)
+      try self.differences(rows, sealing, session.opened.seen)
     }
     guard differences.exist else { return false }
     let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
@@ -97,17 +99,21 @@ extension Vault {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
     let counter = try StateRow.counter(
-      after: max(differences.fileCounter, differences.seenCounter ?? 0))
-    try session.opened.storage.write(session.deadline) { rows throws(KeychainError) in
-      guard try rows.vaultRow().checks == keys.checks else {
-        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
-      }
+      acceptingFile: differences.fileCounter, seen: differences.seenCounter)
+    let state = try session.opened.storage.write(session.deadline) {
+      rows throws(KeychainError) -> SeenState in
+      guard try rows.vaultRow().checks == keys.checks,
+        try self.differences(rows, sealing, session.opened.seen) == differences
+      else { throw KeychainError(.busy, "the vault changed meanwhile", recovery: "try again") }
       var state = try Self.restored(rows, sealing).actual
       state.counter = counter
-      try rows.putState(try state.sealed(under: keys.open.bytes))
+      let box = try state.sealed(under: keys.open.bytes)
+      try rows.putState(box)
+      return try SeenState(counter: counter, box: box)
     }
     try session.opened.seenFile.replace(
-      by: SeenRecord(checks: [keys.checks.open], counter: counter))
+      by: SeenRecord(checks: [keys.checks.open], state: state),
+      lettingGo: session.opened.seen.record)
     return true
   }
 
@@ -126,19 +132,21 @@ extension Vault {
     return (found, try verification.run().actual)
   }
 
-  private static func differences(
+  private func differences(
     _ rows: any VaultRows, _ sealing: ItemSealing, _ seen: SeenRecordFile.Content
   ) throws(KeychainError) -> RestoredDifferences {
-    let (state, actual) = try restored(rows, sealing)
-    var seenCounter: UInt64?
-    var isOther = false
-    if case .record(let record) = seen {
-      isOther = !record.checks.contains(sealing.keys.checks.open)
-      seenCounter = isOther ? nil : record.counter
-    }
+    let (state, actual) = try Self.restored(rows, sealing)
+    let head = try VaultHead(rows)
+    let isOther = seen.record.map { !$0.checks.contains(sealing.keys.checks.open) } ?? false
+    let record = isOther ? nil : seen.record
+    let found = try SeenState(counter: actual.counter, box: rows.stateBox())
+    let relation = record?.relation(of: found) ?? .sameOrNewer
     return RestoredDifferences(
-      fileCounter: actual.counter, seenCounter: seenCounter, isOtherVault: isOther,
+      fileCounter: actual.counter, seenCounter: record?.state.counter, isOtherVault: isOther,
+      isFork: relation == .forked,
+      isForged: record?.isTooFar(from: found) ?? false,
       expectedItemCount: Int(clamping: state.itemCount),
-      itemCount: Int(clamping: actual.itemCount), isConsistent: state == actual)
+      itemCount: Int(clamping: actual.itemCount), expectedSlotCount: Int(state.slotCount),
+      slots: try describe(head), damagedSlots: head.slots.damaged, isConsistent: state == actual)
   }
 }

@@ -58,20 +58,6 @@ struct RollbackTests {
     #expect(try Data(contentsOf: URL(filePath: vault.path)) == old)
   }
 
-  @Test(arguments: [0, 1, 56, 57])
-  func aTornRecord(_ count: Int) throws {
-    let name = try #require(
-      try FileManager.default.contentsOfDirectory(atPath: vault.seenFolder).first)
-    let path = vault.seenFolder + "/" + name
-    var record = try Data(contentsOf: URL(filePath: path)).prefix(count)
-    if count == 57 { record[40] ^= 1 }
-    try record.write(to: URL(filePath: path))
-    #expect(try vault.handle().status().seenRecord == .unreadable)
-    #expect(try vault.handle().text("a") == "one")
-    // The first read that succeeds writes it anew.
-    #expect(try vault.handle().status().seenRecord == .current)
-  }
-
   @Test func theVaultIsGone() throws {
     try FileManager.default.removeItem(atPath: vault.path)
     for call in [

@@ -29,12 +29,11 @@ struct VaultAdministration: Sendable {
   func change<Result>(
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (result, counter) = try transaction { change throws(KeychainError) in
+    let (result, state) = try transaction { change throws(KeychainError) in
       let result = try body(&change)
-      try change.writer.finish()
-      return (result, change.writer.finalCounter)
+      return (result, try change.writer.finish())
     }
-    remember(counter)
+    session.remember(state, keys.checks.open)
     return result
   }
 
@@ -59,17 +58,13 @@ struct VaultAdministration: Sendable {
       }
       var change = try SlotChange(
         writer: VaultWriter(
-          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
+          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys).row),
         keys: keys, root: root)
       if checkingSlots { try change.requireTrustedSlots() }
       // Else two could each remove what the other one opened the vault by.
       guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
       return try body(&change)
     }
-  }
-
-  func remember(_ counter: UInt64) {
-    try? session.opened.seenFile.raise(check: keys.checks.open, to: counter)
   }
 }
 

@@ -40,26 +40,25 @@ struct VaultRekey {
     _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
   ) throws(KeychainError) -> Result {
     let session = admin.session
-    let (result, counter) = try admin.transaction(checkingSlots: false) {
+    let (result, state) = try admin.transaction(checkingSlots: false) {
       change throws(KeychainError) in
       let decision = try decide(change)
+      let old = try SeenState(
+        counter: change.writer.counter - 1, box: change.writer.rows.stateBox())
       // The work takes its time, and the commit may have to wait for readers after it.
-      let counter = try session.deadline.excluding { () throws(KeychainError) in
+      let state = try session.deadline.excluding { () throws(KeychainError) in
         try requireIntact(change)
         return try moveAll(change, decision.slots, dropping: decision.otherDeviceItems)
       }
       try admin.opener.pin(newCheck)
       // Both root keys are valid until the commit is known to have happened.
       try session.opened.seenFile.replace(
-        by: SeenRecord(
-          checks: [admin.keys.checks.open, newKeys.checks.open], counter: change.writer.counter - 1)
-      )
-      return (decision.result, counter)
+        by: SeenRecord(checks: [admin.keys.checks.open, newKeys.checks.open], state: old))
+      return (decision.result, state)
     }
-    session.unlocker.lock(admin.keys.checks, all: true)
+    session.unlocker.lock(admin.keys.checks.open, all: true)
     session.knownHead.value = nil
-    try? session.opened.seenFile.replace(
-      by: SeenRecord(checks: [newKeys.checks.open], counter: counter))
+    session.remember(state, newKeys.checks.open, synced: true)
     unpinOldCheck()
     compact()
     return result
@@ -91,10 +90,10 @@ struct VaultRekey {
 
   /// Puts the new state in the place of the old one.
   ///
-  /// - Returns: The counter of the new state.
+  /// - Returns: The new state.
   private func moveAll(
     _ change: borrowing SlotChange, _ slots: [SlotRow], dropping otherDeviceItems: Int
-  ) throws(KeychainError) -> UInt64 {
+  ) throws(KeychainError) -> SeenState {
     let rows = change.writer.rows
     let old = change.writer.sealing
     try rows.overwriteDeleted()
@@ -112,8 +111,7 @@ struct VaultRekey {
       try move(item, old, &writer)
       progress.sealed(index + 1, of: items.count)
     }
-    try writer.finish()
-    return writer.counter
+    return try writer.finish()
   }
 
   /// An item by its id; its group, or `nil` if it is another device's.
