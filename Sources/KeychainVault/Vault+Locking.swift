@@ -12,11 +12,15 @@ extension Vault {
   ///   the idle time.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if the passphrase or key is
   ///   wrong, ``KeychainError/Code/locked`` if there is none to be had, ``KeychainError/Code/noStore`` if
-  ///   there is no vault, or ``KeychainError/Code/refused`` if the kernel keeps no keys here.
+  ///   there is no vault, ``KeychainError/Code/rolledBack`` if it is not the one that was seen here, or
+  ///   ``KeychainError/Code/refused`` if the kernel keeps no keys here.
   public func unlock(timeout: Duration? = nil) throws(KeychainError) {
     let session = try existingSession()
-    try unlocker.unlockForOthers(
-      try session.readHead(), path: session.opened.path, fixedTime: timeout, session.deadline)
+    let keys = try unlocker.allKeys(
+      try session.readHead(), path: session.opened.path, session.deadline)
+    // What is cached must be found again by what was seen, when the file is gone.
+    try session.recordSight(keys)
+    try unlocker.cache.put(keys, fixedTime: timeout)
   }
 
   /// Locks the vault, for this handle and for all programs that took its keys from the kernel.

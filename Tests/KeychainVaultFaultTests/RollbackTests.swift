@@ -23,7 +23,7 @@ struct RollbackTests {
     for call in [
       { try handle.text("a") }, { try handle.put("a", "three") },
       { try handle.search(CredentialQuery()) }, { try handle.verify() },
-      { try handle.remove(.test("a")) },
+      { try handle.remove(.test("a")) }, { try handle.unlock() },
       { try handle.backup(to: vault.folder.path + "/backup.db") },
     ] as [() throws -> Any?] {
       expect(.rolledBack) { try call() }
@@ -44,6 +44,7 @@ struct RollbackTests {
     try put(try Data(contentsOf: URL(filePath: other)), as: vault.path)
     expect(.rolledBack) { try vault.handle().text("a") }
     expect(.rolledBack) { try vault.handle().put("a", "two") }
+    expect(.rolledBack) { try vault.handle().unlock() }
     #expect(try vault.handle().status().seenRecord == .otherVault)
     try accept { $0.isOtherVault && $0.isConsistent }
     #expect(try vault.handle().text("a") == "other")

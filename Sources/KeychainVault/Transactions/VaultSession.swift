@@ -76,6 +76,17 @@ struct VaultSession: Sendable {
     }
   }
 
+  /// Compares the vault with what was seen of it before, and records that it was seen.
+  func recordSight(_ keys: TierKeys) throws(KeychainError) {
+    let state = try opened.storage.read(deadline) { rows throws(KeychainError) in
+      guard try rows.vaultRow().checks == keys.checks else {
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+      }
+      return try checkedState(rows, keys).seen
+    }
+    remember(state, keys.checks.open)
+  }
+
   /// An attempt with the state that the vault was in, or came to.
   private typealias Outcome<Result> = (attempt: Attempt<Result>, state: SeenState?)
 

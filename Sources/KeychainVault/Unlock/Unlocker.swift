@@ -199,6 +199,13 @@ final class Unlocker: Sendable {
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
   }
 
+  /// Returns all keys, by the root key; none are kept.
+  func allKeys(
+    _ head: VaultHead, path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys {
+    try TierKeys(root: root(head, path: path, deadline).root.bytes)
+  }
+
   /// What was seen before of the vault at a real path.
   func seenRecord(_ path: String) -> SeenRecordFile.Content {
     guard let folder = try? locations.stateFolder(),
@@ -208,14 +215,6 @@ final class Unlocker: Sendable {
   }
 
   // MARK: - Locking
-
-  /// Unlocks for later commands, through the kernel's cache.
-  func unlockForOthers(
-    _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
-  ) throws(KeychainError) {
-    let keys = try TierKeys(root: root(head, path: path, deadline).root.bytes)
-    try cache.put(keys, fixedTime: fixedTime)
-  }
 
   /// Forgets the keys that the handle itself keeps.
   func forgetHeldKeys() { held.forget() }
