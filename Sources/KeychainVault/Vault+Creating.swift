@@ -175,6 +175,7 @@ extension Vault {
       return try writer.finish()
     }
     guard let made else { return false }
+    unlocker.forgetCachedKeys(of: opened.seen.record)
     do throws(KeychainError) {
       try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], state: made))
     } catch {

@@ -137,6 +137,26 @@ struct ForeignKeyTests {
     expectLocked()
   }
 
+  /// Nothing would lead to them any more.
+  @Test(arguments: [true, false])
+  func theKeysOfAVaultThatGivesWayAreForgotten(_ isRestored: Bool) throws {
+    let own = try mine.checks()
+    let row = try VaultRow(
+      checks: VaultChecks(open: own[0], first: own[1], unlocked: own[2]))
+    let cache = UnlockCache(idleTime: .seconds(60))
+    for tier in Tier.allCases { #expect(try cache.key(tier, of: row) != nil) }
+    try FileManager.default.removeItem(atPath: mine.path)
+    if isRestored {
+      try FileManager.default.copyItem(atPath: other.path, toPath: mine.path)
+      expect(.rolledBack) { try mine.handle().text("whenUnlocked") }
+      #expect(try mine.handle().acceptRestored { $0.isOtherVault })
+      #expect(try mine.handle().text("whenUnlocked") == "secret")
+    } else {
+      try mine.handle().create(passphrase: nil, keyFile: nil, device: true, startingAnew: true)
+    }
+    for tier in Tier.allCases { #expect(try cache.key(tier, of: row) == nil) }
+  }
+
   private func expectLocked() {
     for name in ["whenUnlocked", "afterFirstUnlock"] {
       expect(.locked) { try mine.handle().text(name) }

@@ -222,10 +222,14 @@ final class Unlocker: Sendable {
   /// Forgets the keys of a vault, by the check of its tier T0.
   func lock(_ check: Data, all: Bool) {
     forgetHeldKeys()
-    cache.forget(.unlocked, of: check)
-    if all {
-      cache.forget(.first, of: check)
-      cache.forget(.open, of: check)
+    for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: check) }
+  }
+
+  /// Forgets the cached keys of a vault in whose place another one is from now on: nothing leads to them
+  /// any more.
+  func forgetCachedKeys(of record: SeenRecord?) {
+    for check in record?.checks ?? [] {
+      for tier in Tier.allCases { cache.forget(tier, of: check) }
     }
   }
 }
