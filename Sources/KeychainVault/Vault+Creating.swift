@@ -168,19 +168,19 @@ extension Vault {
     let opened = try file.create(deadline)
     let root = try RootKey.random()
     let keys = try TierKeys(root: root)
-    let made = try opened.storage.write(deadline) { rows throws(KeychainError) in
-      guard try !rows.isInitialized() else { return false }
+    let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenState? in
+      guard try !rows.isInitialized() else { return nil }
       try rows.initialize()
       var writer = try VaultWriter(
         rows: rows, sealing: ItemSealing(keys: keys, device: nil), state: .empty)
       try writer.put(VaultRow(checks: keys.checks))
       for slot in try inputs.sealed(root: root, keys: keys) { try writer.put(slot) }
-      try writer.finish()
-      return true
+      return try writer.finish()
     }
-    guard made else { return false }
+    guard let made else { return false }
+    unlocker.forgetCachedKeys(of: opened.seen.record)
     do throws(KeychainError) {
-      try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], counter: 1))
+      try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], state: made))
     } catch {
       configuration.notice?(
         Notice(

@@ -12,11 +12,15 @@ extension Vault {
   ///   the idle time.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if the passphrase or key is
   ///   wrong, ``KeychainError/Code/locked`` if there is none to be had, ``KeychainError/Code/noStore`` if
-  ///   there is no vault, or ``KeychainError/Code/refused`` if the kernel keeps no keys here.
+  ///   there is no vault, ``KeychainError/Code/rolledBack`` if it is not the one that was seen here, or
+  ///   ``KeychainError/Code/refused`` if the kernel keeps no keys here.
   public func unlock(timeout: Duration? = nil) throws(KeychainError) {
     let session = try existingSession()
-    try unlocker.unlockForOthers(
-      try session.readHead(), path: session.opened.path, fixedTime: timeout, session.deadline)
+    let keys = try unlocker.allKeys(
+      try session.readHead(), path: session.opened.path, session.deadline)
+    // What is cached must be found again by what was seen, when the file is gone.
+    try session.recordSight(keys)
+    try unlocker.cache.put(keys, fixedTime: timeout)
   }
 
   /// Locks the vault, for this handle and for all programs that took its keys from the kernel.
@@ -24,13 +28,23 @@ extension Vault {
   /// A program that was given the passphrase itself stays unlocked until it locks, or for its idle
   /// time. A vault that the device secret opens stays open to it.
   ///
+  /// The keys are forgotten of the vault that was seen here last, and of the one that lies there now.
+  ///
   /// - Parameter all: Whether items that are readable after the first unlock are locked as well.
-  /// - Throws: ``KeychainError`` if the vault cannot be read; what this handle knows is forgotten all the
-  ///   same. That there is none is no error.
+  /// - Throws: ``KeychainError`` if the vault cannot be read; the keys of the one that was seen last are
+  ///   forgotten all the same. That there is none is no error, unless what was seen of one that is gone
+  ///   cannot be read either.
   public func lock(all: Bool = false) throws(KeychainError) {
     unlocker.forgetHeldKeys()
-    if let head = knownHead.value { unlocker.lock(head.row.checks, all: all) }
-    guard let session = try session() else { return }
-    unlocker.lock(try session.readHead().row.checks, all: all)
+    if let head = knownHead.value { unlocker.lock(head.row.checks.open, all: all) }
+    // The file may be gone, or its row changed, so that it does not lead to the keys.
+    let seen = try file.seenFile().read()
+    for check in seen.record?.checks ?? [] { unlocker.lock(check, all: all) }
+    do throws(KeychainError) {
+      guard let session = try session() else { return }
+      unlocker.lock(try session.readHead().row.checks.open, all: all)
+    } catch {
+      guard error.code == .noStore, seen.record != nil else { throw error }
+    }
   }
 }

@@ -29,7 +29,7 @@ extension Vault {
       {
         return .again(row.accessibility.requires, try VaultHead(rows))
       }
-      return .done(row.map { ($0, sealing) }, counter: state.counter, checks: sealing.keys.checks)
+      return .done(row.map { ($0, sealing) })
     }
     if let found, found.0.accessibility.requires == .unlockedNow {
       unlocker.touch(found.1.keys.checks)
@@ -47,7 +47,7 @@ extension Vault {
       rows, sealing, state throws(KeychainError) in
       var search = VaultSearch(rows: rows, sealing: sealing, state: state)
       let result = try search.run(query)
-      return .done(result, counter: state.counter, checks: sealing.keys.checks)
+      return .done(result)
     }
   }
 

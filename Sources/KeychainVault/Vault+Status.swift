@@ -24,18 +24,21 @@ extension Vault {
     status.check = VaultCheck(bytes: head.row.checks.open)
     status.slots = try describe(head)
     status.damagedSlots = head.slots.damaged
+    var found: SeenState?
     try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
       status.itemsByAccessibility = try rows.itemCounts()
       status.itemCount = try rows.itemCount()
       status.damagedItemCount =
         status.itemCount - status.itemsByAccessibility.values.reduce(0, +)
       if let keys, try rows.vaultRow().checks == keys.checks {
-        let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
+        let box = try rows.stateBox()
+        let state = try StateRow.open(box, under: keys.open.bytes)
         status.counter = state.counter
+        found = try SeenState(counter: state.counter, box: box)
         try state.checkItemCount(status.itemCount)
       }
     }
-    status.seenRecord = Self.compare(session.opened.seen, head, status.counter)
+    status.seenRecord = Self.compare(session.opened.seen, head, found)
     return status
   }
 
@@ -79,19 +82,17 @@ extension Vault {
   }
 
   private static func compare(
-    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ counter: UInt64?
+    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ found: SeenState?
   ) -> VaultStatus.SeenRecordState {
-    switch seen {
-    case .none: .none
-    case .unreadable: .unreadable
-    case .record(let record):
-      if !record.checks.contains(head.row.checks.open) {
-        .otherVault
-      } else if let counter, counter < record.counter {
-        .newerThanFile
-      } else {
-        .current
-      }
+    guard let record = seen.record else { return seen == .none ? .none : .unreadable }
+    guard record.checks.contains(head.row.checks.open) else { return .otherVault }
+    // Without a key the counter cannot be read.
+    guard let found else { return .current }
+    return switch record.relation(of: found) {
+    case .sameOrNewer: .current
+    case .older: .newerThanFile
+    case .forked: .forked
+    case .tooFarAhead: .tooFarBehindFile
     }
   }
 }

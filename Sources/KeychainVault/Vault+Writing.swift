@@ -29,7 +29,7 @@ extension Vault {
       new.stamp(
         version: writer.counter, created: old?.credential?.created, keepsDates: keepsDates)
       try writer.put(new, secret: secret, replacing: old?.found)
-      return writer.done((new, old == nil))
+      return .done((new, old == nil))
     }
     finish(identity, isNew ? .added : .updated, credential.accessibility, session)
     return stored
@@ -56,7 +56,7 @@ extension Vault {
       let secret = try writer.sealing.secret(
         in: old.found.row, group: identity.accessGroup, name: "\(identity)")
       try writer.put(new, secret: secret, replacing: old.found)
-      return writer.done(new)
+      return .done(new)
     }
     finish(identity, .updated, stored.accessibility, session)
     return stored
@@ -89,7 +89,7 @@ extension Vault {
         in: old.found.row, group: identity.accessGroup, name: "\(identity)")
       try writer.remove(old.found)
       try writer.put(new, secret: secret, replacing: nil)
-      return writer.done(new)
+      return .done(new)
     }
     prolong(renamed.accessibility, session)
     observers.notifyOfRenaming(identity, to: newIdentity)
@@ -107,11 +107,11 @@ extension Vault {
     let removed = try session.write(.nothing) {
       writer throws(KeychainError) -> VaultSession.Attempt<Credential?> in
       // Somebody else may have removed it meanwhile.
-      guard let old = try OldItem(identity, in: writer) else { return writer.done(nil) }
+      guard let old = try OldItem(identity, in: writer) else { return .done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
       try old.credential?.checkVersion(expectedVersion)
       try writer.remove(old.found)
-      return writer.done(old.credential)
+      return .done(old.credential)
     }
     guard let removed else { return false }
     finish(identity, .removed, removed.accessibility, session)
@@ -202,9 +202,5 @@ extension VaultWriter {
     let item = try sealing.seal(credential, secret: secret, id: id)
     try noteGroup(credential.identity.accessGroup, credential.accessibility)
     try put(item, tokens: try sealing.tokens(of: credential, id: id), replacing: old)
-  }
-
-  func done<Result>(_ result: Result) -> VaultSession.Attempt<Result> {
-    .done(result, counter: finalCounter, checks: sealing.keys.checks)
   }
 }

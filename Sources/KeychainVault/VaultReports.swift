@@ -139,11 +139,17 @@ public struct VaultStatus: Hashable, Sendable {
     /// There is no record: this is the first sight of the vault.
     case none
 
-    /// The record is torn or unreadable.
+    /// The record is damaged or unreadable.
     case unreadable
 
     /// The record knows a newer state than the file holds.
     case newerThanFile
+
+    /// The record knows another state of as many changes: two copies of the vault were changed.
+    case forked
+
+    /// The file counts more changes than there can have been since the record: it is forged.
+    case tooFarBehindFile
 
     /// The record is of another vault.
     case otherVault
@@ -219,18 +225,34 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether the record is of another vault.
   public var isOtherVault: Bool
 
+  /// Whether as many changes were seen as the file counts, but others: two copies of the vault were
+  /// changed.
+  public var isFork: Bool
+
+  /// Whether the two counters lie further apart than any use explains, so that the greater one is forged.
+  public var isForged: Bool
+
   /// How many items the vault's state row counts.
   public var expectedItemCount: Int
 
   /// How many items there are.
   public var itemCount: Int
 
+  /// How many slots the vault's state row counts.
+  public var expectedSlotCount: Int
+
+  /// The slots that open the vault: one that was removed may be among them again.
+  public var slots: [VaultSlot]
+
+  /// The numbers of slots that are damaged.
+  public var damagedSlots: [UInt32]
+
   /// Whether the rows agree with the vault's state row.
   public var isConsistent: Bool
 
   /// Whether there is anything to accept.
   var exist: Bool {
-    isOtherVault || !isConsistent || fileCounter < seenCounter ?? 0
+    isOtherVault || isFork || isForged || !isConsistent || fileCounter < seenCounter ?? 0
   }
 }
 

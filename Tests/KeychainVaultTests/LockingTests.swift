@@ -35,6 +35,44 @@ struct LockingTests {
     #expect(readable(vault) == ["always"])
   }
 
+  /// While a vault gets new keys, it may have either.
+  @Test func lockForgetsTheKeysOfBothChecksThatWereSeen() throws {
+    let vault = try lockedVault()
+    let cache = UnlockCache(idleTime: .seconds(60))
+    let rows = try (0..<2).map { _ in try TierKeys(root: RootKey.random()) }
+    for keys in rows { try cache.put(keys, fixedTime: nil) }
+    let path = try vault.handle().path()
+    let file = try SeenRecordFile(
+      stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
+    try file.replace(
+      by: SeenRecord(
+        checks: rows.map(\.checks.open), state: SeenState(counter: 1, box: Data())))
+    try vault.handle().lock()
+    for keys in rows {
+      let row = try VaultRow(checks: keys.checks)
+      #expect(try cache.key(.unlocked, of: row) == nil)
+      #expect(try cache.key(.first, of: row) != nil)
+    }
+    try FileManager.default.removeItem(atPath: vault.path)
+    try vault.handle().lock(all: true)
+    for (keys, tier) in rows.flatMap({ keys in Tier.allCases.map { (keys, $0) } }) {
+      #expect(try cache.key(tier, of: VaultRow(checks: keys.checks)) == nil)
+    }
+  }
+
+  @Test func lockFailsWhereNothingTellsWhichKeysThereAre() throws {
+    let vault = try lockedVault()
+    let path = try vault.handle().path()
+    let file = try SeenRecordFile(
+      stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
+    try Data([1]).write(to: URL(filePath: file.path))
+    try FileManager.default.moveItem(atPath: vault.path, toPath: vault.path + ".away")
+    let failure = #expect(throws: KeychainError.self) { try vault.handle().lock(all: true) }
+    #expect(failure?.code == .noStore)
+    try FileManager.default.moveItem(atPath: vault.path + ".away", toPath: vault.path)
+    try vault.handle().lock(all: true)
+  }
+
   @Test func lockReachesHandlesThatReadTheCache() throws {
     let vault = try lockedVault()
     try vault.handle(passphrase: "open").unlock()

@@ -110,12 +110,16 @@ struct PlaceTests {
     let file = try SeenRecordFile(stateFolder: folder.path, vaultPath: "/v")
     let check = Data(repeating: 7, count: 16)
     #expect(file.read() == .none)
-    try file.raise(check: check, to: 5)
-    try file.raise(check: check, to: 3)
-    #expect(file.read() == .record(SeenRecord(checks: [check], counter: 5)))
+    let seen = try SeenState(counter: 5, box: Data([5]))
+    try file.raise(check: check, to: seen)
+    try file.raise(check: check, to: SeenState(counter: 3, box: Data([3])))
+    #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))
     // A record of another vault is evidence, and stays.
-    try file.raise(check: Data(repeating: 8, count: 16), to: 9)
-    #expect(file.read() == .record(SeenRecord(checks: [check], counter: 5)))
+    try file.raise(
+      check: Data(repeating: 8, count: 16), to: SeenState(counter: 9, box: Data([9])))
+    #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path + "/seen").count == 1)
     try Data([1, 2, 3]).write(to: URL(filePath: file.path))
     #expect(file.read() == .unreadable)
   }

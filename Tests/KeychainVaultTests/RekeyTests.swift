@@ -85,8 +85,9 @@ struct RekeyTests {
     try UnlockCache(idleTime: .seconds(60)).put(stale, fixedTime: nil)
     #expect(code { _ = try cached.text("a") } == .locked)
     #expect(code { _ = try cached.put("a", "new") } == .locked)
-    UnlockCache(idleTime: .seconds(60)).forget(.unlocked, of: stale.checks)
-    for tier in Tier.allCases { UnlockCache(idleTime: .seconds(60)).forget(tier, of: stale.checks) }
+    for tier in Tier.allCases {
+      UnlockCache(idleTime: .seconds(60)).forget(tier, of: stale.checks.open)
+    }
     #expect(try held.text("a") == "secret")
     try vault.handle(passphrase: "one").unlock()
     #expect(try cached.text("a") == "secret")

@@ -127,18 +127,30 @@ struct VectorRun {
       try SeenRecord(
         checks: [vector.data("check")]
           + (vector.inputs.hex["secondCheck"] == nil ? [] : [vector.data("secondCheck")]),
-        counter: vector.number("counter")
+        state: SeenState(
+          counter: vector.number("counter"), boxHash: vector.data("boxHash"))
       ).encoded.hexadecimal
+    case "box hash": try SeenState(counter: 0, box: vector.data("box")).boxHash.hexadecimal
     case "decoded seen record":
       .some(try SeenRecord(encoded: vector.data("record"))?.encoded.hexadecimal)
     case "seen name": try SeenRecordFile.name(of: vector.text("path"))
+    case "cache name": try cacheName().hexadecimal
     case "cache payload":
       try UnlockCache.payload(
         limit: vector.secret("limit").withBytes { $0.littleEndian(at: 0, as: UInt64.self) },
+        checksHash: VaultChecks(
+          open: vector.data("check0"), first: vector.data("check1"),
+          unlocked: vector.data("check2")
+        ).hash(),
         key: vector.secret("tierKey")
       ).hexadecimal()
     default: nil
     }
+  }
+
+  private func cacheName() throws -> Data {
+    let tier = [Tier.open, .first, .unlocked][try vector.number("tier")]
+    return Data(UnlockCache.name(tier, try vector.data("check0")).utf8)
   }
 }
 

@@ -19,6 +19,8 @@ TESTS = Path(__file__).resolve().parent.parent
 FIXTURES = TESTS / "Fixtures"
 sys.path[:0] = [str(TESTS / "VaultReader")]
 
+from vault_records import cache_name  # found by the path above
+
 PASSPHRASE = b"correct horse battery staple"
 
 # The accessibilities of the items of the fixture `locked`.
@@ -129,10 +131,10 @@ class Home:
     return copy
 
   def forget_keys(self) -> None:
-    """Takes the vault's keys out of the kernel's keyring; they have the checks as names."""
+    """Takes the vault's keys out of the kernel's keyring."""
     try:
-      names = [f"prefs:{check.hex()}" for row in self.rows(
-        "SELECT check0, check1, check2 FROM vault") for check in row]
+      names = [cache_name(tier, check) for (check,) in self.rows("SELECT check0 FROM vault")
+               for tier in range(3)]
     except sqlite3.Error:
       return
     for name in names:

@@ -183,6 +183,43 @@ def test_an_older_copy_is_refused_until_it_is_accepted(three):
   three.run("verify")
 
 
+def test_accepting_shows_the_slots_that_come_back(three, make_home):
+  three.run("slots", "add", "--passphrase", "--new-passphrase-file", three.passphrase()[1])
+  old = three.copy_vault("old.db")
+  new = three.file("new", b"another one\n")
+  three.run("change-passphrase", "--new-passphrase-file", new, *three.passphrase())
+  shutil.copyfile(old, three.vault)
+  accepted = three.run("accept-restored", "--yes")
+  assert "it opens by slot 1, device (this one)" in accepted.error
+  assert "it opens by slot 2, passphrase" in accepted.error and "slots remove" in accepted.error
+
+
+def test_one_of_two_copies_that_were_changed_is_a_fork(three):
+  theirs = three.copy_vault("theirs.db")
+  three.set("alice", b"theirs", environment={"KEYCHAIN_VAULT": str(theirs)})
+  three.set("alice", b"mine")
+  shutil.copyfile(theirs, three.vault)
+  for command in (["get", "alice"], ["verify"], ["list"]):
+    refused = three.run(*command, code=65)
+    assert "forked" in refused.error and "accept-restored" in hinted(refused)
+  assert "forked" in three.run("doctor", code=65).out.decode()
+  assert three.run("status", "--json").json["seenRecord"] == "forked"
+  assert "of another copy" in three.run("accept-restored", "--yes").error
+  assert three.get("alice") == b"theirs"
+  three.run("verify")
+
+
+@pytest.mark.parametrize("damage", [b"", b"\1", b"x" * 89, b"x" * 10_000])
+def test_a_damaged_record_of_what_was_seen_is_told(three, damage):
+  (record,) = (three.state / "seen").iterdir()
+  record.write_bytes(damage)
+  assert "damaged or unreadable" in three.run("doctor").out.decode()
+  told = three.run("get", "bob")
+  assert "was damaged" in told.error and str(record) in told.error
+  assert three.run("get", "bob").error == ""
+  assert "agrees with the vault" in three.run("doctor").out.decode()
+
+
 def test_another_vault_in_its_place(three, make_home):
   other = make_home()
   other.set("eve", b"x")

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
+from vault_records import VaultRow, cache_name
 
 
 def readable(home) -> list[str]:
@@ -116,6 +117,47 @@ def test_a_vault_with_a_passphrase_locks_without_a_word(locked):
   assert locked.run("lock").error == ""
 
 
+@pytest.mark.parametrize("tier", range(3))
+def test_lock_reaches_the_keys_of_a_vault_whose_row_was_changed(locked, tier):
+  locked.run("unlock", *locked.passphrase())
+  row = locked.rows("SELECT check0, check1, check2 FROM vault")[0]
+  put_checks(locked, [os.urandom(16) if number == tier else row[number] for number in range(3)])
+  assert locked.run("lock", "--all", code=None).code == (65 if tier == 0 else 0)
+  put_checks(locked, row)
+  assert readable(locked) == ["always"]
+
+
+def test_a_vault_whose_row_was_changed_is_damaged(locked, make_home):
+  other = make_home()
+  other.init()
+  for home in (locked, other):
+    home.run("unlock", *home.passphrase())
+  own, theirs = (home.rows("SELECT check0, check1, check2 FROM vault")[0] for home in (locked, other))
+  put_checks(locked, [*own[:2], theirs[2]])
+  refused = locked.set("new", b"x", code=65)
+  assert "first row" in refused.error and "changed" in refused.error
+  for command in (["get", "whenUnlocked"], ["list"], ["status"], ["doctor"], ["verify"]):
+    locked.run(*command, code=65)
+  put_checks(locked, own)
+  locked.run("get", "new", code=44)
+  assert locked.run("verify").out == b"checked 3 items: intact\n"
+
+
+def put_checks(home, checks) -> None:
+  row = VaultRow(tuple(checks), b"")
+  home.rows("UPDATE vault SET check0 = ?, check1 = ?, check2 = ?, sum = ?",
+            *checks, row.computed_sum())
+
+
+def test_lock_reaches_the_keys_of_a_vault_that_is_gone(locked):
+  locked.run("unlock", *locked.passphrase())
+  away = locked.vault.with_suffix(".away")
+  locked.vault.rename(away)
+  assert "is gone; its keys were forgotten" in hinted(locked.run("lock", "--all"))
+  away.rename(locked.vault)
+  assert readable(locked) == ["always"]
+
+
 def test_list_tells_how_to_see_what_is_locked(locked):
   for options in ([], ["--json"]):
     listed = locked.run("list", *options)
@@ -138,8 +180,8 @@ def test_a_timeout_ends(locked):
 
 def test_use_prolongs_and_looking_does_not(locked):
   locked.run("unlock", *locked.passphrase())
-  name = locked.rows("SELECT check2 FROM vault")[0][0].hex()
-  key = subprocess.run(["keyctl", "search", "@u", "user", f"prefs:{name}"],
+  name = cache_name(2, locked.rows("SELECT check0 FROM vault")[0][0]).decode()
+  key = subprocess.run(["keyctl", "search", "@u", "user", name],
                        capture_output=True, check=True, text=True).stdout.strip()
   subprocess.run(["keyctl", "timeout", key, "100"], check=True)
   for looking in (["status"], ["doctor"], ["list"], ["slots", "list"], ["verify"],

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_codes import public_key, recovery_text
+from vault_database import read_rows
 from vault_identity import IdentityFile
 from vault_keys import ACCESSIBILITIES
 from vault_notation import digest
 from vault_reader import Item, described
-from vault_records import Granted, Identity, Metadata, SeenRecord
+from vault_records import Granted, Identity, Metadata, SeenRecord, box_hash
 from vault_writer import CHEAP, INTERACTIVE, MODERATE, Cost, VaultWriter
 
 PASSPHRASE = "test passphrase, not a secret \u00e9 e\u0301".encode("utf-8")
@@ -148,7 +149,8 @@ def write_files(folder: Path, name: str, sample: Sample) -> None:
     "test-recovery-code.txt": recovery_text(RECOVERY_CODE).encode("ascii") + b"\n",
     "test-identity": IdentityFile(RECIPIENT).encoded(WARNING),
     f"{name}.identity": IdentityFile(RECIPIENT, (checks[0],)).encoded(WARNING),
-    f"{name}.seen": SeenRecord((checks[0],), sample.writer.counter).encoded()}
+    f"{name}.seen": SeenRecord(
+      (checks[0],), sample.writer.counter, box_hash(read_rows(database).state_box)).encoded()}
   for file_name, contents in files.items():
     (folder / file_name).write_bytes(contents)
   expected = {

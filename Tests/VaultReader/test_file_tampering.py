@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
 import sample_vault
 from vault_database import VaultError, item_of
-from vault_notation import FormatError
-from vault_records import SeenRecord, VaultRow
+from vault_keys import state_box_key
+from vault_notation import FormatError, seal
+from vault_records import LARGEST_STEP, SeenRecord, VaultRow, box_hash
 from vault_testing import change, opened, problems
 
 
@@ -32,15 +34,27 @@ def test_changed_state_row(path):
 
 def test_older_file_is_rolled_back(path, sample):
   check = sample.writer.vault.checks[0]
-  newest = sample.writer.counter
-  assert problems(path, seen=SeenRecord((check,), newest)) == set()
-  assert problems(path, seen=SeenRecord((bytes(16), check), newest)) == set()
-  assert problems(path, seen=SeenRecord((check,), newest + 1)) == {"rolled-back"}
-  assert problems(path, seen=SeenRecord((bytes(16),), 1)) == {"another-vault"}
+  newest, state = sample.writer.counter, box_hash(opened(path).rows.state_box)
+  assert problems(path, seen=SeenRecord((check,), newest, state)) == set()
+  assert problems(path, seen=SeenRecord((bytes(16), check), newest, state)) == set()
+  assert problems(path, seen=SeenRecord((check,), newest - 1, bytes(32))) == set()
+  assert problems(path, seen=SeenRecord((check,), newest + 1, state)) == {"rolled-back"}
+  assert problems(path, seen=SeenRecord((check,), newest, bytes(32))) == {"forked"}
+  assert problems(path, seen=SeenRecord((bytes(16),), 1, state)) == {"another-vault"}
 
 
-def test_torn_seen_record_is_refused():
-  good = SeenRecord((bytes(range(16)),), 7).encoded()
+@pytest.mark.parametrize("step, found", [
+  (LARGEST_STEP, set()), (LARGEST_STEP + 1, {"forged-counter"})])
+def test_counter_that_went_up_too_far(path, sample, step, found):
+  state = sample.writer.state()
+  forged = replace(state, counter=1 + step)
+  key = state_box_key(sample.writer.tiers[0])
+  change(path, "UPDATE state SET box = ?", seal(key, forged.encoded(), bytes(24)))
+  assert problems(path, seen=SeenRecord((sample.writer.vault.checks[0],), 1, bytes(32))) == found
+
+
+def test_damaged_seen_record_is_refused():
+  good = SeenRecord((bytes(range(16)),), 7, bytes(range(32))).encoded()
   assert SeenRecord.decoded(good).counter == 7
   for position in range(len(good)):
     torn = bytearray(good)

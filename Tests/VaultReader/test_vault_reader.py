@@ -13,7 +13,7 @@ import vault_keys as keys
 from sample_vault import DEVICE, KEY_FILE, PASSPHRASE, RECIPIENT, RECOVERY_CODE
 from vault_database import VaultError
 from vault_notation import (
-  BOX_OVERHEAD, FormatError, derive, is_padded_count, open_box, padded_count)
+  BOX_OVERHEAD, FormatError, derive, is_padded_count, open_box, padded_count, u64)
 from vault_reader import Secrets, opened_text, report
 from vault_records import (
   MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT, Granted, Identity, Metadata,
@@ -192,8 +192,9 @@ def test_box_that_is_too_long_is_not_opened():
 
 
 @pytest.mark.parametrize("record", [
-  generate.summed(bytes([3]) + bytes(40)), generate.summed(bytes(41)),
-  generate.summed(b"\1" + bytes(31) + b"\1" + bytes(8))])
+  generate.summed(bytes([3]) + bytes(72)), generate.summed(bytes(73)),
+  generate.summed(b"\1" + bytes(31) + b"\1" + bytes(40)),
+  generate.summed(b"\1" + bytes(32) + u64((1 << 48) + 1) + bytes(32))])
 def test_seen_record_of_no_known_form(record):
   with pytest.raises(FormatError):
     SeenRecord.decoded(record)

@@ -23,8 +23,8 @@ from vault_identity import IdentityFile
 from vault_listing import described_metadata, described_secret, exit_code, print_items
 from vault_notation import BOX_OVERHEAD, FormatError, equal, open_box, padded_count, unpad
 from vault_records import (
-  MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State,
-  slot_commitment, slot_key, state_sum)
+  LARGEST_STEP, MAXIMUM_METADATA_COUNT, MAXIMUM_SECRET_COUNT, MAXIMUM_TEXT_COUNT, Granted, GroupRow, ItemRow, Metadata, SeenRecord, SlotKind,
+  SlotRow, State, box_hash, slot_commitment, slot_key, state_sum)
 
 
 @dataclass(frozen=True)
@@ -195,6 +195,10 @@ class Vault:
       self._report("another-vault", "seen record")
     elif self.state.counter < seen.counter:
       self._report("rolled-back", "seen record")
+    elif self.state.counter > seen.counter + LARGEST_STEP:
+      self._report("forged-counter", "seen record")
+    elif self.state.counter == seen.counter and box_hash(self.rows.state_box) != seen.box_hash:
+      self._report("forked", "seen record")
 
 
 def opened_text(key: bytes, box: bytes, limit: int) -> bytes:

@@ -17,7 +17,9 @@ MAXIMUM_SECRET_COUNT = 16 << 20
 MAXIMUM_TEXT_COUNT = 1 << 20
 MAXIMUM_METADATA_COUNT = 4 << 20
 MAXIMUM_PORT = 65535
-MAXIMUM_COUNTER = (1 << 63) - 1
+MAXIMUM_COUNTER = 1 << 48
+# How far a counter goes up at most between two looks at a vault.
+LARGEST_STEP = 1 << 32
 MAXIMUM_SLOTS = 32
 MEMORY_LIMITS = range(8 * 1024, (1 << 30) + 1, 1024)
 PASSES_LIMITS = range(1, 11)
@@ -294,21 +296,36 @@ class SeenRecord:
 
   checks: tuple[bytes, ...]
   counter: int
+  box_hash: bytes
 
   def encoded(self) -> bytes:
     padded = b"".join(self.checks).ljust(32, b"\0")
-    before = u8(len(self.checks)) + padded + u64(self.counter)
+    before = u8(len(self.checks)) + padded + u64(self.counter) + self.box_hash
     return before + digest(16, before)
 
   @staticmethod
   def decoded(data: bytes) -> SeenRecord:
-    if len(data) != 57 or digest(16, data[:41]) != data[41:]:
-      raise FormatError("the seen record is torn")
-    count = data[0]
-    if count not in (1, 2) or (count == 1 and any(data[17:33])):
+    if len(data) != 89 or digest(16, data[:73]) != data[73:]:
+      raise FormatError("the seen record is damaged")
+    count, (counter,) = data[0], struct.unpack_from("<Q", data, 33)
+    if count not in (1, 2) or (count == 1 and any(data[17:33])) or counter > MAXIMUM_COUNTER:
       raise FormatError("the seen record is not one of format 1")
     checks = tuple(data[1 + 16 * n : 17 + 16 * n] for n in range(count))
-    return SeenRecord(checks, struct.unpack_from("<Q", data, 33)[0])
+    return SeenRecord(checks, counter, data[41:73])
+
+
+def box_hash(state_box: bytes) -> bytes:
+  """What tells two states of as many changes apart."""
+  return digest(32, state_box)
+
+
+def cache_name(tier: int, check0: bytes) -> bytes:
+  """The name of the key that caches a tier."""
+  return f"prefs:{check0.hex()}:{tier}".encode("ascii")
+
+
+def cache_payload(limit: int, checks: tuple[bytes, ...], tier_key: bytes) -> bytes:
+  return u64(limit) + digest(32, b"".join(checks)) + tier_key
 
 
 def seen_name(real_path: bytes) -> str:

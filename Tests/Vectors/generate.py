@@ -20,7 +20,7 @@ from vault_notation import (
   unpad)
 from vault_records import (
   Granted, GroupRow, Identity, ItemRow, Metadata, SeenRecord, SlotKind, SlotRow, State, VaultRow,
-  seen_name, slot_commitment, slot_header, slot_key, state_sum)
+  box_hash, cache_name, cache_payload, seen_name, slot_commitment, slot_header, slot_key, state_sum)
 from vault_writer import CHEAP, INTERACTIVE, finished_slot
 from vector_cases import Cases, pattern, refuses
 
@@ -280,15 +280,18 @@ def state_cases(cases: Cases) -> None:
 
 def file_cases(cases: Cases) -> None:
   other = keys.tier_check(keys.tier_key(pattern(0xF0, 32), 0))
-  cases.add("seen record", "one check", SeenRecord((CHECKS[0],), 42).encoded(),
-            check=CHECKS[0], counter=42)
-  cases.add("seen record", "two checks", SeenRecord((CHECKS[0], other), 43).encoded(),
-            check=CHECKS[0], secondCheck=other, counter=43)
-  good = SeenRecord((CHECKS[0],), 42).encoded()
+  state = pattern(0x30, 32)
+  cases.add("seen record", "one check", SeenRecord((CHECKS[0],), 42, state).encoded(),
+            check=CHECKS[0], counter=42, boxHash=state)
+  cases.add("seen record", "two checks", SeenRecord((CHECKS[0], other), 43, state).encoded(),
+            check=CHECKS[0], secondCheck=other, counter=43, boxHash=state)
+  cases.add("box hash", "", box_hash(pattern(0, 92)), box=pattern(0, 92))
+  good = SeenRecord((CHECKS[0],), 42, state).encoded()
   refused = {
-    "torn": good[:-1] + bytes([good[-1] ^ 1]), "cut short": good[:-1],
-    "three checks": summed(b"\3" + good[1:41]), "no check": summed(b"\0" + good[1:41]),
-    "one check and more": summed(good[:17] + bytes(15) + b"\1" + good[33:41])}
+    "damaged": good[:-1] + bytes([good[-1] ^ 1]), "cut short": good[:-1], "too long": good + b"\0",
+    "three checks": summed(b"\3" + good[1:73]), "no check": summed(b"\0" + good[1:73]),
+    "one check and more": summed(good[:17] + bytes(15) + b"\1" + good[33:73]),
+    "too many changes": summed(good[:33] + u64((1 << 48) + 1) + state)}
   for variant, data in refused.items():
     assert refuses(SeenRecord.decoded, data), variant
     cases.add("decoded seen record", variant, None, record=data)
@@ -296,10 +299,14 @@ def file_cases(cases: Cases) -> None:
   for path in ("/home/user/.local/share/keychain/vault.db", "/srv/\u00e9/vault.db"):
     name = seen_name(path.encode("utf-8"))
     cases.add("seen name", path, bytes.fromhex(name), path=path)
-  cases.add("cache payload", "no limit", u64((1 << 64) - 1) + OPEN, limit=u64((1 << 64) - 1),
-            tierKey=OPEN)
-  for variant, limit in {"prolonged": 43_200_000_000_000, "fixed": 43_200_000_000_001}.items():
-    cases.add("cache payload", variant, u64(limit) + TIERS[2], limit=u64(limit), tierKey=TIERS[2])
+  for tier in keys.TIERS:
+    cases.add("cache name", str(tier), cache_name(tier, CHECKS[0]), check0=CHECKS[0], tier=tier)
+  checks = {f"check{tier}": check for tier, check in enumerate(CHECKS)}
+  for variant, limit, key in (
+      ("no limit", (1 << 64) - 1, OPEN), ("prolonged", 43_200_000_000_000, TIERS[2]),
+      ("fixed", 43_200_000_000_001, TIERS[2])):
+    cases.add("cache payload", variant, cache_payload(limit, CHECKS, key), limit=u64(limit),
+              tierKey=key, **checks)
 
 
 def summed(before: bytes) -> bytes:

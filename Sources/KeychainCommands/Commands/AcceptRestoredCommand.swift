@@ -8,8 +8,10 @@ struct AcceptRestoredCommand: KeychainSubcommand {
     commandName: "accept-restored",
     abstract: "Accept a vault that was restored from a backup",
     discussion: """
-      An older copy of the vault is refused until a person says that it is meant. How it differs \
-      from what was seen here last is shown before.
+      An older copy of the vault is refused until a person says that it is meant, and so is one of \
+      two copies that were both changed. How it differs from what was seen here last is shown \
+      before, and every slot that opens it: one that was removed may be there again. On a terminal \
+      a yes is asked for; elsewhere --yes says it.
 
       Example:
         \(keychainPath) accept-restored

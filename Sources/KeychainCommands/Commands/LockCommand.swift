@@ -9,7 +9,7 @@ struct LockCommand: KeychainSubcommand {
     abstract: "Lock the vault, for running programs too",
     discussion: """
       Credentials of the accessibility afterFirstUnlock stay readable until the next boot, unless \
-      --all is given.
+      --all is given. The vault may be gone or changed: the keys are forgotten all the same.
 
       Example:
         \(keychainPath) lock --all
@@ -24,7 +24,9 @@ struct LockCommand: KeychainSubcommand {
     try session.vault.lock(all: all)
     let status = try session.vault.status()
     if !status.exists {
-      session.interface.hint(UserInterface.nothingToLock(status.path))
+      session.interface.hint(
+        status.wasSeen
+          ? UserInterface.lockedAndGone(status.path) : UserInterface.nothingToLock(status.path))
     } else if status.readable == .unlockedNow {
       session.interface.hint(UserInterface.staysUnlocked)
     }

@@ -70,8 +70,10 @@ extension UserInterface {
     switch record {
     case .current: "agrees with the vault"
     case .none: "none: an older copy of the vault would not be noticed at this first sight"
-    case .unreadable: "unreadable: this counts as the first sight of the vault"
+    case .unreadable: "damaged or unreadable: this counts as the first sight of the vault"
     case .newerThanFile: "knows a newer state: the vault was rolled back"
+    case .forked: "knows another copy with as many changes: the vault was forked"
+    case .tooFarBehindFile: "knows far fewer changes than the vault counts: the vault was forged"
     case .otherVault: "is of another vault"
     }
   }

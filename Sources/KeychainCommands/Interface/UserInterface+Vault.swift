@@ -80,6 +80,10 @@ extension UserInterface {
     "there is no vault at '\(path)', so nothing was to lock"
   }
 
+  static func lockedAndGone(_ path: String) -> String {
+    "the vault '\(path)' is gone; its keys were forgotten all the same"
+  }
+
   static var staysUnlocked: String {
     "this vault opens by the device key alone, so it cannot stay locked; "
       + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase' changes that"
@@ -147,34 +151,5 @@ extension UserInterface {
   static func boundToDevice(_ count: Int) -> String {
     "\(items(count)) of it \(are(count)) bound to a device: "
       + "no copy brings \(count == 1 ? "it" : "them") back without that device.key"
-  }
-
-  private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
-    guard seen > kept else { return "" }
-    return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
-  }
-
-  /// How a restored vault differs from what was seen, a line each.
-  static func lines(of differences: RestoredDifferences) -> [String] {
-    var lines: [String] = []
-    if differences.isOtherVault {
-      lines.append("this is another vault than the one seen here before")
-    }
-    if let seen = differences.seenCounter {
-      lines.append(
-        "changes counted by the file: \(differences.fileCounter); seen here: \(seen)"
-          + lost(seen, differences.fileCounter))
-    } else {
-      lines.append("changes counted by the file: \(differences.fileCounter)")
-    }
-    if differences.expectedItemCount != differences.itemCount {
-      lines.append(
-        "it should hold \(items(differences.expectedItemCount)), "
-          + "and holds \(items(differences.itemCount))")
-    }
-    lines.append(
-      differences.isConsistent
-        ? "its rows agree with each other" : "its rows do not agree with each other")
-    return lines
   }
 }

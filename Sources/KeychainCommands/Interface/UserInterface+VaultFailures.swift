@@ -13,8 +13,23 @@ extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
     Self(
       .rolledBack, "'\(path)' is another vault than the one seen here before",
-      recovery: "if that is meant, run "
-        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
+      recovery: acceptingIfMeant)
+  }
+
+  static func forkedVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' is not the copy that was seen here before, and both were changed",
+      recovery: acceptingIfMeant)
+  }
+
+  static func forgedCounter(_ path: String) -> Self {
+    Self(
+      .rolledBack, "'\(path)' counts more changes than there can have been since it was seen here",
+      recovery: acceptingIfMeant)
+  }
+
+  private static var acceptingIfMeant: String {
+    "if that is meant, run '\(KeychainCommandContext.current.commandPath) accept-restored'"
   }
 
   static func vaultExists(_ path: String) -> Self {

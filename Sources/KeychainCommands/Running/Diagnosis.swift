@@ -96,6 +96,8 @@ struct Diagnosis {
   static func problem(of status: VaultStatus) -> KeychainError? {
     switch status.seenRecord {
     case .newerThanFile: .olderThanSeen(status.path)
+    case .forked: .forkedVault(status.path)
+    case .tooFarBehindFile: .forgedCounter(status.path)
     case .otherVault: .anotherVault(status.path)
     default:
       if status.exists {

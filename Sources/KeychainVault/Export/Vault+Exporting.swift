@@ -98,8 +98,7 @@ extension Vault {
       let export = try VaultExport(rows: rows, sealing: sealing, state: state)
       if let missing = export.missingRequirement { return .again(missing, try VaultHead(rows)) }
       let report = try export.write(ExportWriter(key, to: output), progress)
-      return .done(
-        (report, export.requirement), counter: state.counter, checks: sealing.keys.checks)
+      return .done((report, export.requirement))
     }
     if requirement == .unlockedNow, let head = knownHead.value { unlocker.touch(head.row.checks) }
     return report

@@ -110,7 +110,7 @@ extension Vault {
         course.note(item, meeting)
       }
       if missing > .nothing { return .again(missing, try VaultHead(rows)) }
-      return .done(course.report, counter: state.counter, checks: sealing.keys.checks)
+      return .done(course.report)
     }
   }
 
@@ -136,7 +136,7 @@ extension Vault {
         course.note(item, meeting)
       }
       if missing > .nothing { return .again(missing, try VaultHead(writer.rows)) }
-      return writer.done(course)
+      return .done(course)
     }
     if survey.requirement == .unlockedNow, let head = knownHead.value {
       unlocker.touch(head.row.checks)

@@ -10,8 +10,8 @@ struct StateRow: Hashable, Sendable {
   var slotCount: UInt32
   var sum: Data
 
-  /// The database holds the counter as a signed integer, in the versions of the items.
-  static let maximumCounter = UInt64(Int64.max)
+  /// More changes than any vault sees: nobody can forge a counter after which there is none.
+  static let maximumCounter: UInt64 = 1 << 48
 
   /// The counter of the next transaction.
   static func counter(after counter: UInt64) throws(KeychainError) -> UInt64 {
@@ -22,8 +22,19 @@ struct StateRow: Hashable, Sendable {
     return counter + 1
   }
 
+  /// The counter after a person has accepted a vault.
+  ///
+  /// Of two that lie further apart than any use explains, one is forged, and only the greater one does harm.
+  static func counter(
+    acceptingFile found: UInt64, seen: UInt64?
+  ) throws(KeychainError) -> UInt64 {
+    guard let seen else { return try counter(after: found) }
+    let (lesser, greater) = (min(found, seen), max(found, seen))
+    return try counter(after: greater - lesser > SeenRecord.largestStep ? lesser : greater)
+  }
+
   private var isPossible: Bool {
-    counter <= Self.maximumCounter && itemCount <= Self.maximumCounter && slotCount <= 32
+    counter <= Self.maximumCounter && itemCount <= UInt64(Int64.max) && slotCount <= 32
   }
 
   static let empty = Self(

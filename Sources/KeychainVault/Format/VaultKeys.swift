@@ -37,6 +37,13 @@ struct VaultChecks: Hashable, Sendable {
     }
   }
 
+  static let hashCount = 32
+
+  /// What binds a cached key to all three.
+  func hash() throws(KeychainError) -> Data {
+    try Derivation.hash(open + first + unlocked, count: Self.hashCount)
+  }
+
   static func of(_ tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
     try Derivation.shortTag(tierKey, "pk1/check")
   }

@@ -81,7 +81,7 @@ extension Vault {
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let check = try session.readHead().row.checks.open
-    if case .record(let record) = session.opened.seen {
+    if let record = session.opened.seen.record {
       guard record.checks.contains(check) else { throw .anotherVault(session.opened.path) }
     } else if !firstSight {
       throw KeychainError(.noStore, "the vault \(session.opened.path) was never seen here")

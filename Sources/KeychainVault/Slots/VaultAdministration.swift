@@ -30,16 +30,15 @@ struct VaultAdministration: Sendable {
     progress: ((VaultProgress) -> Void)? = nil,
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (result, counter) = try transaction { change throws(KeychainError) in
+    let (result, state) = try transaction { change throws(KeychainError) in
       // The work takes its time, and the commit may have to wait for readers after it.
       try session.deadline.excluding { () throws(KeychainError) in
         try change.requireIntact(opening: keys.openTierOnly, progress: progress)
       }
       let result = try body(&change)
-      try change.writer.finish()
-      return (result, change.writer.finalCounter)
+      return (result, try change.writer.finish())
     }
-    remember(counter)
+    session.remember(state, keys.checks.open)
     return result
   }
 
@@ -64,7 +63,7 @@ struct VaultAdministration: Sendable {
       }
       var change = try SlotChange(
         writer: VaultWriter(
-          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys)),
+          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys).row),
         keys: keys, root: root)
       try change.requireAllSlots()
       if checkingSlots { try change.requireTrustedSlots() }
@@ -72,10 +71,6 @@ struct VaultAdministration: Sendable {
       guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
       return try body(&change)
     }
-  }
-
-  func remember(_ counter: UInt64) {
-    try? session.opened.seenFile.raise(check: keys.checks.open, to: counter)
   }
 }
 

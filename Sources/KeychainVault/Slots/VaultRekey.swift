@@ -43,11 +43,13 @@ struct VaultRekey {
     _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
   ) throws(KeychainError) -> Result {
     let session = admin.session
-    let (result, counter) = try admin.transaction(checkingSlots: false) {
+    let (result, state) = try admin.transaction(checkingSlots: false) {
       change throws(KeychainError) in
       let decision = try decide(change)
+      let old = try SeenState(
+        counter: change.writer.counter - 1, box: change.writer.rows.stateBox())
       // The work takes its time, and the commit may have to wait for readers after it.
-      let counter = try session.deadline.excluding { () throws(KeychainError) in
+      let state = try session.deadline.excluding { () throws(KeychainError) in
         // All items are opened here anyhow, and sealed again.
         try change.requireIntact(opening: admin.keys, progress: progress.verified)
         return try moveAll(change, decision)
@@ -55,15 +57,12 @@ struct VaultRekey {
       try admin.opener.pin(newCheck)
       // Both root keys are valid until the commit is known to have happened.
       try session.opened.seenFile.replace(
-        by: SeenRecord(
-          checks: [admin.keys.checks.open, newKeys.checks.open], counter: change.writer.counter - 1)
-      )
-      return (decision.result, counter)
+        by: SeenRecord(checks: [admin.keys.checks.open, newKeys.checks.open], state: old))
+      return (decision.result, state)
     }
-    session.unlocker.lock(admin.keys.checks, all: true)
+    session.unlocker.lock(admin.keys.checks.open, all: true)
     session.knownHead.value = nil
-    try? session.opened.seenFile.replace(
-      by: SeenRecord(checks: [newKeys.checks.open], counter: counter))
+    session.remember(state, newKeys.checks.open, synced: true)
     unpinOldCheck()
     compact()
     return result
@@ -95,10 +94,10 @@ struct VaultRekey {
 
   /// Puts the new state in the place of the old one.
   ///
-  /// - Returns: The counter of the new state.
+  /// - Returns: The new state.
   private func moveAll<Result>(
     _ change: borrowing SlotChange, _ decision: Decision<Result>
-  ) throws(KeychainError) -> UInt64 {
+  ) throws(KeychainError) -> SeenState {
     let rows = change.writer.rows
     let old = change.writer.sealing
     try rows.overwriteDeleted()
@@ -116,8 +115,7 @@ struct VaultRekey {
       try move(item, old, &writer)
       progress.sealed(index + 1, of: items.count)
     }
-    try writer.finish()
-    return writer.counter
+    return try writer.finish()
   }
 
   /// An item by its id; its group, or `nil` if it goes.

@@ -19,7 +19,7 @@ struct VaultSession: Sendable {
 
   /// What a transaction of an operation came to.
   enum Attempt<Result> {
-    case done(Result, counter: UInt64, checks: VaultChecks)
+    case done(Result)
 
     /// Other keys are needed: the vault has a new root key, or an item asks for more.
     case again(Accessibility.UnlockRequirement, VaultHead)
@@ -34,12 +34,13 @@ struct VaultSession: Sendable {
     _ requirement: Accessibility.UnlockRequirement,
     _ body: (any VaultRows, ItemSealing, StateRow) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
+    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Outcome<Result> in
       let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
       return try opened.storage.read(deadline) {
-        (rows: any VaultRows) throws(KeychainError) -> Attempt<Result> in
-        if let stale = try staleHead(rows, keys, requirement, Result.self) { return stale }
-        return try body(rows, sealing, try checkedState(rows, keys))
+        (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
+        if let stale = try staleHead(rows, keys, requirement, Result.self) { return (stale, nil) }
+        let (state, seen) = try checkedState(rows, keys)
+        return (try body(rows, sealing, state), seen)
       }
     }
   }
@@ -52,20 +53,19 @@ struct VaultSession: Sendable {
     inBatch isBatch: Bool = false,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Attempt<Result> in
+    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Outcome<Result> in
       let needed: DeviceSecret?
       if let device { needed = device } else { needed = try unlocker.device.find() }
       // What an attempt wrote before it met an item whose keys are missing must not stay.
-      return try opened.storage.write(deadline, keepingIf: \.isDone) {
-        (rows: any WritableVaultRows) throws(KeychainError) -> Attempt<Result> in
-        if let stale = try staleHead(rows, keys, requirement, Result.self) { return stale }
+      return try opened.storage.write(deadline, keepingIf: \.attempt.isDone) {
+        (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
+        if let stale = try staleHead(rows, keys, requirement, Result.self) { return (stale, nil) }
         let sealing = ItemSealing(
           keys: keys, device: needed, batch: isBatch ? try SealingBatch() : nil)
         var writer = try VaultWriter(
-          rows: rows, sealing: sealing, state: try checkedState(rows, keys))
+          rows: rows, sealing: sealing, state: try checkedState(rows, keys).row)
         let attempt = try body(&writer)
-        if case .done = attempt { try writer.finish() }
-        return attempt
+        return (attempt, attempt.isDone ? try writer.finish() : nil)
       }
     }
   }
@@ -75,13 +75,27 @@ struct VaultSession: Sendable {
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
     try read(requirement) { rows, sealing, state throws(KeychainError) in
-      .done((), counter: state.counter, checks: sealing.keys.checks)
+      .done(())
     }
   }
 
+  /// Compares the vault with what was seen of it before, and records that it was seen.
+  func recordSight(_ keys: TierKeys) throws(KeychainError) {
+    let state = try opened.storage.read(deadline) { rows throws(KeychainError) in
+      guard try rows.vaultRow().checks == keys.checks else {
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+      }
+      return try checkedState(rows, keys).seen
+    }
+    remember(state, keys.checks.open)
+  }
+
+  /// An attempt with the state that the vault was in, or came to.
+  private typealias Outcome<Result> = (attempt: Attempt<Result>, state: SeenState?)
+
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
-    _ attempt: (TierKeys) throws(KeychainError) -> Attempt<Result>
+    _ attempt: (TierKeys) throws(KeychainError) -> Outcome<Result>
   ) throws(KeychainError) -> Result {
     var requirement = requirement
     var keys: TierKeys?
@@ -89,9 +103,10 @@ struct VaultSession: Sendable {
     for _ in 0..<8 {
       let current: TierKeys
       if let keys { current = keys } else { current = try freshKeys(requirement) }
-      switch try attempt(current) {
-      case .done(let result, let counter, let checks):
-        remember(counter, checks)
+      let (attempt, state) = try attempt(current)
+      switch attempt {
+      case .done(let result):
+        if let state { remember(state, current.checks.open) }
         return result
       case .again(let needed, let head):
         requirement = max(requirement, needed)
@@ -145,24 +160,23 @@ struct VaultSession: Sendable {
   /// Opens the state row, and compares it with what was seen before.
   func checkedState(
     _ rows: any VaultRows, _ keys: TierKeys
-  ) throws(KeychainError) -> StateRow {
-    let state = try StateRow.open(rows.stateBox(), under: keys.open.bytes)
-    guard case .record(let record) = opened.seen else { return state }
+  ) throws(KeychainError) -> (row: StateRow, seen: SeenState) {
+    let box = try rows.stateBox()
+    let row = try StateRow.open(box, under: keys.open.bytes)
+    let state = try SeenState(counter: row.counter, box: box)
+    guard let record = opened.seen.record else { return (row, state) }
     try checkIsKnown(keys.checks.open)
-    guard state.counter >= record.counter else {
-      throw KeychainError(
-        .rolledBack,
-        "the vault \(opened.path) was rolled back: it is at change \(state.counter), and was at "
-          + "\(record.counter) before",
-        recovery:
-          "put the newer file back, or accept this one with `prefs keychain accept-restored`")
+    switch record.relation(of: state) {
+    case .sameOrNewer: return (row, state)
+    case .older: throw .rolledBack(opened.path, from: record.state.counter, to: row.counter)
+    case .forked: throw .forked(opened.path)
+    case .tooFarAhead: throw .tooFarAhead(opened.path, row.counter, seen: record.state.counter)
     }
-    return state
   }
 
   /// Refuses the vault of another root key than was seen before.
   func checkIsKnown(_ check: Data) throws(KeychainError) {
-    guard case .record(let record) = opened.seen else { return }
+    guard let record = opened.seen.record else { return }
     guard record.checks.contains(check) || isNowRecorded(check) else {
       throw .anotherVault(opened.path)
     }
@@ -170,22 +184,27 @@ struct VaultSession: Sendable {
 
   /// Whether the vault got this key after the operation began, by another process.
   private func isNowRecorded(_ check: Data) -> Bool {
-    guard case .record(let record) = opened.seenFile.read() else { return false }
-    return record.checks.contains(check)
+    opened.seenFile.read().record?.checks.contains(check) ?? false
   }
 
   /// Raises the seen record to a state that was committed or read.
-  private func remember(_ counter: UInt64, _ checks: VaultChecks) {
-    if case .record(let record) = opened.seen, record.counter >= counter { return }
+  ///
+  /// A failure, and a record that had to be made anew, is told: the operation itself has succeeded.
+  func remember(_ state: SeenState, _ check: Data, synced: Bool = false) {
+    if let record = opened.seen.record, record.state.counter >= state.counter { return }
     do throws(KeychainError) {
-      try opened.seenFile.raise(check: checks.open, to: counter)
+      try opened.seenFile.raise(check: check, to: state, synced: synced)
+      guard opened.seen == .unreadable else { return }
+      tell(
+        "the record of what was seen of the vault, \(opened.seenFile.path), was damaged, and is written "
+          + "anew: an older copy of the vault was not noticed if it was put here before")
     } catch {
-      // A rollback will not be noticed; the operation itself has succeeded.
-      notice?(
-        Notice(
-          kind: .seenRecordUnavailable,
-          message: "a rollback of the vault could go unnoticed: \(error.message)"))
+      tell("a rollback of the vault could go unnoticed: \(error.message)")
     }
+  }
+
+  private func tell(_ message: String) {
+    notice?(Notice(kind: .seenRecordUnavailable, message: message))
   }
 }
 

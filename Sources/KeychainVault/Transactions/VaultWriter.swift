@@ -26,9 +26,6 @@ struct VaultWriter: ~Copyable {
   /// The counter of this transaction, which becomes the version of an item written in it.
   var counter: UInt64 { state.counter }
 
-  /// The counter after this transaction: one that changed no row does not count.
-  var finalCounter: UInt64 { hasChanges ? counter : counter - 1 }
-
   private var hasChanges: Bool { state.sum != oldSum }
 
   /// The item of an id with its tokens, or `nil` if both trees miss it.
@@ -99,9 +96,14 @@ struct VaultWriter: ~Copyable {
   }
 
   /// Writes the state row, if something was changed; the last thing a transaction does.
-  func finish() throws(KeychainError) {
-    guard hasChanges else { return }
-    try rows.putState(try state.sealed(under: sealing.keys.open.bytes))
+  ///
+  /// - Returns: The state of the vault after it: a transaction that changed no row does not count.
+  @discardableResult
+  func finish() throws(KeychainError) -> SeenState {
+    guard hasChanges else { return try SeenState(counter: counter - 1, box: rows.stateBox()) }
+    let box = try state.sealed(under: sealing.keys.open.bytes)
+    try rows.putState(box)
+    return try SeenState(counter: counter, box: box)
   }
 }
 

@@ -79,7 +79,7 @@ final class DeviceKeys: Sendable {
       guard let granted = try SlotSealing.open(slot, inputKey: device.secret.bytes) else {
         continue
       }
-      if try leads(granted, slot.grant, to: head.row.checks) {
+      if try head.row.owns(granted, slot.grant) {
         return (slot, SharedSecret(granted))
       }
       stranger = slot
@@ -87,16 +87,6 @@ final class DeviceKeys: Sendable {
     // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
     if let stranger { throw .strangeSlot(stranger.number) }
     return nil
-  }
-
-  /// Whether a granted key is one of the vault's that has these checks.
-  private func leads(
-    _ granted: borrowing SecretBytes, _ grant: SlotGrant, to checks: VaultChecks
-  ) throws(KeychainError) -> Bool {
-    switch grant {
-    case .root: try TierKeys(root: granted).checks == checks
-    case .openTier: try VaultChecks.of(granted) == checks.open
-    }
   }
 
   private func file() throws(KeychainError) -> DeviceSecretFile {

@@ -10,20 +10,24 @@ struct UnlockCache: Sendable {
 
   static let maximumTime: Duration = .seconds(12 * 3600)
 
-  /// Returns a cached key, or `nil` if it is not there, has expired, or is of an older root key.
-  func key(_ tier: Tier, of checks: VaultChecks) -> SharedSecret? {
-    guard let entry = Entry(tier, checks),
-      let key = try? entry.payload.withBytes({ bytes throws(SecretsError) in
-        try SecretBytes(copying: bytes.extracting(8..<Entry.payloadCount))
-      }),
-      (try? VaultChecks.of(key)) == checks[tier]
-    else { return nil }
+  /// Returns a cached key, or `nil` if it is not there or has expired.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the key is there, and the row has other
+  ///   checks beside that by which it was found than the vault had when it was cached.
+  func key(_ tier: Tier, of row: VaultRow) throws(KeychainError) -> SharedSecret? {
+    guard let entry = Entry(tier, row.checks.open) else { return nil }
+    guard try entry.checksHash == row.checks.hash() else {
+      throw KeychainError(
+        .damaged, "the first row of the vault was changed outside the vault",
+        recovery: "restore a backup")
+    }
+    guard let key = try? entry.key(), try row.owns(key, tier) else { return nil }
     return SharedSecret(key)
   }
 
   /// Prolongs the life of tier T2 by the idle time, within its limit.
   func touch(_ checks: VaultChecks) {
-    guard let entry = Entry(.unlocked, checks), !entry.isFixed else { return }
+    guard let entry = Entry(.unlocked, checks.open), !entry.isFixed else { return }
     let remaining = min(idleTime, entry.untilLimit)
     KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
   }
@@ -51,15 +55,15 @@ struct UnlockCache: Sendable {
     }
   }
 
-  /// Forgets a tier; not to find it is no failure.
-  func forget(_ tier: Tier, of checks: VaultChecks) {
-    guard let serial = KernelKeyring.find(Self.name(tier, checks)) else { return }
+  /// Forgets a tier of the vault whose T0 has a check; not to find it is no failure.
+  func forget(_ tier: Tier, of check: Data) {
+    guard let serial = KernelKeyring.find(Self.name(tier, check)) else { return }
     KernelKeyring.remove(serial)
   }
 
   /// How long tier T2 stays cached if it is not used; `nil` if it is not cached.
   func remainingTime(of checks: VaultChecks) -> Duration? {
-    guard let entry = Entry(.unlocked, checks) else { return nil }
+    guard let entry = Entry(.unlocked, checks.open) else { return nil }
     return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
       ?? entry.untilLimit
   }
@@ -69,24 +73,26 @@ struct UnlockCache: Sendable {
   ) throws(Errno) {
     guard let key = keys.key(tier) else { return }
     do {
-      let payload = try Self.payload(limit: limit, key: key.bytes)
-      try KernelKeyring.put(Self.name(tier, keys.checks), payload, timeout: timeout)
+      let payload = try Self.payload(
+        limit: limit, checksHash: keys.checks.hash(), key: key.bytes)
+      try KernelKeyring.put(Self.name(tier, keys.checks.open), payload, timeout: timeout)
     } catch {
       throw error as? Errno ?? .noMemory
     }
   }
 
   static func payload(
-    limit: UInt64, key: borrowing SecretBytes
+    limit: UInt64, checksHash: Data, key: borrowing SecretBytes
   ) throws(SecretsError) -> SecretBytes {
     var payload = try SecretBuffer()
     for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
+    for byte in checksHash { try payload.append(byte) }
     try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
     return try payload.finish()
   }
 
-  fileprivate static func name(_ tier: Tier, _ checks: VaultChecks) -> String {
-    "prefs:" + checks[tier].hexadecimal
+  static func name(_ tier: Tier, _ check: Data) -> String {
+    "prefs:\(check.hexadecimal):\(tier.rawValue)"
   }
 
   private static func seconds(_ duration: Duration) -> UInt32 {
@@ -97,26 +103,39 @@ struct UnlockCache: Sendable {
 
 /// A cached key that is still valid.
 private struct Entry: ~Copyable {
-  static let payloadCount = 8 + 32
+  private static let payloadCount = 8 + VaultChecks.hashCount + 32
 
   let serial: Int32
-  let payload: SecretBytes
   let untilLimit: Duration
 
   /// Whether the key stays valid until its limit, used or not: the lowest bit of the limit says so.
   let isFixed: Bool
 
-  init?(_ tier: Tier, _ checks: VaultChecks) {
-    guard let serial = KernelKeyring.find(UnlockCache.name(tier, checks)),
+  /// The hash of the checks that the vault had when the key was cached.
+  let checksHash: Data
+
+  private let payload: SecretBytes
+
+  init?(_ tier: Tier, _ check: Data) {
+    guard let serial = KernelKeyring.find(UnlockCache.name(tier, check)),
       let payload = KernelKeyring.read(serial, count: Self.payloadCount)
     else { return nil }
-    let limit = payload.withBytes { $0.littleEndian(at: 0, as: UInt64.self) }
+    let (limit, checksHash) = payload.withBytes {
+      ($0.littleEndian(at: 0, as: UInt64.self), Data($0.extracting(8..<40).array))
+    }
     let now = BootClock.now
     guard limit > now else { return nil }
     self.serial = serial
     self.payload = payload
+    self.checksHash = checksHash
     untilLimit = .nanoseconds(Int64(clamping: limit - now))
     isFixed = limit & 1 == 1
+  }
+
+  func key() throws(SecretsError) -> SecretBytes {
+    try payload.withBytes { bytes throws(SecretsError) in
+      try SecretBytes(copying: bytes.extracting(40..<Self.payloadCount))
+    }
   }
 }
 

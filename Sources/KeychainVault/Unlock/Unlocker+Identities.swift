@@ -26,7 +26,7 @@ extension Unlocker {
         continue
       }
       // It is the key that has the pinned check, not only the row that shows it.
-      if try TierKeys(root: root).checks == head.row.checks {
+      if try head.row.owns(root, slot.grant) {
         return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
       failure = .strangeSlot(slot.number)
@@ -49,7 +49,7 @@ extension Unlocker {
 
   /// Tells the check of a vault that is believed only because nothing is known about it.
   private func tellFirstSight(_ check: VaultCheck, _ path: String) {
-    if case .record = seenRecord(path) { return }
+    guard seenRecord(path).record == nil else { return }
     configuration.notice?(
       Notice(
         kind: .firstSight,
@@ -67,11 +67,5 @@ extension KeychainError {
         + "its check is \(check)",
       recovery: "if that is the check where the vault was made, as after a new root key, "
         + "run `prefs keychain identity pin FILE --check \(check)`")
-  }
-
-  static func anotherVault(_ path: String) -> Self {
-    Self(
-      .rolledBack, "another vault lies at \(path) than before",
-      recovery: "put the right one back, or accept this one with `prefs keychain accept-restored`")
   }
 }

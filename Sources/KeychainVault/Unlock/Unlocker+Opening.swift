@@ -36,6 +36,7 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
+    var stranger: SlotRow?
     for (index, slot) in slots.enumerated() {
       guard index == 0 || !deadline.hasPassed else {
         throw KeychainError(
@@ -43,10 +44,14 @@ extension Unlocker {
           recovery: "try again with a longer deadline")
       }
       let inputKey = try inputKey(of: presented, for: slot)
-      if let root = try SlotSealing.open(slot, inputKey: inputKey) {
+      guard let root = try SlotSealing.open(slot, inputKey: inputKey) else { continue }
+      // A copied slot of another vault must not keep this one's closed.
+      if try head.row.owns(root, slot.grant) {
         return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
+      stranger = slot
     }
+    if let stranger { throw .strangeSlot(stranger.number) }
     try head.slots.requireUndamaged()
     guard slots.isEmpty else {
       throw KeychainError(

@@ -40,7 +40,6 @@ final class Unlocker: Sendable {
     if let source = configuration.unlock {
       let keys = try TierKeys(
         root: open(try present(source, deadline), head, path, deadline).root.bytes)
-      try requireMatch(keys, head)
       held.hold(keys)
       return keys
     }
@@ -59,10 +58,11 @@ final class Unlocker: Sendable {
     guard configuration.unlock == nil else { return nil }
     let own = try device.keys(head)
     if let own, own.readable == .unlockedNow { return own }
-    guard let open = own?.open ?? cache.key(.open, of: checks) else { return nil }
+    let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head.row) }
+    guard let open else { return nil }
     let keys = TierKeys(
-      checks: checks, open: open, first: cache.key(.first, of: checks),
-      unlocked: cache.key(.unlocked, of: checks))
+      checks: checks, open: open, first: try cache.key(.first, of: head.row),
+      unlocked: try cache.key(.unlocked, of: head.row))
     return keys.satisfies(requirement) ? keys : nil
   }
 
@@ -91,7 +91,6 @@ final class Unlocker: Sendable {
     // Whoever held the lock before may have unlocked the vault for us.
     if let keys = try keysAtHand(requirement, head) { return keys }
     let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).root.bytes)
-    try requireMatch(keys, head)
     keep(keys)
     return keys
   }
@@ -101,7 +100,6 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     let opened = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
     let keys = try TierKeys(root: opened.root.bytes)
-    try requireMatch(keys, head)
     keep(keys)
     return keys
   }
@@ -201,7 +199,14 @@ final class Unlocker: Sendable {
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
   }
 
-  /// What was seen before of a vault at a real path.
+  /// Returns all keys, by the root key; none are kept.
+  func allKeys(
+    _ head: VaultHead, path: String, _ deadline: Deadline
+  ) throws(KeychainError) -> TierKeys {
+    try TierKeys(root: root(head, path: path, deadline).root.bytes)
+  }
+
+  /// What was seen before of the vault at a real path.
   func seenRecord(_ path: String) -> SeenRecordFile.Content {
     guard let folder = try? locations.stateFolder(),
       let file = try? SeenRecordFile(stateFolder: folder, vaultPath: path)
@@ -211,32 +216,20 @@ final class Unlocker: Sendable {
 
   // MARK: - Locking
 
-  /// Unlocks for later commands, through the kernel's cache.
-  func unlockForOthers(
-    _ head: VaultHead, path: String, fixedTime: Duration?, _ deadline: Deadline
-  ) throws(KeychainError) {
-    let keys = try TierKeys(root: root(head, path: path, deadline).root.bytes)
-    try requireMatch(keys, head)
-    try cache.put(keys, fixedTime: fixedTime)
-  }
-
   /// Forgets the keys that the handle itself keeps.
   func forgetHeldKeys() { held.forget() }
 
-  func lock(_ checks: VaultChecks, all: Bool) {
+  /// Forgets the keys of a vault, by the check of its tier T0.
+  func lock(_ check: Data, all: Bool) {
     forgetHeldKeys()
-    cache.forget(.unlocked, of: checks)
-    if all {
-      cache.forget(.first, of: checks)
-      cache.forget(.open, of: checks)
-    }
+    for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: check) }
   }
 
-  private func requireMatch(_ keys: TierKeys, _ head: VaultHead) throws(KeychainError) {
-    guard keys.checks == head.row.checks else {
-      throw KeychainError(
-        .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
+  /// Forgets the cached keys of a vault in whose place another one is from now on: nothing leads to them
+  /// any more.
+  func forgetCachedKeys(of record: SeenRecord?) {
+    for check in record?.checks ?? [] {
+      for tier in Tier.allCases { cache.forget(tier, of: check) }
     }
   }
 }

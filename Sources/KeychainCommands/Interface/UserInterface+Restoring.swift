@@ -1,0 +1,57 @@
+internal import KeychainVault
+
+extension UserInterface {
+  /// How a restored vault differs from what was seen, and what opens it, a line each.
+  static func lines(of differences: RestoredDifferences) -> [String] {
+    var lines: [String] = []
+    if differences.isOtherVault {
+      lines.append("this is another vault than the one seen here before")
+    }
+    lines += counters(differences)
+    if differences.expectedItemCount != differences.itemCount {
+      lines.append(
+        "it should hold \(items(differences.expectedItemCount)), "
+          + "and holds \(items(differences.itemCount))")
+    }
+    lines.append(
+      differences.isConsistent
+        ? "its rows agree with each other" : "its rows do not agree with each other")
+    return lines + slots(differences)
+  }
+
+  private static func counters(_ differences: RestoredDifferences) -> [String] {
+    let counted = "changes counted by the file: \(differences.fileCounter)"
+    guard let seen = differences.seenCounter else { return [counted] }
+    let both = "\(counted); seen here: \(seen)"
+    if differences.isForged {
+      return [
+        "\(both); the two are too far apart, so the greater number is forged",
+        "the vault goes on from \(min(seen, differences.fileCounter))",
+      ]
+    }
+    if differences.isFork {
+      return ["\(both), of another copy: what was changed in that one is lost"]
+    }
+    return [both + lost(seen, differences.fileCounter)]
+  }
+
+  private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
+    guard seen > kept else { return "" }
+    return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
+  }
+
+  /// A slot that was removed here opens an older copy still: only a person can tell.
+  private static func slots(_ differences: RestoredDifferences) -> [String] {
+    var lines: [String] = []
+    let count = differences.slots.count + differences.damagedSlots.count
+    if differences.expectedSlotCount != count {
+      lines.append("it should have \(differences.expectedSlotCount) slots, and has \(count)")
+    }
+    lines += differences.slots.map { "it opens by slot \($0.number), \(label(of: $0))" }
+    lines += differences.damagedSlots.map { "slot \($0) is damaged" }
+    let path = KeychainCommandContext.current.commandPath
+    return lines + [
+      "one that was removed before can be removed again: '\(path) slots remove NUMBER'"
+    ]
+  }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// The file of a seen record.
+struct SeenRecordFile: Sendable {
+  let path: String
+  private let folder: String
+
+  enum Content: Hashable, Sendable {
+    case none
+    case unreadable
+    case record(SeenRecord)
+
+    var record: SeenRecord? {
+      if case .record(let record) = self { record } else { nil }
+    }
+  }
+
+  init(stateFolder: String, vaultPath: String) throws(KeychainError) {
+    folder = try TrustedPath(resolving: stateFolder).path + "/seen"
+    path = try folder + "/" + Self.name(of: vaultPath)
+  }
+
+  /// The name of the record of a vault.
+  static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
+  }
+
+  func read() -> Content {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      // Without waiting, should there be a pipe in its place; from that nothing is read.
+      descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+    } catch {
+      return isMissing ? .none : .unreadable
+    }
+    defer { try? descriptor.close() }
+    // The record carries its own checksum, so only one that is being written needs the lock.
+    if let record = contents(descriptor) { return .record(record) }
+    // Writers hold the lock for microseconds; a lock that is not to be had tells nothing.
+    _ = FileLock.lock(descriptor, LOCK_SH, Deadline(after: .milliseconds(200)))
+    guard let record = contents(descriptor) else { return .unreadable }
+    return .record(record)
+  }
+
+  private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
+
+  /// Raises the record to a newer state; a record of another vault is left alone.
+  func raise(
+    check: Data, to state: SeenState, synced: Bool = false
+  ) throws(KeychainError) {
+    try change(synced: synced) { old in
+      // A newer state tells which of two keys the vault got.
+      let new = SeenRecord(checks: [check], state: state)
+      guard let old else { return new }
+      return old.checks.contains(check) && old.state.counter < state.counter ? new : nil
+    }
+  }
+
+  /// Replaces the record, durably.
+  ///
+  /// The counter of the same vault is not lowered, except from that of a record which a person has let go.
+  func replace(
+    by record: SeenRecord, lettingGo known: SeenRecord? = nil
+  ) throws(KeychainError) {
+    try change(synced: true) { old in
+      guard let old, old != known, old.checks.contains(where: record.checks.contains),
+        old.state.counter > record.state.counter
+      else { return record }
+      return SeenRecord(checks: record.checks, state: old.state)
+    }
+  }
+
+  /// Writes what `body` makes of the record; `nil` stands for one that is not there or damaged, and for
+  /// leaving it as it is.
+  private func change(
+    synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
+  ) throws(KeychainError) {
+    try PrivateFile.makeFolder(folder)
+    if isMissing, let new = body(nil), try make(new) { return }
+    let lock = try FileLock(exclusive: path, deadline: Deadline(after: .seconds(1)))
+    let old = contents(lock.descriptor)
+    guard let new = body(old), new != old else { return }
+    do throws(Errno) {
+      try Self.write(new, to: lock.descriptor)
+      // A damaged record may be longer.
+      guard ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
+        !(synced || old == nil) || fsync(lock.descriptor.rawValue) == 0
+      else { throw .current }
+    } catch {
+      throw .system(error, "write", path)
+    }
+  }
+
+  /// Makes the record whole or not at all; `false` if another process was faster.
+  private func make(_ record: SeenRecord) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      let file = try NewFile(path)
+      do throws(Errno) {
+        try Self.write(record, to: file.descriptor)
+      } catch {
+        throw .system(error, "write", path)
+      }
+      try file.publish()
+      return true
+    } catch {
+      guard error.code == .alreadyExists else { throw error }
+      return false
+    }
+  }
+
+  /// Writes a record in place: it lies within one sector, and so is never half there.
+  private static func write(
+    _ record: SeenRecord, to descriptor: FileDescriptor
+  ) throws(Errno) {
+    do {
+      _ = unsafe try record.encoded.withUnsafeBytes {
+        try unsafe descriptor.writeAll(toAbsoluteOffset: 0, $0)
+      }
+    } catch {
+      throw error as? Errno ?? .ioError
+    }
+  }
+
+  private func contents(_ descriptor: FileDescriptor) -> SeenRecord? {
+    var bytes = Data(count: SeenRecord.count + 1)
+    let count = unsafe try? bytes.withUnsafeMutableBytes {
+      try unsafe descriptor.read(fromAbsoluteOffset: 0, into: $0)
+    }
+    guard let count else { return nil }
+    return SeenRecord(encoded: Data(bytes.prefix(count)))
+  }
+}

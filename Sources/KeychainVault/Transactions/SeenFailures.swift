@@ -1,0 +1,37 @@
+internal import KeychainCredentials
+
+/// What is said of a vault that does not go with what was seen of it before.
+extension KeychainError {
+  static func anotherVault(_ path: String) -> Self {
+    Self(
+      .rolledBack, "another vault lies at \(path) than before", recovery: otherFile("the right one")
+    )
+  }
+
+  static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",
+      recovery: otherFile("the newer file"))
+  }
+
+  static func forked(_ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was forked: two copies of it were changed, and this is not the one "
+        + "that was seen here before",
+      recovery: otherFile("the other copy"))
+  }
+
+  static func tooFarAhead(_ path: String, _ found: UInt64, seen: UInt64) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) counts \(found) changes, and \(seen) were seen before: there cannot have "
+        + "been so many since, so the file is forged",
+      recovery: otherFile("a file that you trust"))
+  }
+
+  private static func otherFile(_ name: String) -> String {
+    "put \(name) back, or accept this one with `prefs keychain accept-restored`"
+  }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import GRDB
+import Glibc
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import Synchronization
+import Testing
+
+@testable import KeychainVault
+
+/// What a user has seen of a vault is damaged, or does not go with the file that lies there.
+@Suite("The record of what was seen")
+struct SeenRecordTests {
+  private let vault: TestVault
+  private let record: URL
+
+  init() throws {
+    vault = try TestVault()
+    try vault.handle().put("a", "one")
+    let name = try SeenRecordFile.name(of: TrustedPath(resolving: vault.path).path)
+    record = URL(filePath: vault.seenFolder + "/" + name)
+  }
+
+  enum Damage: CaseIterable {
+    case empty, torn, cutShort, oneByteChanged, tooLong, muchTooLong
+  }
+
+  @Test(arguments: Damage.allCases)
+  func aDamagedRecordIsToldAndWrittenAnew(_ damage: Damage) throws {
+    var bytes = try Data(contentsOf: record)
+    switch damage {
+    case .empty: bytes = Data()
+    case .torn: bytes = Data([1])
+    case .cutShort: bytes.removeLast()
+    case .oneByteChanged: bytes[40] ^= 1
+    case .tooLong: bytes.append(0)
+    case .muchTooLong: bytes.append(Data(count: 100_000))
+    }
+    try bytes.write(to: record)
+    #expect(try vault.handle().status().seenRecord == .unreadable)
+    #expect(try notices { _ = try $0.text("a") } == [.seenRecordUnavailable])
+    #expect(try vault.handle().status().seenRecord == .current)
+    #expect(try notices { _ = try $0.text("a") } == [])
+  }
+
+  @Test func aDamagedRecordIsToldByAWriteToo() throws {
+    try Data([1]).write(to: record)
+    #expect(try notices { try $0.put("a", "two") } == [.seenRecordUnavailable])
+    try Data([1]).write(to: record)
+    #expect(
+      try notices { _ = try $0.addRecoveryCodeSlot { _ in true } } == [.seenRecordUnavailable])
+    try Data([1]).write(to: record)
+    #expect(try notices { _ = try $0.rekey { _ in true } } == [.seenRecordUnavailable])
+    #expect(try notices { _ = try $0.text("a") } == [])
+  }
+
+  @Test func whatIsNoFileIsToldAndStays() throws {
+    for make in [
+      { symlink("elsewhere", $0) }, { mkfifo($0, 0o600) }, { mkdir($0, 0o700) },
+    ] as [(String) -> CInt] {
+      try FileManager.default.removeItem(at: record)
+      try #require(make(record.path) == 0)
+      for _ in 0..<2 {
+        #expect(try notices { _ = try $0.text("a") } == [.seenRecordUnavailable])
+      }
+      #expect(try vault.handle().status().seenRecord == .unreadable)
+    }
+  }
+
+  /// The kinds of what is told while the vault is used.
+  private func notices(_ body: (Vault) throws -> Void) throws -> [Notice.Kind] {
+    let told = Mutex<[Notice.Kind]>([])
+    try body(
+      vault.handle {
+        $0.notice = { notice in told.withLock { $0.append(notice.kind) } }
+      })
+    return told.withLock { $0 }
+  }
+
+  // MARK: - Forks
+
+  @Test func twoCopiesThatWereBothChangedAreAFork() throws {
+    let theirs = vault.folder.path + "/theirs.db"
+    try copyVault(to: theirs)
+    try vault.handle { $0.path = theirs }.put("a", "theirs")
+    try vault.handle().put("a", "mine")
+    let mine = vault.folder.path + "/mine.db"
+    try copyVault(to: mine)
+    try restore(theirs)
+    for call in [
+      { try vault.handle().text("a") }, { try vault.handle().put("a", "three") },
+      { try vault.handle().verify() }, { try vault.handle().search(CredentialQuery()) },
+    ] as [() throws -> Any?] {
+      let failure = #expect(throws: KeychainError.self) { _ = try call() }
+      #expect(failure?.code == .rolledBack)
+      #expect(failure?.message.contains("fork") == true)
+    }
+    #expect(try vault.handle().status().seenRecord == .forked)
+    try restore(mine)
+    #expect(try vault.handle().text("a") == "mine")
+    try restore(theirs)
+    try accept { $0.isFork && !$0.isForged && !$0.isOtherVault && $0.isConsistent }
+    #expect(try vault.handle().text("a") == "theirs")
+    #expect(try vault.handle().verify().isIntact)
+    try restore(mine)
+    expect(.rolledBack) { try vault.handle().text("a") }
+  }
+
+  private func copyVault(to path: String) throws {
+    try? FileManager.default.removeItem(atPath: path)
+    try FileManager.default.copyItem(atPath: vault.path, toPath: path)
+  }
+
+  /// Replaces the vault by a new file, as a restoring program does.
+  private func restore(_ path: String) throws {
+    let temporary = vault.path + ".new"
+    try FileManager.default.copyItem(atPath: path, toPath: temporary)
+    try #require(rename(temporary, vault.path) == 0)
+  }
+
+  // MARK: - Absurd counters
+
+  @Test func aCounterThatNoVaultReachesIsRefused() throws {
+    let good = vault.folder.path + "/good.db"
+    try copyVault(to: good)
+    for (counter, code) in [
+      (2 + SeenRecord.largestStep + 1, .rolledBack), (StateRow.maximumCounter, .rolledBack),
+      (StateRow.maximumCounter + 1, .damaged), (.max >> 1, .damaged),
+    ] as [(UInt64, KeychainError.Code)] {
+      try forge(counter: counter)
+      expect(code) { try vault.handle().text("a") }
+      expect(code) { try vault.handle().put("a", "two") }
+      try restore(good)
+      #expect(try vault.handle().text("a") == "one")
+    }
+    try forge(counter: 2 + SeenRecord.largestStep)
+    #expect(try vault.handle().text("a") == "one")
+  }
+
+  @Test func aForgedFileThatIsAcceptedGoesOnFromWhatWasSeen() throws {
+    for counter in [StateRow.maximumCounter, .max >> 1] {
+      try forge(counter: counter)
+      try accept { _ in true }
+      #expect(try vault.handle().put("a", "two").version < 10)
+    }
+  }
+
+  /// As when somebody who has T0 came before the bound.
+  @Test func aRecordThatIsTooFarAheadIsLowered() throws {
+    let checks = try #require(try SeenRecord(encoded: Data(contentsOf: record))).checks
+    let ahead = SeenState(counter: StateRow.maximumCounter, boxHash: Data(count: 32))
+    try SeenRecord(checks: checks, state: ahead).encoded.write(to: record)
+    expect(.rolledBack) { try vault.handle().text("a") }
+    #expect(throws: KeychainError.self) { try vault.handle().acceptRestored { _ in false } }
+    expect(.rolledBack) { try vault.handle().text("a") }
+    try accept { $0.isForged && $0.isConsistent && $0.fileCounter == 2 }
+    #expect(try vault.handle().text("a") == "one")
+    #expect(try vault.handle().put("a", "two").version == 4)
+  }
+
+  // MARK: - Slots
+
+  @Test func aSlotThatIsThereAgainIsShown() throws {
+    try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
+    let old = vault.folder.path + "/old.db"
+    try copyVault(to: old)
+    let handle = vault.handle(passphrase: TestVault.passphrase)
+    let slots = try handle.slots()
+    try handle.addPassphraseSlot(SecretBytes(copying: "new"))
+    try handle.removeSlot(2)
+    try restore(old)
+    try accept { $0.slots == slots && $0.expectedSlotCount == 2 && $0.damagedSlots.isEmpty }
+    // One that was put back by itself shows, too.
+    let theirs = vault.folder.path + "/theirs.db"
+    try copyVault(to: theirs)
+    try handle.addPassphraseSlot(SecretBytes(copying: "new"))
+    try handle.removeSlot(2)
+    try vault.tamper { database in
+      try database.execute(sql: "ATTACH ? AS old", arguments: [theirs])
+      try database.execute(sql: "INSERT INTO slot SELECT * FROM old.slot WHERE number = 2")
+    }
+    try accept { $0.slots.map(\.number) == [1, 2, 3] && $0.expectedSlotCount == 2 }
+  }
+
+  private func accept(_ isRight: (RestoredDifferences) -> Bool) throws {
+    let isAccepted = try vault.handle().acceptRestored { differences in
+      #expect(isRight(differences), "\(differences)")
+      return true
+    }
+    #expect(isAccepted)
+    #expect(try vault.handle().verify().problems == [])
+  }
+
+  @Test func anAbsurdCounterIsRefusedAtFirstSight() throws {
+    try forge(counter: StateRow.maximumCounter + 1)
+    try FileManager.default.removeItem(at: record)
+    expect(.damaged) { try vault.handle().text("a") }
+    #expect(!FileManager.default.fileExists(atPath: record.path))
+  }
+
+  /// Whoever has T0 can do this.
+  private func forge(counter: UInt64) throws {
+    let handle = vault.handle()
+    let head = try handle.existingSession().readHead()
+    let keys = try #require(try handle.unlocker.keysAtHand(.nothing, head))
+    let box: Data = try #require(try vault.raw("SELECT box FROM state"))
+    var state = try StateRow.open(box, under: keys.open.bytes)
+    state.counter = counter
+    let forged = try state.sealed(under: keys.open.bytes)
+    try vault.tamper { try $0.execute(sql: "UPDATE state SET box = ?", arguments: [forged]) }
+  }
+}
