@@ -99,6 +99,7 @@ class Provider:
       f"{COLLECTION}/{name}": item for name, item in items.items()
       if name not in wanted.get("without", ())}
     self.next = 3
+    self.asked = set()
     for signal in wanted.get("signals", ()):
       self.signal(*signal)
 
@@ -112,6 +113,9 @@ class Provider:
     interface, method = fields.get(HeaderFields.interface, ""), fields[HeaderFields.member]
     path, sender = fields[HeaderFields.path], fields[HeaderFields.sender]
     what = f"Get {message.body[1]}" if method == "Get" else method
+    if self.how == "away for a moment" and path != ROOT and (path, what) not in self.asked:
+      self.asked.add((path, what))
+      return new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
     honest = self.answer(interface, method, path, sender, message.body)
     if self.how == "10,000 slow items":
       time.sleep(0.0015)

@@ -14,6 +14,7 @@ import pytest
 from desktop_session import desktop
 from prefs_testing import PATIENT, hinted
 from misbehaviour import FAR_TIMES, KEYS, REPLIES, SINGLE
+from thoroughness import PARTS as PARTS_TRIED
 
 # The codes of the table in the README.
 CODES = {0, 1, 44, 64, 65, 69, 70, 71, 74, 75, 76, 77, 78, 79, 80, 130}
@@ -172,10 +173,10 @@ PARTS = 8
 def chosen_misbehaviours() -> list[tuple[str, str]]:
   """All if the tests are to be thorough, else a tenth, and fewer of those that take a deadline each."""
   everything = misbehaviours()
-  if os.environ.get("PREPHIRENCES_THOROUGH"):
+  if PARTS_TRIED == 1:
     return everything
   slow = [one for one in everything if one[1].startswith(("silence", "a prompt"))]
-  return [one for one in everything if one not in slow][::10] + slow[::9]
+  return [one for one in everything if one not in slow][::PARTS_TRIED] + slow[::9]
 
 
 @pytest.mark.longest
@@ -198,6 +199,24 @@ def test_it_works_if_it_behaves(fake, home):
   assert home.run("get", "dave", *IN_KEYRING, *PATIENT).out == b"another"
   home.run(*COMMANDS["delete"], *PATIENT)
   assert home.run("get", "carol", *IN_KEYRING).out == b"third"
+
+
+def test_objects_that_are_missing_for_a_moment_are_not_absent(fake, home):
+  def begin_again():
+    fake.behave(how="away for a moment")
+
+  begin_again()
+  assert home.run(*COMMANDS["get"], *PATIENT).out == b"secret of alice"
+  begin_again()
+  assert home.run(*COMMANDS["get of another program's"], *PATIENT).out == b"theirs"
+  begin_again()
+  assert len(home.run(*COMMANDS["list of a service"], *PATIENT).json) == 2
+  begin_again()
+  for command in "set", "set a new one", "update", "rename", "delete":
+    home.run(*COMMANDS[command], *PATIENT, input=b"new")
+  begin_again()
+  home.run(*COMMANDS["migrate away"], *PATIENT)
+  home.run(*COMMANDS["get of a missing one"], *PATIENT, code=44)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
@@ -51,11 +52,26 @@ final class ServiceOperation {
     limit = limit.later(by: taken)
   }
 
+  /// Makes calls, which are sent together.
+  ///
+  /// gnome-keyring registers its objects again when its files have changed, and answers in between that
+  /// they don't exist. So a call whose object is missing is made again after a moment, with those that
+  /// follow it. Such a call did nothing.
   func results(of calls: [BusCall]) -> [Result<BusValue, BusError>] {
-    let results = connection.bus.results(of: calls, deadline)
+    var results = connection.bus.results(of: calls, deadline)
+    for pause in Self.pausesForMissingObjects {
+      guard let missing = results.firstIndex(where: { $0.error?.isMissingObject ?? false }),
+        !deadline.hasPassed
+      else { break }
+      usleep(pause)
+      results[missing...] = connection.bus.results(of: Array(calls[missing...]), deadline)[...]
+    }
     for case .failure(let error) in results { note(error) }
     return results
   }
+
+  /// In microseconds.
+  private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 
   /// Makes any number of calls, many at a time; a large keyring takes longer than a single call may.
   ///
