@@ -219,6 +219,7 @@ where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
 }
 
 // `Scripts/test` builds few of the tests in release; all are built where the variable is not set.
-if let chosen = Context.environment["PREPHIRENCES_TEST_TARGETS"], !chosen.isEmpty {
+if let chosen = Context.environment["PREPHIRENCES_TEST_TARGET"], !chosen.isEmpty {
+  precondition(package.targets.contains { $0.name == chosen }, "no target is named \(chosen)")
   package.targets.removeAll { $0.type == .test && $0.name != chosen }
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import hinted
 
 
@@ -152,7 +153,7 @@ def test_a_journal_of_another_owner_is_not_played_back(home, superuser):
   home.set("alice", b"x")
   journal = Path(str(home.vault) + "-journal")
   journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(2048))
-  os.chown(journal, 54321, 54321)
+  os.chown(journal, STRANGER, STRANGER)
   refused = home.run("get", "alice", code=79)
   assert "belongs to another user" in refused.error
 

@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import hinted
 
 
@@ -104,12 +105,12 @@ def test_doctor_sees_memory_that_cannot_be_locked(home, superuser):
   def unprivileged():
     limit()
     # Root's capability to lock memory has no limit.
-    os.setgid(54321)
-    os.setuid(54321)
+    os.setgid(STRANGER)
+    os.setuid(STRANGER)
 
   for folder, _, names in os.walk(home.folder):
     for path in [folder, *(os.path.join(folder, name) for name in names)]:
-      os.chown(path, 54321, 54321)
+      os.chown(path, STRANGER, STRANGER)
   home.program = shutil.copy(home.program, home.folder / "prefs")
   told = home.run("doctor", preexec_fn=unprivileged).out.decode()
   assert "memory cannot be locked" in told and "ulimit -l" in told

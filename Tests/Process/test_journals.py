@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import hinted
 
 MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 SECTOR = 512
-
-# No account has it; files that belong to it belong to a stranger.
-STRANGER = 54321
 
 COMMANDS = [
   ["get", "alice"], ["set", "alice"], ["delete", "alice"], ["list"], ["status"], ["doctor"],
@@ -186,7 +184,7 @@ def test_what_lies_beside_the_place_of_a_backup_is_not_believed(one):
   one.run("backup", "copy.db")
 
 
-def test_nothing_but_sqlite_closes_the_file_of_a_vault(home):
+def test_nothing_but_sqlite_closes_the_file_of_a_vault(home, tracing):
   """Closing any descriptor of a file drops the locks that other threads hold on it."""
   trace = home.folder / "trace"
   home.set("alice", b"x", through=["strace", "-f", "-y", "-qq", "-o", str(trace),

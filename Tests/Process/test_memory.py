@@ -18,6 +18,7 @@ import pexpect
 import pytest
 
 import vault_keys as keys
+from machine import STRANGER
 from prefs_testing import LIMIT, wait_for_end
 from vault_reader import Secrets, Vault
 
@@ -303,12 +304,12 @@ def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
 
   def as_stranger():
     os.setgroups([])
-    os.setgid(54321)
-    os.setuid(54321)
+    os.setgid(STRANGER)
+    os.setuid(STRANGER)
 
-  os.chown(home.folder, 54321, 54321)
+  os.chown(home.folder, STRANGER, STRANGER)
   for name in ("data", "state"):
-    os.chown(home.folder / name, 54321, 54321)
+    os.chown(home.folder / name, STRANGER, STRANGER)
   home.program = str(program)
   with home.start("set", "alice", stdin=subprocess.PIPE, preexec_fn=as_stranger) as process:
     try:

@@ -133,7 +133,7 @@ READ_ONLY = ("unshare", "--mount", "sh", "-c",
              'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"', "sh")
 
 
-def test_a_state_folder_that_cannot_be_written(home, superuser):
+def test_a_state_folder_that_cannot_be_written(home, mounting):
   home.set("alice", b"1", "--service", "s")
   through = [*READ_ONLY, str(home.state)]
   (home.state / "choice.lock").unlink()
@@ -151,7 +151,7 @@ def test_a_state_folder_that_cannot_be_written(home, superuser):
   assert home.get("alice", "--service", "s") == b"5"
 
 
-def test_reading_takes_no_lock(home):
+def test_reading_takes_no_lock(home, tracing):
   home.set("alice", b"1", "--service", "s")
   log = home.folder / "calls"
   assert home.get("alice", "--service", "s", through=[

@@ -6,10 +6,8 @@ import os
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import PASSPHRASE, hinted
-
-# No account has it; files that belong to it belong to a stranger.
-STRANGER = 54321
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o610])

@@ -9,13 +9,11 @@ import subprocess
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import LIMIT, PASSPHRASE, hinted
 
 NOWHERE = {name: None for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
                                    "XDG_RUNTIME_DIR")}
-
-# No account has it, so there is no home to be found for it.
-STRANGER = 54321
 
 
 def as_stranger() -> None:

@@ -8,11 +8,9 @@ import shutil
 
 import pytest
 
+from machine import STRANGER
 from prefs_testing import LOCKED_ITEMS, hinted
 from system_calls import forbid_keys
-
-# No account has it: neither a passwd entry nor a keyring of another program gets in the way.
-STRANGER = 54321
 
 
 def become_stranger() -> None:
