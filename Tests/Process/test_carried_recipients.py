@@ -15,10 +15,13 @@ SLOT = f"INSERT INTO slot VALUES ({', '.join('?' * 9)})"
 
 
 def forge_state(home: Home) -> None:
-  """Writes a state row that fits the rows as they are: the device key gives T0, and that is enough."""
+  """Writes a state row that fits the rows as they are: the device key gives T0, and that is enough.
+
+  Its counter is the next one: another state row with the same counter would be a fork.
+  """
   vault = Vault(home.vault, Secrets(device=(home.state / "device.key").read_bytes()))
   state = replace(
-    vault.state, items=len(vault.rows.items), slots=len(vault.rows.slots), sum=vault.computed_sum())
+    vault.state, counter=vault.state.counter + 1, items=len(vault.rows.items), slots=len(vault.rows.slots), sum=vault.computed_sum())
   home.rows("UPDATE state SET box = ?",
             seal(state_box_key(vault.tiers[0]), state.encoded(), bytes(24)))
 

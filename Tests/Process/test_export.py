@@ -120,7 +120,7 @@ def test_a_pipe_that_ends_early_changes_nothing(home):
     home.run("import", "-", *given(home), input=part, code=65)
   assert home.vault.read_bytes() == before
   home.run("import", "-", *given(home), input=whole)
-  assert sorted(os.listdir(home.state)) == ["device.key", "kdf.lock", "seen", "stores"]
+  assert sorted(os.listdir(home.state)) == ["choice.lock", "device.key", "kdf.lock", "seen", "stores"]
 
 
 def test_what_is_refused(home):
