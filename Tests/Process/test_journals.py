@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import struct
 from contextlib import closing
@@ -133,6 +134,28 @@ def test_what_is_no_file_is_refused_at_once(one, suffix, what):
     assert str(path) in refused.error, command
   if what != "dangling link":
     assert target.read_bytes() == hot_journal(one.vault)
+
+
+def test_a_snapshot_by_hard_links_does_not_matter(one):
+  shutil.copytree(one.vault.parent, one.folder / "snapshot", copy_function=os.link)
+  assert beside(one, "-journal").stat().st_nlink == 2
+  assert one.get("alice") == b"x"
+  one.set("alice", b"y")
+  assert one.get("alice") == b"y"
+  one.run("verify")
+
+
+def test_a_journal_that_a_snapshot_holds_can_be_played_back(one):
+  plant(beside(one, "-journal"), hot_journal(one.vault))
+  os.link(beside(one, "-journal"), one.folder / "snapshot")
+  refused = one.run("get", "alice", code=79)
+  assert "second name" in refused.error
+  # As the hint says.
+  copy = Path(str(beside(one, "-journal")) + ".new")
+  assert f"cp -p '{beside(one, '-journal')}' '{copy}'" in hinted(refused)
+  shutil.copy2(beside(one, "-journal"), copy)
+  copy.rename(beside(one, "-journal"))
+  assert one.get("alice") == b"x"
 
 
 @pytest.mark.parametrize("suffix", BESIDE)

@@ -41,12 +41,20 @@ struct FilesBesideVault: Sendable {
 
   private static func inspect(_ path: String) throws(KeychainError) -> Stat? {
     guard let stat = try PrivateFile.look(path) else { return nil }
-    guard stat.type == .regular, stat.linkCount == 1 else {
-      // SQLite would wait at a pipe, and write into the file that a link or another name leads to.
-      let what = stat.type == .regular ? "a hard link to another file" : "not a regular file"
+    // SQLite would wait at a pipe, and write into the file that a link leads to.
+    guard stat.type == .regular else {
       throw KeychainError(
-        .insecurePermissions, "\(path), which belongs to the vault, is \(what)",
+        .insecurePermissions, "\(path), which belongs to the vault, is not a regular file",
         recovery: "move it away, and run `prefs keychain verify`")
+    }
+    // It would empty the file under its other name, too. A snapshot by hard links gives a second name to
+    // the empty journal that a vault at rest has.
+    guard stat.linkCount == 1 || stat.size == 0 else {
+      throw KeychainError(
+        .insecurePermissions, "\(path), which belongs to the vault, has a second name",
+        recovery: "if the vault was copied by hard links, its journal is needed: replace it by a copy "
+          + "of itself with `cp -p '\(path)' '\(path).new'` and `mv '\(path).new' '\(path)'`; "
+          + "otherwise, move it away")
     }
     try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
     return stat
