@@ -172,6 +172,7 @@ def test_an_older_copy_is_refused_until_it_is_accepted(three):
     assert "rolled back" in refused.error or "older" in refused.error
     assert "accept-restored" in hinted(refused)
   assert three.run("doctor", code=65)
+  assert b"the vault was rolled back" in three.run("status").out
   asked = three.run("accept-restored", code=64)
   assert "--yes" in hinted(asked)
   accepted = three.run("accept-restored", "--yes")

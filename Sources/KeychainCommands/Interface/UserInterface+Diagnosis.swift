@@ -66,7 +66,7 @@ extension UserInterface {
     }
   }
 
-  private static func words(for record: VaultStatus.SeenRecordState) -> String {
+  static func words(for record: VaultStatus.SeenRecordState) -> String {
     switch record {
     case .current: "agrees with the vault"
     case .none: "none: an older copy of the vault would not be noticed at this first sight"

@@ -57,7 +57,15 @@ extension UserInterface {
           status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
             .joined(separator: ", ")
         ),
-      ] + check(status))
+      ] + check(status) + disagreement(status))
+  }
+
+  /// What the seen record says, if it does not agree with the vault.
+  private static func disagreement(_ status: VaultStatus) -> [(String, String)] {
+    switch status.seenRecord {
+    case .current, .none: []
+    default: [("seen record", words(for: status.seenRecord))]
+    }
   }
 
   /// What tells the vault from others.
