@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 from prefs_testing import PASSPHRASE, Home, ended, hinted
+from vault_reader import Secrets, Vault
 
 TYPED = PASSPHRASE.decode()
 
@@ -282,6 +284,19 @@ def test_a_removal_lists_everything_that_goes_with_it(locked):
   assert code == 0 and "deleted 1 item" in rest
   assert kinds(locked) == [(1, "device"), (4, "recoveryCode")]
   assert locked.get("whenUnlocked") == b"whenUnlocked"
+
+
+def test_a_removal_with_new_keys_ends_a_forged_slot(locked):
+  unlock = locked.passphrase()
+  locked.run("slots", "add", "--new-key-file", "key", *unlock)
+  locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
+  vault = Vault(locked.vault, Secrets(device=(locked.state / "device.key").read_bytes()))
+  forged = replace(next(slot for slot in vault.rows.slots if slot.number == 3), mac=bytes(32))
+  locked.rows("UPDATE slot SET mac = ?, sum = ? WHERE number = 3", forged.mac, forged.computed_sum())
+  locked.run("accept-restored", "--yes", *unlock)
+  removed = locked.run("slots", "remove", "4", "--rekey", "--delete-items", "--yes", *unlock)
+  assert "slot 3, key file, which no holder of the vault's root key made" in removed.error
+  assert kinds(locked) == [(1, "device"), (2, "passphrase")]
 
 
 def test_new_keys_are_named_where_a_slot_is_removed(locked):
