@@ -22,9 +22,11 @@ extension Vault {
     }
   }
 
-  /// Copies the vault into a new file, as it is at one moment, while others may go on using it.
+  /// Copies the vault into a new file, as it is at one moment.
   ///
-  /// The vault is verified first, in the transaction that copies it.
+  /// One read transaction verifies and copies the vault. Others can read the vault meanwhile. Their changes
+  /// wait for the end of the transaction, and fail with ``KeychainError/Code/busy`` if their deadline passes
+  /// before it.
   ///
   /// - Parameters:
   ///   - path: Where the copy goes; there must be no file yet. It is made with mode 0600.

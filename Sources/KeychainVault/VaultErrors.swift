@@ -28,6 +28,14 @@ extension KeychainError {
       recovery: "run `prefs keychain unlock`, or give a passphrase")
   }
 
+  static func forgedSlot(
+    _ number: UInt32, recovery: String = "restore a backup from before it appeared"
+  ) -> Self {
+    Self(
+      .damaged, "slot \(number) was not made by a holder of the vault's root key",
+      recovery: recovery)
+  }
+
   static let slotsChanged = KeychainError(
     .busy, "the slots changed meanwhile", recovery: "try again")
 

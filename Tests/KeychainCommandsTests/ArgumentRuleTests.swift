@@ -4,6 +4,8 @@ import Testing
 
 @testable import KeychainCommands
 
+private let recipient = "pkpub1-4evvq34hnr08e4fv2a26f05wvwf0cqw23ffyrjfnfsy7vkac90hhs2e4"
+
 @Suite("Rules of arguments")
 struct ArgumentRuleTests {
   @Test(arguments: [
@@ -16,7 +18,9 @@ struct ArgumentRuleTests {
     "init --no-device", "init --passphrase-file f", "init --new-key-file a --with-key-file b",
     "init --new-passphrase-fd 3 --new-passphrase-file f", "slots add",
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
-    "slots add --recipient pkpub1-x", "init --recovery-code-file f",
+    "slots add --recipient pkpub1-x", "slots add --device --keep-recipient \(recipient)",
+    "slots add --recipient \(recipient) --keep-recipient \(recipient)",
+    "init --recovery-code-file f",
     "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
     "set a --recovery-code-fd 0", "identity show", "identity pin f --check 12",
     "slots remove", "slots remove x", "backup", "rename a",
@@ -37,6 +41,7 @@ struct ArgumentRuleTests {
     "set a --passphrase-fd 0 --insecure-value v", "set a --attribute k=v --attribute l=w",
     "rm a --if-exists", "ls", "list --server h --protocol https --port 443 --path /x",
     "init", "init --no-device --passphrase", "init --no-device --new-passphrase-file f",
+    "slots add --passphrase --keep-recipient \(recipient)", "slots add --recipient \(recipient)",
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
     "init --identity i --no-device", "recovery create --code-file f",

@@ -111,6 +111,7 @@ def test_a_first_passphrase_keeps_no_recipient_that_nobody_named(home):
   new = home.passphrase()[1]
   refused = home.run("slots", "add", "--new-passphrase-file", new, code=79)
   assert recipient in refused.error and "--keep-recipient" in hinted(refused)
+  assert "slots remove 2'" in hinted(refused)
   home.run("slots", "add", "--new-passphrase-file", new, "--keep-recipient", recipient)
   home.run("identity", "pin", "theirs", "--replace")
   assert home.get("alice", "--identity", "theirs") == b"secret"

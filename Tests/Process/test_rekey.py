@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 from prefs_testing import PASSPHRASE, Home, ended, hinted
+from vault_reader import Secrets, Vault
 
 TYPED = PASSPHRASE.decode()
 
@@ -259,14 +261,59 @@ def test_without_its_last_passphrase_and_with_new_keys_the_device_opens_all(lock
   locked.run("verify")
 
 
+def test_a_removal_lists_everything_that_goes_with_it(locked):
+  unlock = locked.passphrase()
+  locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
+  locked.run("recovery", "create", "--code-file", "code", *unlock)
+  locked.set("bound", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
+  remove = ("slots", "remove", "2", "--rekey", "--recovery-code-file", "code")
+  refused = locked.run(*remove, "--yes", code=79)
+  assert "'bound'" in refused.error and "--delete-items" in hinted(refused)
+  terminal = locked.terminal(*remove, "--delete-items")
+  terminal.expect_exact("[y/N] ")
+  terminal.sendline("y")
+  terminal.expect_exact("passphrase of slot 3 (empty to let it go): ")
+  terminal.sendline("")
+  terminal.expect_exact("will open nothing any more: slot 3, passphrase")
+  terminal.expect_exact("will be deleted: ")
+  terminal.expect_exact("'bound'")
+  terminal.expect_exact("this machine's device key alone opens everything")
+  terminal.expect_exact("[y/N] ")
+  terminal.sendline("y")
+  code, rest = ended(terminal)
+  assert code == 0 and "deleted 1 item" in rest
+  assert kinds(locked) == [(1, "device"), (4, "recoveryCode")]
+  assert locked.get("whenUnlocked") == b"whenUnlocked"
+
+
+def test_a_removal_with_new_keys_ends_a_forged_slot(locked):
+  unlock = locked.passphrase()
+  locked.run("slots", "add", "--new-key-file", "key", *unlock)
+  locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
+  vault = Vault(locked.vault, Secrets(device=(locked.state / "device.key").read_bytes()))
+  forged = replace(next(slot for slot in vault.rows.slots if slot.number == 3), mac=bytes(32))
+  locked.rows("UPDATE slot SET mac = ?, sum = ? WHERE number = 3", forged.mac, forged.computed_sum())
+  locked.run("accept-restored", "--yes", *unlock)
+  removed = locked.run("slots", "remove", "4", "--rekey", "--delete-items", "--yes", *unlock)
+  assert "slot 3, key file, which no holder of the vault's root key made" in removed.error
+  assert kinds(locked) == [(1, "device"), (2, "passphrase")]
+
+
 def test_new_keys_are_named_where_a_slot_is_removed(locked):
   unlock = locked.passphrase()
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   terminal = locked.terminal("slots", "remove", "3", *unlock)
-  terminal.expect_exact("with --rekey it gets new ones in the same step")
+  terminal.expect_exact("'slots remove --rekey' does both in one step")
   terminal.expect_exact("[y/N] ")
   terminal.sendline("n")
   assert ended(terminal)[0] == 130
+  terminal = locked.terminal("slots", "remove", "1", *unlock)
+  terminal.expect_exact("the vault keeps its keys")
+  terminal.expect_exact("[y/N] ")
+  terminal.sendline("y")
+  code, rest = ended(terminal)
+  assert code == 0 and "keeps its keys" not in rest
+  locked.run("slots", "add", "--device", *unlock)
   removed = locked.run("slots", "remove", "3", "--yes", *unlock)
   assert "slots remove --rekey" in hinted(removed)
   locked.run("slots", "remove", "1", "--keep-key-file", "key", "--yes", *unlock, code=64)

@@ -14,7 +14,8 @@ struct RekeyCommand: KeychainSubcommand {
       Kept are what unlocks the vault now, this machine's device key, and what is named by \
       --keep-…; on a terminal the other passphrases and each recipient are asked for. All other \
       slots go, and so do credentials that are bound to other devices: they are listed, and a yes \
-      is asked for on a terminal; elsewhere --yes says it. Compare each recipient with what \
+      is asked for on a terminal; elsewhere --yes says it. If neither a passphrase, a key file nor a \
+      recipient is kept, this machine's device key alone opens everything from then on. Compare each recipient with what \
       'identity show' prints where the identity is: whoever had the vault's keys once can have put \
       one back that was removed.
 

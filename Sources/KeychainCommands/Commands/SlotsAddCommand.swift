@@ -12,8 +12,9 @@ struct SlotsAddCommand: KeychainSubcommand {
       it is; what opens it from now on is given by the options below. A recovery code is made by \
       'recovery create'.
 
-      The first passphrase or key file of a vault gives it new keys. Recipients that go on to open it \
-      are named by --keep-recipient, or asked for on a terminal.
+      The first passphrase or key file of a vault gives it new keys. Name each recipient that goes on \
+      to open it with --keep-recipient, or agree to it on a terminal; remove the others first, with \
+      'slots remove'.
 
       Example:
         \(keychainPath) slots add --passphrase
@@ -47,6 +48,9 @@ struct SlotsAddCommand: KeychainSubcommand {
     guard [wantsPassphrase, keyFile.isGiven, device, recipient != nil].count(where: { $0 }) == 1
     else {
       throw ValidationError(UserInterface.Usage.oneSlot)
+    }
+    guard kept.keepRecipient.isEmpty || wantsPassphrase || keyFile.isGiven else {
+      throw ValidationError(UserInterface.Usage.keptByFirstSecret)
     }
     if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
       throw ValidationError(UserInterface.Usage.descriptorTwice)

@@ -12,7 +12,8 @@ struct SlotsRemoveCommand: KeychainSubcommand {
       with it may know its keys. With --rekey the vault gets new keys in the same step, and nothing \
       in the file opens under the old ones: see 'rekey' for what is kept then. The last passphrase takes \
       the credentials with it that need one (whenPasscodeSetThisDeviceOnly): --delete-items \
-      allows that, after listing them. On a terminal a yes is asked for; elsewhere --yes says it.
+      allows that, after listing them. If neither a passphrase, a key file nor a recipient is left, \
+      this machine's device key alone opens everything. On a terminal a yes is asked for; elsewhere --yes says it.
 
       Example:
         \(keychainPath) slots remove 2 --yes
@@ -51,23 +52,36 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     }
     session.interface.say(UserInterface.removed(slot))
     if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
-    session.interface.hint(UserInterface.removalKeepsKeys)
+    if !isAsked(in: session) { session.interface.hint(UserInterface.removalKeepsKeys) }
   }
 
+  /// Whether a person can still say no.
+  private func isAsked(in session: Session) -> Bool { !yes && session.prompt != nil }
+
   /// Finds the slot, says what goes with it, and asks.
+  ///
+  /// What new keys take with them is said once it is known which slots are kept.
   private func confirmed(in session: Session) throws(KeychainError) -> VaultSlot {
     let slots = try session.vault.slots()
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
+    let doomed = rekey ? 0 : try listLosses(slots, in: session)
+    let question = UserInterface.questionToRemove(slot, deleting: doomed, rekeying: rekey)
+    guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
+    return slot
+  }
+
+  /// Says what goes with the slot if the others stay.
+  ///
+  /// - Returns: The number of items that go.
+  private func listLosses(_ slots: [VaultSlot], in session: Session) throws(KeychainError) -> Int {
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
-    for credential in doomed { session.interface.say(UserInterface.willDelete(credential)) }
+    for credential in doomed {
+      session.interface.say(UserInterface.willDelete(credential.identity))
+    }
     if slots.leaveOnlyTheDevice(without: number) {
       session.interface.say(UserInterface.deviceWillOpenEverything)
     }
-    if !rekey, !yes, session.prompt != nil {
-      session.interface.say(UserInterface.keysCanBeRenewed)
-    }
-    let question = UserInterface.questionToRemove(slot, deleting: doomed.count, rekeying: rekey)
-    guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
-    return slot
+    if isAsked(in: session) { session.interface.hint(UserInterface.removalKeepsKeys) }
+    return doomed.count
   }
 }

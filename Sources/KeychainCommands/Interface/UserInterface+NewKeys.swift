@@ -43,6 +43,8 @@ extension UserInterface {
       lines.append(
         "will be deleted: \(items(plan.otherDeviceItemCount)) bound to other devices\(missing)")
     }
+    lines += plan.deletedItems.map(willDelete).sorted()
+    if plan.promotesDevice { lines.append(deviceWillOpenEverything) }
     return lines
   }
 

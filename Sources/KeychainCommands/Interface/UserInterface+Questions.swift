@@ -49,13 +49,8 @@ extension UserInterface {
       ? "\(what)? [y/N] " : "\(what), and \(also.joined(separator: ", and "))? [y/N] "
   }
 
-  /// What is said before a slot is removed, where a person can still say no.
-  static let keysCanBeRenewed =
-    "the vault keeps its keys, which whoever opened it may know; "
-    + "with --rekey it gets new ones in the same step"
-
   static let deviceWillOpenEverything =
-    "without it this machine's device key alone opens everything: whoever has the disk reads it"
+    "after that, this machine's device key alone opens everything: whoever has the disk reads it"
 
   static let questionToStartAnew =
     "a vault was seen here before and is gone; start anew without it? [y/N] "

@@ -66,6 +66,8 @@ extension UserInterface {
     static let keptDescriptorTwice =
       "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
     static let keptByRekey = "--keep-… goes with --rekey: without it, all other slots stay"
+    static let keptByFirstSecret =
+      "--keep-recipient goes with a passphrase or key file: --device and --recipient give no new keys"
     static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"

@@ -128,8 +128,8 @@ extension UserInterface {
       + "copies of the vault that were made before still open with it"
   }
 
-  static func willDelete(_ credential: Credential) -> String {
-    "will be deleted: \(credential.identity)"
+  static func willDelete(_ identity: CredentialIdentity) -> String {
+    "will be deleted: \(identity)"
   }
 
   static func deleted(_ count: Int) -> String { "deleted \(items(count))" }

@@ -5,7 +5,7 @@ internal import KeychainVault
 extension Session {
   /// Gives the vault new keys, and says what was done.
   ///
-  /// A slot can be removed in the same step, with the items that need its passphrase. If `isAgreed`, nothing is
+  /// A slot can be removed in the same step, with the items that need a passphrase if none is kept. If `isAgreed`, nothing is
   /// asked, and everything goes that is not kept.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false, keeping kept: KeptSlotOptions,

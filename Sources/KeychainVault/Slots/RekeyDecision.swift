@@ -3,11 +3,14 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 
 /// Decides which slots a new root key keeps, by what is true within a transaction.
+///
+/// What follows from that, as what the device's slot opens and which items go, is decided by the slots that
+/// are kept: more than the removed one may go.
 struct RekeyDecision {
-  /// How a slot is sealed anew.
+  /// How a slot is sealed again.
   enum Carrying {
     case by(RekeySecrets.Kept)
-    case asDevice(SlotGrant)
+    case asDevice
     case asRecipient
   }
 
@@ -20,11 +23,8 @@ struct RekeyDecision {
   private(set) var plan = RekeyPlan()
   private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
 
-  /// The items that go with a removed slot.
-  private(set) var doomed = SlotRemoval.DoomedItems()
-
-  /// Whether the device's slot opens everything from now on, and did not before.
-  private(set) var promotesDevice = false
+  /// The items that go with the last passphrase.
+  private(set) var doomed = PassphraseItems()
 
   private let own: SlotRow?
 
@@ -33,58 +33,61 @@ struct RekeyDecision {
     removing removal: Removal? = nil
   ) throws(KeychainError) {
     own = try admin.session.unlocker.device.slot(admin.head)
-    if let removal { try remove(removal, change) }
+    if let removal { try remove(removal.number, change) }
     for slot in try change.slots() where slot.number != removal?.number {
       try decide(slot, secrets, isTrusted: slot.isMade(byHolderOf: change.root.bytes))
     }
     // A slot that was replaced meanwhile is not what was presented or agreed to.
     guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
     else { throw .slotsChanged }
-    guard plan.kept.contains(where: { $0.grant == .root }) else { throw Self.nothingLeft }
+    let remaining = RemainingSlots(slots: carried.map(\.slot))
+    plan.promotesDevice = try remaining.deviceToPromote(own?.number) != nil
+    plan.kept = carried.map(described)
     try countItems(change)
+    if !remaining.hasPassphrase {
+      try doom(removal, try PassphraseItems(of: change, includingOtherDevices: false))
+    }
   }
 
   private mutating func remove(
-    _ removal: Removal, _ change: borrowing SlotChange
+    _ number: UInt32, _ change: borrowing SlotChange
   ) throws(KeychainError) {
-    let found = try SlotRemoval(removal.number, change)
-    doomed = try found.doomedItems(change)
-    try doomed.requireAgreement(removal.deletesItems)
-    promotesDevice = try found.deviceToPromote(own?.number) != nil
-    plan.removed = found.slot.described(isThisDevice: found.slot == own)
-    plan.deletedItems = Set(doomed.credentials.map(\.identity))
+    guard let slot = try change.slots().first(where: { $0.number == number }) else {
+      throw .noSlot(number)
+    }
+    plan.removed = slot.described(isThisDevice: slot == own)
   }
 
   private mutating func decide(
     _ slot: SlotRow, _ secrets: RekeySecrets, isTrusted: Bool
   ) throws(KeychainError) {
-    let described = slot.described(isThisDevice: slot == own)
-    guard isTrusted, let how = carrying(slot, secrets) else {
-      plan.dropped.append(described)
-      if !isTrusted { plan.forged.insert(slot.number) }
-      return
-    }
-    carried.append((slot, how))
-    if case .asDevice(let grant) = how {
-      plan.kept.append(slot.described(isThisDevice: true, grant: grant))
-    } else {
-      plan.kept.append(described)
-    }
+    if isTrusted, let how = carrying(slot, secrets) { return carried.append((slot, how)) }
+    plan.dropped.append(slot.described(isThisDevice: slot == own))
+    if !isTrusted { plan.forged.insert(slot.number) }
   }
 
   private func carrying(_ slot: SlotRow, _ secrets: RekeySecrets) -> Carrying? {
     if let kept = secrets.kept[slot.number] { return kept.slot == slot ? .by(kept) : nil }
     if secrets.recipients.contains(slot) { return .asRecipient }
-    return slot == own ? .asDevice(promotesDevice ? .root : slot.grant) : nil
+    return slot == own ? .asDevice : nil
   }
 
-  /// Seals the slots anew.
+  /// What a slot opens under the new root key.
+  private func grant(of slot: SlotRow) -> SlotGrant {
+    slot == own && plan.promotesDevice ? .root : slot.grant
+  }
+
+  private func described(_ slot: SlotRow, _ how: Carrying) -> VaultSlot {
+    slot.described(isThisDevice: slot == own, grant: grant(of: slot))
+  }
+
+  /// Seals the slots again.
   func slots(under rekey: VaultRekey) throws(KeychainError) -> [SlotRow] {
     var slots: [SlotRow] = []
     for (slot, how) in carried {
       switch how {
       case .by(let kept): slots.append(try rekey.seal(kept.input, number: slot.number))
-      case .asDevice(let grant): slots.append(try rekey.carry(slot, grant: grant))
+      case .asDevice: slots.append(try rekey.carry(slot, grant: grant(of: slot)))
       case .asRecipient: slots.append(try rekey.carry(slot, grant: .root))
       }
     }
@@ -93,31 +96,24 @@ struct RekeyDecision {
 
   private mutating func countItems(_ change: borrowing SlotChange) throws(KeychainError) {
     let sealing = change.writer.sealing
-    var needPassphrase = 0
     try change.writer.rows.forEachItem { _, item throws(KeychainError) in
       plan.itemCount += 1
-      // What is damaged is found before anything is sealed anew.
-      guard let item else { return }
-      if sealing.isOfOtherDevice(item) {
-        plan.otherDeviceItemCount += 1
-      } else if item.accessibility == .whenPasscodeSetThisDeviceOnly {
-        needPassphrase += 1
-      }
-    }
-    guard
-      needPassphrase <= doomed.rows.count || plan.kept.contains(where: { $0.kind == .passphrase })
-    else {
-      throw KeychainError(
-        .refused, "no passphrase would be kept, and items need one: \(needPassphrase)",
-        recovery: "give one with --keep-passphrase-file, or first let the items go, with "
-          + "`prefs keychain slots remove --delete-items`")
+      // What is damaged is found before anything is sealed again.
+      if let item, sealing.isOfOtherDevice(item) { plan.otherDeviceItemCount += 1 }
     }
   }
 
-  private static var nothingLeft: KeychainError {
-    KeychainError(
-      .refused, "nothing would be left that opens the vault",
-      recovery: "unlock by a slot that is intact, or restore a backup")
+  private mutating func doom(
+    _ removal: Removal?, _ items: PassphraseItems
+  ) throws(KeychainError) {
+    try items.requireAgreement(removal?.deletesItems ?? false) { names in
+      KeychainError(
+        .refused, "no passphrase would be kept, and items need one: \(names)",
+        recovery: "keep one with --keep-passphrase-file, or delete the items: "
+          + "`prefs keychain slots remove NUMBER --rekey --delete-items`")
+    }
+    doomed = items
+    plan.deletedItems = Set(items.credentials.map(\.identity))
   }
 }
 

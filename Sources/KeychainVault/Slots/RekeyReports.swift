@@ -8,7 +8,7 @@ public struct RekeyPlan: Hashable, Sendable {
   /// The slot that is removed, if that was asked for.
   public var removed: VaultSlot?
 
-  /// The items that are deleted together with it, as they need a passphrase.
+  /// The items that are deleted with a removed slot, as they need a passphrase and none is kept.
   public var deletedItems: Set<CredentialIdentity> = []
 
   /// The other slots that go: their secrets were not presented, or nobody agreed to the recipient.
@@ -17,14 +17,21 @@ public struct RekeyPlan: Hashable, Sendable {
   /// The numbers of those among them that no holder of the root key made.
   public var forged: Set<UInt32> = []
 
+  /// Whether this machine's device key alone opens everything from then on, and did not before: neither
+  /// a passphrase, a key file nor a recipient is kept.
+  public var promotesDevice = false
+
   /// How many items there are, those that go included.
   public var itemCount = 0
 
   /// How many items go, as they are bound to other devices and only these can open them.
   public var otherDeviceItemCount = 0
 
-  /// Whether anything goes beside the removed slot and its items.
-  public var losesAnything: Bool { !dropped.isEmpty || otherDeviceItemCount > 0 }
+  /// Whether a person must agree: something goes that is not the removed slot itself, or the device key
+  /// opens more.
+  public var needsAgreement: Bool {
+    !dropped.isEmpty || !deletedItems.isEmpty || otherDeviceItemCount > 0 || promotesDevice
+  }
 
   /// Whether nothing goes that `agreed` does not name.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {

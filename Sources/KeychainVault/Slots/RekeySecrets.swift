@@ -57,6 +57,7 @@ struct RekeySecrets {
   ) throws(KeychainError) {
     for slot in admin.head.slots(.passphrase)
     where kept[slot.number] == nil && slot.number != removed {
+      guard try slot.isMade(byHolderOf: admin.root.bytes) else { continue }
       for attempt in 0..<3 {
         let described = slot.described(isThisDevice: nil)
         let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
@@ -115,8 +116,17 @@ struct RekeySecrets {
   }
 
   /// Keeps a slot by the secret that opened it; a device needs none.
+  ///
+  /// A slot whose mac does not hold can open, as where its number was changed; it is not sealed again.
   private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
     guard kept[opener.slot.number] == nil, opener.slot.number != removed else { return }
+    guard try opener.slot.isMade(byHolderOf: admin.root.bytes) else {
+      throw .forgedSlot(
+        opener.slot.number,
+        recovery:
+          "unlock by another slot, which lets this one go, or restore a backup from before it "
+          + "appeared")
+    }
     switch opener.presented {
     case .none: break
     case .some(let presented):

@@ -40,7 +40,8 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - number: The number of the slot; `nil` for the one that is meant.
-  ///   - progress: Is told now and then how far the verification has come, after `ask`.
+  ///   - progress: Is told now and then how far the verification has come that follows `ask`; the vault
+  ///     is verified before it, too.
   ///   - ask: Is told the slot, and returns the new passphrase; a person's pace is no part of the
   ///     deadline.
   /// - Returns: The slot.
@@ -52,6 +53,8 @@ extension Vault {
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
     let slot = try passphraseSlot(number, admin)
+    // Nobody should choose a passphrase for a vault that is damaged.
+    try admin.requireIntact()
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
       try ask(slot.described(isThisDevice: nil))
     }

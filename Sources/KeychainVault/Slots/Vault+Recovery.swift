@@ -9,7 +9,8 @@ extension Vault {
   /// as it is.
   ///
   /// - Parameters:
-  ///   - progress: Is told now and then how far the verification has come, after `confirm`.
+  ///   - progress: Is told now and then how far the verification has come that follows `confirm`; the
+  ///     vault is verified before it, too.
   ///   - confirm: Is given the code, to show it, and answers whether it was written down. A
   ///     person's pace is no part of the deadline.
   /// - Returns: The new slot.
@@ -21,7 +22,8 @@ extension Vault {
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
-    // Nobody should write down a code for which there is no place.
+    // Nobody should write down a code for which there is no place, or for a vault that is damaged.
+    try admin.requireIntact()
     try admin.inspect { change throws(KeychainError) in
       _ = try change.freeNumber(for: .recoveryCode)
     }

@@ -11,8 +11,9 @@ extension Vault {
   ///
   /// Kept are: the slot that opens the vault now, those whose secrets are presented, this device's, and
   /// those of recipients that `isKept` agrees to, whose identities must be pinned anew if they are pinned.
-  /// Other slots go, and so do items that are bound to other devices. Keys that were cached for other
-  /// programs are forgotten.
+  /// Other slots go, and so do items that are bound to other devices. If neither a passphrase, a key file
+  /// nor a recipient is kept, this machine's device slot opens everything from then on, as after
+  /// ``removeSlot(_:deletingItems:progress:)``. Keys that were cached for other programs are forgotten.
   ///
   /// A recipient needs a yes, although its identity is not presented: whoever had the vault's keys
   /// once, as a removed recipient did, can put a slot into the file that looks like the vault's own. Only
@@ -20,21 +21,22 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - number: The number of a slot that is removed in the same transaction, so that nothing in the
-  ///     file opens by it afterwards, nor under the old root key; `nil` for none. The rules of
-  ///     ``removeSlot(_:deletingItems:progress:)`` hold.
-  ///   - deletingItems: Whether items that need a passphrase are deleted together with the last one.
+  ///     file opens by it afterwards, nor under the old root key; `nil` for none.
+  ///   - deletingItems: Whether items that need a passphrase are deleted if a slot is removed and no
+  ///     passphrase is kept.
   ///   - sources: Secrets whose slots are kept beside the one that opens the vault now.
   ///   - ask: Is told a passphrase slot whose secret was not presented, and how many answers were
   ///     wrong before, and returns the passphrase, or `nil` to let the slot go.
   ///   - isKept: Is told the slot of a recipient, and returns whether it goes on to open the vault;
   ///     none does unless this is given.
-  ///   - confirm: Is shown the plan if anything goes beside the removed slot; `false` leaves everything
-  ///     as it is.
+  ///   - confirm: Is shown the plan if anything goes that is not the removed slot itself, or this
+  ///     machine's device slot gets to open everything; `false` leaves everything as it is.
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What was done.
   /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if a secret opens nothing, with ``KeychainError/Code/damaged``
-  ///   if the vault is not intact; also with ``KeychainError/Code/cancelled`` if `confirm` says no,
+  ///   if the vault is not intact, or what opens it, or is presented, does so by a slot that no holder of
+  ///   the root key made; also with ``KeychainError/Code/cancelled`` if `confirm` says no,
   ///   ``KeychainError/Code/refused`` if nothing would be left that opens the vault, or items need a
   ///   passphrase and none is kept, ``KeychainError/Code/notFound`` if there is no slot to remove, or
   ///   ``KeychainError/Code/busy`` if slots were changed meanwhile.
@@ -75,7 +77,7 @@ extension Vault {
   }
 
   private func tell(_ decision: RekeyDecision) {
-    if decision.promotesDevice { tellPromotion() }
+    if decision.plan.promotesDevice { tellPromotion() }
     for credential in decision.doomed.credentials {
       observers.notify(CredentialChange(credential.identity, .removed))
     }
@@ -87,7 +89,7 @@ extension VaultAdministration {
   fileprivate func agree(
     to plan: RekeyPlan, _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
   ) throws(KeychainError) {
-    guard plan.losesAnything else { return }
+    guard plan.needsAgreement else { return }
     let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
       try confirm(plan)
     }

@@ -15,7 +15,8 @@ extension Vault {
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty.
   ///   - isKept: Is told the slot of a recipient, and returns whether it gets the new root key; asked
-  ///     only where there is to be one, and none does unless this is given. See
+  ///     only where there is to be one, and none does unless this is given. A recipient that does not get
+  ///     it must be removed first, with ``removeSlot(_:deletingItems:progress:)``. See
   ///     ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``.
   ///   - progress: Is told now and then how far the verification, or the sealing, has come.
   /// - Returns: The new slot.

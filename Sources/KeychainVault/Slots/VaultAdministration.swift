@@ -42,7 +42,19 @@ struct VaultAdministration: Sendable {
     return result
   }
 
-  /// Runs `body` as ``change(_:)`` would, and writes nothing.
+  /// Fails unless the whole vault is intact, as ``change(progress:_:)`` does.
+  ///
+  /// A person is asked for what takes work only after that; the change itself verifies the vault again.
+  func requireIntact() throws(KeychainError) {
+    try inspect { change throws(KeychainError) in
+      try session.deadline.excluding { () throws(KeychainError) in
+        try change.requireIntact(opening: keys.openTierOnly, progress: nil)
+      }
+    }
+  }
+
+  /// Runs `body` in a transaction that writes nothing, and does not verify the vault; the number of slots
+  /// is checked and, unless `checkingSlots` is `false`, the mac of each slot.
   func inspect<Result>(
     checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -61,9 +73,9 @@ struct VaultAdministration: Sendable {
       guard try rows.vaultRow().checks == keys.checks else {
         throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
       }
+      let state = try session.checkedState(rows, keys).row
       var change = try SlotChange(
-        writer: VaultWriter(
-          rows: rows, sealing: sealing, state: try session.checkedState(rows, keys).row),
+        writer: VaultWriter(rows: rows, sealing: sealing, state: state), oldState: state,
         keys: keys, root: root)
       try change.requireAllSlots()
       if checkingSlots { try change.requireTrustedSlots() }
@@ -77,6 +89,9 @@ struct VaultAdministration: Sendable {
 /// A change of slots within a transaction.
 struct SlotChange: ~Copyable {
   var writer: VaultWriter
+
+  /// The state row that the transaction found.
+  let oldState: StateRow
   let keys: TierKeys
   let root: SharedSecret
 
@@ -94,7 +109,7 @@ struct SlotChange: ~Copyable {
     }
   }
 
-  /// Verifies the whole vault.
+  /// Verifies the whole vault, before any row is changed.
   ///
   /// A change takes its old rows out of the sum in the state row and leaves the other terms as they are. A
   /// row that was hidden before, and put back after the change, would then be as good as the vault's own.
@@ -102,10 +117,9 @@ struct SlotChange: ~Copyable {
   func requireIntact(
     opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) {
-    let state = try StateRow.open(writer.rows.stateBox(), under: keys.open.bytes)
     var verification = VaultVerification(
       rows: writer.rows, sealing: ItemSealing(keys: keys, device: writer.sealing.device),
-      state: state, progress: progress)
+      state: oldState, progress: progress)
     guard let problem = try verification.run().report.problems.first else { return }
     throw Self.notIntact(problem)
   }
@@ -123,9 +137,7 @@ struct SlotChange: ~Copyable {
     try slots.requireUndamaged()
     for slot in slots.intact {
       guard try slot.isMade(byHolderOf: root.bytes) else {
-        throw KeychainError(
-          .damaged, "slot \(slot.number) was not made by a holder of the vault's root key",
-          recovery: "restore a backup from before it appeared")
+        throw .forgedSlot(slot.number)
       }
     }
   }

@@ -41,13 +41,22 @@ extension VaultRekey {
     let names = slots.map { slot in
       "\(slot.number) (\(slot.kind)\(slot.recipient.map { " \($0)" } ?? ""))"
     }.joined(separator: ", ")
-    let what = slots.count == 1 ? "slot" : "the slots"
+    let what = slots.count == 1 ? "slot" : "slots"
     return KeychainError(
       .refused,
-      "the vault gets a new root key, and \(what) \(names) cannot be carried over",
-      recovery:
-        "a recipient is kept if it is named, as by --keep-recipient, and a recovery code if it "
-        + "is given now, as by --recovery-code-file; remove what is left with "
-        + "`prefs keychain slots remove`, and add it again afterwards")
+      "the first passphrase or key file gives the vault new keys, and \(what) \(names) "
+        + "would not get them",
+      recovery: ways(slots).joined(separator: "; or "))
+  }
+
+  private static func ways(_ slots: [SlotRow]) -> [String] {
+    let removals = slots.map { "`prefs keychain slots remove \($0.number)`" }
+    let ways: [String?] = [
+      "first remove \(slots.count == 1 ? "it" : "them") with \(removals.joined(separator: ", "))",
+      slots.contains { $0.kind == .recipient } ? "keep a recipient with --keep-recipient" : nil,
+      slots.contains { $0.kind == .recoveryCode }
+        ? "keep a recovery code by unlocking with it, with --recovery-code-file" : nil,
+    ]
+    return ways.compactMap(\.self)
   }
 }

@@ -15,6 +15,32 @@ enum SQLiteErrors {
       underlying: .sqlite(extendedCode: error.extendedResultCode.rawValue))
   }
 
+  /// Translates an error of a copying, which reads the vault and writes the target.
+  static func translateCopying(_ error: any Error, path: String, target: String) -> KeychainError {
+    guard let cause = error as? DatabaseError, let (message, recovery) = meaning(forTarget: cause)
+    else { return translate(error, path: path) }
+    return KeychainError(
+      .inputOutput, "\(message): \(target)", recovery: recovery,
+      underlying: .sqlite(extendedCode: cause.extendedResultCode.rawValue))
+  }
+
+  /// What an error means that only writing the target can have; `nil` for others.
+  private static func meaning(forTarget error: DatabaseError) -> (String, String)? {
+    switch error.resultCode {
+    case .SQLITE_FULL:
+      ("the disk is full; the copy was not made", "free some space, or choose another place")
+    case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM:
+      ("the copy cannot be written", "choose another place")
+    case .SQLITE_IOERR where !isOfReading(error.extendedResultCode):
+      ("writing the copy failed", "check the disk, or choose another place")
+    default: nil
+    }
+  }
+
+  private static func isOfReading(_ code: ResultCode) -> Bool {
+    [.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, .SQLITE_IOERR_CORRUPTFS].contains(code)
+  }
+
   private static func meaning(
     _ error: DatabaseError
   ) -> (KeychainError.Code, String, String?) {

@@ -8,7 +8,7 @@ extension SQLiteVaultRows {
       try target.writeWithoutTransaction { try database.backup(to: $0) }
       try target.close()
     } catch {
-      throw SQLiteErrors.translate(error, path: self.path)
+      throw SQLiteErrors.translateCopying(error, path: self.path, target: path)
     }
   }
 

@@ -1,0 +1,28 @@
+internal import KeychainCredentials
+
+/// The slots that open a vault after a change, and what follows from them.
+///
+/// All of them were made by a holder of the root key: others open nothing.
+struct RemainingSlots {
+  let slots: [SlotRow]
+
+  var hasPassphrase: Bool { slots.contains { $0.kind == .passphrase } }
+
+  /// The slot of this device, if it is to open everything: nothing is left that is at hand day by day, as
+  /// in a vault that never had a passphrase.
+  func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> SlotRow? {
+    guard !slots.contains(where: \.isDailyKey) else { return nil }
+    guard let own = slots.first(where: { $0.number == ownSlot }) else {
+      // Whether another device still has its secret cannot be told.
+      guard slots.contains(where: { $0.kind == .recoveryCode }) else { throw Self.nothingLeft }
+      return nil
+    }
+    return own.grant == .root ? nil : own
+  }
+
+  private static var nothingLeft: KeychainError {
+    KeychainError(
+      .refused, "nothing else would open the vault",
+      recovery: "add another way first with `prefs keychain slots add`")
+  }
+}
