@@ -185,8 +185,8 @@ extension KeychainError {
     case .unexpectedType:
       self.init(
         .inputOutput,
-        "the desktop keyring gave an answer that is none by the Secret Service's rules",
-        recovery: "start its program again or update it, or use the vault")
+        "the desktop keyring sent a reply that is not valid in the Secret Service protocol",
+        recovery: "restart or update its program, or use the vault")
     case .tooManyElements: self = .tooManyItems
     case .noSession:
       self.init(
