@@ -193,6 +193,8 @@ def test_it_works_if_it_behaves(fake, home):
   assert home.run(*COMMANDS["get by attribute"], *PATIENT).out == b"theirs"
   home.run(*COMMANDS["set"], *PATIENT, input=b"another")
   home.run(*COMMANDS["set a new one"], *PATIENT, input=b"third")
+    if what == "OpenSession":
+      assert fake.end() == b"", f"a secret was sent, {what} as {how}"
   home.run(*COMMANDS["rename"], *PATIENT)
   found = {item["account"] for item in home.run(*COMMANDS["list of a service"], *PATIENT).json}
   assert found == {"bob", "carol", "dave"}
@@ -243,6 +245,15 @@ def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
 def test_what_is_no_answer_is_not_taken_for_absence(fake, home, what, how, command):
   fake.behave(what, how)
   refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
+@pytest.mark.parametrize("how", [how for how in REPLIES if how.endswith(" as key")])
+def test_a_key_of_another_type_gets_no_secret(fake, home, how):
+  fake.behave("OpenSession", how)
+  for command in "set", "set a new one", "get":
+    refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
+    assert "Secret Service protocol" in refused.error and refused.out == b""
+  assert fake.end() == b"", "a secret was sent"
+
+
   assert "Secret Service protocol" in refused.error and "vault" in hinted(refused)
   assert refused.out == b""
 
