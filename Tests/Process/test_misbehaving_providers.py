@@ -176,7 +176,14 @@ def chosen_misbehaviours() -> list[tuple[str, str]]:
   if PARTS_TRIED == 1:
     return everything
   slow = [one for one in everything if one[1].startswith(("silence", "a prompt"))]
-  return [one for one in everything if one not in slow][::PARTS_TRIED] + slow[::9]
+  # A step that divides the number of replies would choose the same few of them for each method.
+  return [one for one in everything if one not in slow][::PARTS_TRIED + 1] + slow[::9]
+
+
+def test_each_reply_and_each_method_is_tried():
+  chosen = chosen_misbehaviours()
+  assert {how for _, how in chosen} >= REPLIES.keys()
+  assert {what for what, _ in chosen} >= {*METHODS, *PROPERTIES}
 
 
 @pytest.mark.longest
