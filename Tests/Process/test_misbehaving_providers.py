@@ -13,7 +13,7 @@ import pytest
 
 from desktop_session import desktop
 from prefs_testing import PATIENT, hinted
-from misbehaviour import FAR_TIMES, KEYS, REPLIES, SINGLE
+from misbehaviour import COLLECTION, FAR_TIMES, KEYS, REPLIES, SINGLE
 from thoroughness import PARTS as PARTS_TRIED
 
 # The codes of the table in the README.
@@ -193,6 +193,8 @@ def test_every_command_ends_with_a_code_of_the_table(fake, part):
     for seconds, name, code in fake.try_all(what, how):
       assert code in CODES, f"{name}, {what} as {how}: {code}"
       assert seconds < LONGEST, f"{name}, {what} as {how}"
+    if what == "OpenSession":
+      assert fake.end() == b"", f"a secret was sent, {what} as {how}"
 
 
 def test_it_works_if_it_behaves(fake, home):
@@ -200,8 +202,6 @@ def test_it_works_if_it_behaves(fake, home):
   assert home.run(*COMMANDS["get by attribute"], *PATIENT).out == b"theirs"
   home.run(*COMMANDS["set"], *PATIENT, input=b"another")
   home.run(*COMMANDS["set a new one"], *PATIENT, input=b"third")
-    if what == "OpenSession":
-      assert fake.end() == b"", f"a secret was sent, {what} as {how}"
   home.run(*COMMANDS["rename"], *PATIENT)
   found = {item["account"] for item in home.run(*COMMANDS["list of a service"], *PATIENT).json}
   assert found == {"bob", "carol", "dave"}
@@ -228,6 +228,11 @@ def test_objects_that_are_missing_for_a_moment_are_not_absent(fake, home):
   home.run(*COMMANDS["get of a missing one"], *PATIENT, code=44)
 
 
+def test_a_default_collection_that_is_missing_for_a_moment_is_unlocked(fake, home):
+  fake.behave(how="away for a moment", locked=[COLLECTION])
+  assert home.run(*COMMANDS["get"], *PATIENT).out == b"secret of alice"
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
   fake.behave("OpenSession", f"key {key}")
@@ -237,6 +242,15 @@ def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
   assert home.run(*COMMANDS["get"], *PATIENT, code=79).out == b""
   # What takes no secret works.
   home.run(*COMMANDS["show"], *PATIENT)
+  assert fake.end() == b"", "a secret was sent"
+
+
+@pytest.mark.parametrize("how", [how for how in REPLIES if how.endswith(" as key")])
+def test_a_key_of_another_type_gets_no_secret(fake, home, how):
+  fake.behave("OpenSession", how)
+  for command in "set", "set a new one", "get":
+    refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
+    assert "Secret Service protocol" in refused.error and refused.out == b""
   assert fake.end() == b"", "a secret was sent"
 
 
@@ -252,15 +266,6 @@ def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
 def test_what_is_no_answer_is_not_taken_for_absence(fake, home, what, how, command):
   fake.behave(what, how)
   refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
-@pytest.mark.parametrize("how", [how for how in REPLIES if how.endswith(" as key")])
-def test_a_key_of_another_type_gets_no_secret(fake, home, how):
-  fake.behave("OpenSession", how)
-  for command in "set", "set a new one", "get":
-    refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
-    assert "Secret Service protocol" in refused.error and refused.out == b""
-  assert fake.end() == b"", "a secret was sent"
-
-
   assert "Secret Service protocol" in refused.error and "vault" in hinted(refused)
   assert refused.out == b""
 

@@ -177,7 +177,10 @@ final class ChangeListener: Sendable {
     else { return .complete }
     let operation = operation(connection)
     do throws(KeychainError) {
-      guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
+      guard
+        let items = try ItemFinder(operation)
+          .itemsIfUnlocked([path], isRemovalExpected: signal.name == "ItemDeleted")
+      else { return .hidden }
       let report: Report? =
         switch items.first {
         // What is there although it is said to be deleted was locked, and no longer is.
@@ -199,8 +202,6 @@ extension ServiceOperation {
       guard let path = try collectionPath() else { throw noCollection }
       return path
     }
-    let answer = try answer(to: defaultCollectionQuestion)
-    guard let path = answer.elements.first?.text, path != "/" else { throw noCollection }
-    return path
+    return try defaultCollectionPath()
   }
 }
