@@ -107,7 +107,11 @@ extension ServiceOperation {
         ], reply: .values("oo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    if prompt != "/" { try run(prompt: prompt, .collection, ifDenied: noCollection) }
+    guard prompt != "/" else { return }
+    try run(
+      prompt: prompt,
+      .lasting { operation throws(KeychainError) in _ = try ItemFinder.creating(operation) },
+      ifDenied: noCollection)
   }
 
   /// Unlocks collections or items, which may take a question.
@@ -125,6 +129,9 @@ extension ServiceOperation {
       guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
       return
     }
-    try run(prompt: prompt, .collection, ifDenied: .lockedKeyring)
+    try run(
+      prompt: prompt,
+      .lasting { operation throws(KeychainError) in try operation.unlock(path) },
+      ifDenied: .lockedKeyring)
   }
 }
