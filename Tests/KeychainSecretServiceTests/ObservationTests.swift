@@ -161,6 +161,39 @@ struct ObservationTests {
   private func identity(_ account: String) -> CredentialIdentity {
     .genericPassword(service: "s", account: account)
   }
+  // Reading it again would end in the same way.
+  @Test func aCollectionThatCannotBeReadIsReadAgainAfterASignalOnly() async throws {
+    let desktop = try Desktop(.none)
+    let provider = try FakeProvider(desktop)
+    let store = desktop.store()
+    let seen = Seen()
+    try provider.behave("Get Items", as: "200,000 paths")
+    let monitor = try BusMonitor(
+      desktop, "type='method_call',interface='org.freedesktop.DBus.Properties'")
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    try await Task.sleep(for: .seconds(4))
+    #expect(try monitor.lines(desktop).filter { $0.contains("\"Items\"") }.count == 1)
+    let alice = FakeProvider.path(of: "alice")
+    try provider.behave(signals: [.collection("ItemChanged", alice)])
+    try provider.behave(without: ["alice"], signals: [.collection("ItemDeleted", alice)])
+    #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
+    #expect(seen.text == "removed alice")
+    observation.cancel()
+  }
+
+  @Test func aDefaultCollectionThatIsMissingForAMomentIsObserved() async throws {
+    let desktop = try Desktop(.none)
+    let provider = try FakeProvider(desktop)
+    let store = desktop.store()
+    let seen = Seen()
+    try provider.behave(as: "away for a moment")
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    try provider.behave(
+      without: ["alice"], signals: [.collection("ItemDeleted", FakeProvider.path(of: "alice"))])
+    #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
+    observation.cancel()
+  }
+
 
   // Whoever ended it may want to use another.
   @Test func aProviderThatEndedIsNotStartedAgain() async throws {
