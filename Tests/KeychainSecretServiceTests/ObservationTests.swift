@@ -126,9 +126,12 @@ struct ObservationTests {
     expect(.locked) { _ = try store.text("a") }
     let hasSignals = try monitor.lines(desktop).contains { $0.contains("ItemDeleted") }
     #expect(hasSignals == (provider == .keePassXC))
-    // A change is told within milliseconds of its signal.
-    try await Task.sleep(for: .seconds(2))
-    #expect(seen.text == "")
+    let again = try desktop.unlock(provider)
+    defer { again?.end() }
+    // What comes after those signals is reported after what they led to.
+    try desktop.store { $0.interaction = .allowed }.put("new", "s")
+    #expect(try await seen.isTold(change("new", .added)), "\(seen.text)")
+    #expect(seen.text == "added new")
     observation.cancel()
   }
 
@@ -158,9 +161,6 @@ struct ObservationTests {
     observation.cancel()
   }
 
-  private func identity(_ account: String) -> CredentialIdentity {
-    .genericPassword(service: "s", account: account)
-  }
   // Reading it again would end in the same way.
   @Test func aCollectionThatCannotBeReadIsReadAgainAfterASignalOnly() async throws {
     let desktop = try Desktop(.none)
@@ -194,6 +194,9 @@ struct ObservationTests {
     observation.cancel()
   }
 
+  private func identity(_ account: String) -> CredentialIdentity {
+    .genericPassword(service: "s", account: account)
+  }
 
   // Whoever ended it may want to use another.
   @Test func aProviderThatEndedIsNotStartedAgain() async throws {
