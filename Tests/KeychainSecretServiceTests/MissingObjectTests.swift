@@ -1,5 +1,4 @@
 import KeychainCredentials
-import Synchronization
 import Testing
 
 @testable import KeychainSecretService
@@ -32,21 +31,5 @@ struct MissingObjectTests {
       _ = try operation.manyResults(of: calls)
     }
     #expect(counts == [3, 1])
-  }
-
-  @Test func removedItemsAreNotWaitedFor() async throws {
-    let desktop = try Desktop(.none)
-    let provider = try FakeProvider(desktop)
-    let store = desktop.store()
-    let seen = Mutex(0)
-    let observation = store.observe { _ in seen.withLock { $0 += 1 } }
-    let bob = FakeProvider.path(of: "bob")
-    let monitor = try BusMonitor(desktop, "type='method_call',path='\(bob)'")
-    try provider.behave(without: ["bob"], signals: [.collection("ItemDeleted", bob)])
-    for _ in 0..<6000 where seen.withLock({ $0 }) == 0 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(try monitor.lines(desktop).count { $0.contains("path=\(bob);") } == 1)
-    observation.cancel()
   }
 }

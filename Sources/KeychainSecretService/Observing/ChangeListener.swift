@@ -152,10 +152,7 @@ final class ChangeListener: Sendable {
     else { return .complete }
     let operation = operation(connection)
     do throws(KeychainError) {
-      guard
-        let items = try ItemFinder(operation)
-          .itemsIfUnlocked([path], isRemovalExpected: signal.name == "ItemDeleted")
-      else { return .hidden }
+      guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
       let report: Report? =
         switch items.first {
         // What is there although it is said to be deleted was locked, and no longer is.

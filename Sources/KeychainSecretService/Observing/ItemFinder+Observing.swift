@@ -12,14 +12,8 @@ extension ItemFinder {
 
   /// Returns those of some items that are there, or `nil` if the collection was locked after they were
   /// read.
-  ///
-  /// Items that are said to be removed are not waited for: many may be removed at the same time.
-  func itemsIfUnlocked(
-    _ paths: [String], isRemovalExpected: Bool = false
-  ) throws(KeychainError) -> [ServiceItem]? {
-    operation.expectsMissingObjects = isRemovalExpected
+  func itemsIfUnlocked(_ paths: [String]) throws(KeychainError) -> [ServiceItem]? {
     let items = try items(paths)
-    operation.expectsMissingObjects = false
     return try isLocked(operation.results(of: [lockedQuestion])) ? nil : items
   }
 }

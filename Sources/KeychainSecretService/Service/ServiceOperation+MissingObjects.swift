@@ -11,7 +11,7 @@ extension ServiceOperation {
     _ isMissing: () -> Bool, _ body: () throws(E) -> Void
   ) throws(E) {
     for pause in Self.pausesForMissingObjects {
-      guard isMissing(), !expectsMissingObjects, !deadline.hasPassed else { return }
+      guard isMissing(), !deadline.hasPassed else { return }
       usleep(pause)
       try body()
     }

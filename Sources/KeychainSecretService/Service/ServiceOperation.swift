@@ -21,9 +21,6 @@ final class ServiceOperation {
   /// Whether something happened that a second attempt would do twice: a change, or a secret handed out.
   var mustNotRepeat = false
 
-  /// Whether objects may well be missing: then calls to them are not made again.
-  var expectsMissingObjects = false
-
   init(
     _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
     _ deadline: Deadline, _ question: PostponedQuestion? = nil
