@@ -42,11 +42,6 @@ extension SecretServiceStore {
     }
   }
 
-  /// Unlocks the collection, or makes it, which may take a question.
-  func prepare() throws(KeychainError) {
-    try run { operation throws(KeychainError) in _ = try ItemFinder.creating(operation) }
-  }
-
   private static func access(_ operation: ServiceOperation) throws(KeychainError) -> Access {
     do throws(KeychainError) {
       try ItemFinder(operation).unlockIfNeeded()

@@ -83,8 +83,8 @@ public final class SecretServiceStore: CredentialStore {
 }
 
 extension SecretServiceStore: PostponingStore {
-  /// Returns this store for operations that neither unlock nor make the collection by a question; see the
-  /// protocol.
+  /// Returns this store for operations that neither unlock anything nor make the collection by a question;
+  /// see the protocol.
   ///
   /// The one question that is part of a change itself stays: some providers ask before they remove an item.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {

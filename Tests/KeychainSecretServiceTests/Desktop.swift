@@ -134,6 +134,22 @@ extension Desktop {
     }
   }
 
+  /// Unlocks the default collection; gnome-keyring is started again for that, and is returned.
+  func unlock(_ provider: Provider) throws -> Child? {
+    let password = try #require(environment["DESKTOP_PASSWORD"])
+    guard provider == .keePassXC else {
+      kill(providerProcess, SIGKILL)
+      waitForEndOfProvider()
+      return try startGnomeKeyring(password: password)
+    }
+    try run(
+      "dbus-send", "--print-reply", "--dest=org.keepassxc.KeePassXC.MainWindow", "/keepassxc",
+      "org.keepassxc.KeePassXC.MainWindow.openDatabase",
+      "string:\(try #require(environment["HOME"]))/test.kdbx", "string:\(password)")
+    Self.wait { isUnlocked }
+    return nil
+  }
+
   /// Calls a method of the Secret Service, and returns the reply as `dbus-send` prints it.
   @discardableResult
   func callService(_ method: String, _ arguments: String...) throws -> String {

@@ -22,7 +22,7 @@ final class FakeProvider {
     }
   }
 
-  private static let collection = "/org/freedesktop/secrets/collection/login"
+  static let collection = "/org/freedesktop/secrets/collection/login"
 
   /// The item of an account; there are those of `alice`, which is ours, and `bob`, another program's.
   static func path(of account: String) -> String { collection + "/" + account }
@@ -42,14 +42,17 @@ final class FakeProvider {
 
   deinit { child.end() }
 
-  /// Misbehaves from now on, and sends signals; items without which it shall be are gone.
+  /// Misbehaves from now on, and sends signals.
+  ///
+  /// The items of the accounts `missing` are gone. The objects `locked` are locked until a prompt unlocks them.
   func behave(
     _ what: String = "nothing", as how: String = "honest", without missing: [String] = [],
-    signals: [Signal] = []
+    locked: [String] = [], signals: [Signal] = []
   ) throws {
     count += 1
     let wanted: [String: Any] = [
-      "of": what, "as": how, "without": missing, "signals": signals.map(\.fields), "count": count,
+      "of": what, "as": how, "without": missing, "locked": locked, "asks": true,
+      "signals": signals.map(\.fields), "count": count,
     ]
     try JSONSerialization.data(withJSONObject: wanted).write(to: control, options: .atomic)
     // It looks at the file before each answer.

@@ -126,9 +126,12 @@ struct ObservationTests {
     expect(.locked) { _ = try store.text("a") }
     let hasSignals = try monitor.lines(desktop).contains { $0.contains("ItemDeleted") }
     #expect(hasSignals == (provider == .keePassXC))
-    // A change is told within milliseconds of its signal.
-    try await Task.sleep(for: .seconds(2))
-    #expect(seen.text == "")
+    let again = try desktop.unlock(provider)
+    defer { again?.end() }
+    // What comes after those signals is reported after what they led to.
+    try desktop.store { $0.interaction = .allowed }.put("new", "s")
+    #expect(try await seen.isTold(change("new", .added)), "\(seen.text)")
+    #expect(seen.text == "added new")
     observation.cancel()
   }
 
@@ -155,6 +158,39 @@ struct ObservationTests {
       without: ["alice", "bob"], signals: [.collection("ItemDeleted", items[1])])
     #expect(try await seen.isTold(CredentialChange(identity("bob"), .removed)))
     #expect(seen.text == "removed alice, removed bob")
+    observation.cancel()
+  }
+
+  // Reading it again would end in the same way.
+  @Test func aCollectionThatCannotBeReadIsReadAgainAfterASignalOnly() async throws {
+    let desktop = try Desktop(.none)
+    let provider = try FakeProvider(desktop)
+    let store = desktop.store()
+    let seen = Seen()
+    try provider.behave("Get Items", as: "200,000 paths")
+    let monitor = try BusMonitor(
+      desktop, "type='method_call',interface='org.freedesktop.DBus.Properties'")
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    try await Task.sleep(for: .seconds(4))
+    #expect(try monitor.lines(desktop).filter { $0.contains("\"Items\"") }.count == 1)
+    let alice = FakeProvider.path(of: "alice")
+    try provider.behave(signals: [.collection("ItemChanged", alice)])
+    try provider.behave(without: ["alice"], signals: [.collection("ItemDeleted", alice)])
+    #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
+    #expect(seen.text == "removed alice")
+    observation.cancel()
+  }
+
+  @Test func aDefaultCollectionThatIsMissingForAMomentIsObserved() async throws {
+    let desktop = try Desktop(.none)
+    let provider = try FakeProvider(desktop)
+    let store = desktop.store()
+    let seen = Seen()
+    try provider.behave(as: "away for a moment")
+    let observation = store.observe { change in seen.changes.withLock { $0.append(change) } }
+    try provider.behave(
+      without: ["alice"], signals: [.collection("ItemDeleted", FakeProvider.path(of: "alice"))])
+    #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
     observation.cancel()
   }
 

@@ -4,7 +4,8 @@ It owns the provider's name on the bus of its environment. It has one item of ou
 another program, `bob`. Its argument names a file that holds a misbehaviour as JSON:
 `{"of": WHAT, "as": HOW}`. WHAT is a method, `Get NAME` for a property, or `Item NAME` for a property in
 `GetAll`; HOW may end with ` while locked`. Each time the file changes, the items are again those of the
-beginning, but for the names in `without`, and the `signals` are sent.
+beginning, but for the names in `without`, and the `signals` are sent. The objects in `locked` stay locked
+until somebody asks to unlock them, and answers a prompt if `asks` is true.
 
 The system's Python runs it, which has SecretStorage, and with that Jeepney and Cryptography.
 """
@@ -25,10 +26,9 @@ from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_metho
 from jeepney import new_method_return, new_signal
 from jeepney.io.blocking import open_dbus_connection
 
-from misbehaviour import FAR_TIMES, KEYS, PRIME, REPLIES, ROOT, SESSION
+from misbehaviour import COLLECTION, FAR_TIMES, KEYS, PRIME, REPLIES, ROOT, SESSION
 
 NAME = "org.freedesktop.secrets"
-COLLECTION = ROOT + "/collection/login"
 ALIAS = ROOT + "/aliases/default"
 PROMPT = ROOT + "/prompt/1"
 SECRET = "org.freedesktop.Secret."
@@ -59,6 +59,10 @@ class Silence(Exception):
   """No reply is sent."""
 
 
+class Locked(Exception):
+  """The object is locked."""
+
+
 class Provider:
   def __init__(self, control: str) -> None:
     self.control = control
@@ -82,6 +86,8 @@ class Provider:
         continue
       except KeyError:
         reply = new_error(message, SECRET + "Error.NoSuchObject")
+      except Locked:
+        reply = new_error(message, SECRET + "Error.IsLocked")
       self.connection.send(reply)
 
   def read_control(self) -> None:
@@ -93,7 +99,10 @@ class Provider:
     wanted = json.loads(text)
     self.what = wanted["of"]
     self.how, _, condition = wanted["as"].partition(" while ")
-    self.is_locked = condition == "locked"
+    self.is_always_locked = condition == "locked"
+    self.locked = set(wanted.get("locked", ()))
+    self.asks = wanted.get("asks", False)
+    self.prompted = set()
     items = {"alice": own_item("alice"), "bob": foreign_item("bob")}
     self.collection_items = {
       f"{COLLECTION}/{name}": item for name, item in items.items()
@@ -113,9 +122,12 @@ class Provider:
     interface, method = fields.get(HeaderFields.interface, ""), fields[HeaderFields.member]
     path, sender = fields[HeaderFields.path], fields[HeaderFields.sender]
     what = f"Get {message.body[1]}" if method == "Get" else method
-    if self.how == "away for a moment" and path != ROOT and (path, what) not in self.asked:
-      self.asked.add((path, what))
-      return new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
+    if self.how == "away for a moment" and (sender, path, what) not in self.asked:
+      self.asked.add((sender, path, what))
+      if what == "ReadAlias":
+        return new_method_return(message, "o", ("/",))
+      if path != ROOT:
+        return new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
     honest = self.answer(interface, method, path, sender, message.body)
     if self.how == "10,000 slow items":
       time.sleep(0.0015)
@@ -186,6 +198,10 @@ class Provider:
     return None, ()
 
   @property
+  def is_locked(self) -> bool:
+    return self.is_always_locked or COLLECTION in self.locked
+
+  @property
   def items(self) -> dict:
     return {} if self.is_locked else self.collection_items
 
@@ -198,7 +214,8 @@ class Provider:
     item = self.items[path]
     found = {
       "Attributes": ("a{ss}", item["Attributes"]), "Label": ("s", item["Label"]),
-      "Created": ("t", item["Created"]), "Modified": ("t", item["Modified"]), "Locked": ("b", False)}
+      "Created": ("t", item["Created"]), "Modified": ("t", item["Modified"]),
+      "Locked": ("b", path in self.locked)}
     if self.what.startswith("Item "):
       self.change_property(found, self.what.removeprefix("Item "))
     return found
@@ -250,14 +267,21 @@ class Provider:
     return "o", (COLLECTION,)
 
   def call_Unlock(self, path, sender, paths):
+    if self.asks and self.locked.intersection(paths):
+      self.prompted = set(paths)
+      return "aoo", ([], PROMPT)
+    self.locked -= set(paths)
     return "aoo", ([] if self.is_locked else paths, "/")
 
   def call_GetSecret(self, path, sender, session):
+    if path in self.locked:
+      raise Locked
     return "(oayays)", (self.encrypted(sender, self.items[path]["secret"]),)
 
   def call_GetSecrets(self, path, sender, paths, session):
     return "a{o(oayays)}", ({
-      name: self.encrypted(sender, self.items[name]["secret"]) for name in paths},)
+      name: self.encrypted(sender, self.items[name]["secret"])
+      for name in paths if name not in self.locked},)
 
   def call_SetSecret(self, path, sender, secret):
     self.items[path]["secret"] = self.decrypted(sender, secret)
@@ -279,6 +303,11 @@ class Provider:
     return "o", ("/",)
 
   def call_Prompt(self, path, sender, window):
+    if self.prompted:
+      self.locked -= self.prompted
+      self.prompted = set()
+      emitter = DBusAddress(path, interface=SECRET + "Prompt")
+      self.connection.send(new_signal(emitter, "Completed", "bv", (False, ("s", ""))))
     return None, ()
 
   def call_Dismiss(self, path, sender):

@@ -2,6 +2,7 @@
 
 ROOT = "/org/freedesktop/secrets"
 SESSION = ROOT + "/session/1"
+COLLECTION = ROOT + "/collection/login"
 
 # The second Oakley group of RFC 2409.
 PRIME = int(

@@ -13,7 +13,7 @@ import pytest
 
 from desktop_session import desktop
 from prefs_testing import PATIENT, hinted
-from misbehaviour import FAR_TIMES, KEYS, REPLIES, SINGLE
+from misbehaviour import COLLECTION, FAR_TIMES, KEYS, REPLIES, SINGLE
 from thoroughness import PARTS as PARTS_TRIED
 
 # The codes of the table in the README.
@@ -176,7 +176,14 @@ def chosen_misbehaviours() -> list[tuple[str, str]]:
   if PARTS_TRIED == 1:
     return everything
   slow = [one for one in everything if one[1].startswith(("silence", "a prompt"))]
-  return [one for one in everything if one not in slow][::PARTS_TRIED] + slow[::9]
+  # A step that divides the number of replies would choose the same few of them for each method.
+  return [one for one in everything if one not in slow][::PARTS_TRIED + 1] + slow[::9]
+
+
+def test_each_reply_and_each_method_is_tried():
+  chosen = chosen_misbehaviours()
+  assert {how for _, how in chosen} >= REPLIES.keys()
+  assert {what for what, _ in chosen} >= {*METHODS, *PROPERTIES}
 
 
 @pytest.mark.longest
@@ -186,6 +193,8 @@ def test_every_command_ends_with_a_code_of_the_table(fake, part):
     for seconds, name, code in fake.try_all(what, how):
       assert code in CODES, f"{name}, {what} as {how}: {code}"
       assert seconds < LONGEST, f"{name}, {what} as {how}"
+    if what == "OpenSession":
+      assert fake.end() == b"", f"a secret was sent, {what} as {how}"
 
 
 def test_it_works_if_it_behaves(fake, home):
@@ -219,15 +228,29 @@ def test_objects_that_are_missing_for_a_moment_are_not_absent(fake, home):
   home.run(*COMMANDS["get of a missing one"], *PATIENT, code=44)
 
 
+def test_a_default_collection_that_is_missing_for_a_moment_is_unlocked(fake, home):
+  fake.behave(how="away for a moment", locked=[COLLECTION])
+  assert home.run(*COMMANDS["get"], *PATIENT).out == b"secret of alice"
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
   fake.behave("OpenSession", f"key {key}")
   for command in "set", "set a new one":
     refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=79)
-    assert "everybody on the session bus" in refused.error and "vault" in hinted(refused)
+    assert "key of the desktop keyring is not secure" in refused.error and "vault" in hinted(refused)
   assert home.run(*COMMANDS["get"], *PATIENT, code=79).out == b""
   # What takes no secret works.
   home.run(*COMMANDS["show"], *PATIENT)
+  assert fake.end() == b"", "a secret was sent"
+
+
+@pytest.mark.parametrize("how", [how for how in REPLIES if how.endswith(" as key")])
+def test_a_key_of_another_type_gets_no_secret(fake, home, how):
+  fake.behave("OpenSession", how)
+  for command in "set", "set a new one", "get":
+    refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
+    assert "Secret Service protocol" in refused.error and refused.out == b""
   assert fake.end() == b"", "a secret was sent"
 
 
@@ -243,7 +266,7 @@ def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
 def test_what_is_no_answer_is_not_taken_for_absence(fake, home, what, how, command):
   fake.behave(what, how)
   refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
-  assert "Secret Service's rules" in refused.error and "vault" in hinted(refused)
+  assert "Secret Service protocol" in refused.error and "vault" in hinted(refused)
   assert refused.out == b""
 
 

@@ -16,6 +16,15 @@ final class VariantReference: @unchecked Sendable {
     self.library = library
   }
 
+  /// Adds a reference to a value that another object owns; `nil` if there is no value.
+  init?(sharing pointer: OpaquePointer?, _ library: Libsecret) {
+    guard let pointer = unsafe pointer,
+      let shared = unsafe library.functions.g_variant_ref(pointer)
+    else { return nil }
+    unsafe self.pointer = shared
+    self.library = library
+  }
+
   deinit { unsafe library.functions.g_variant_unref(pointer) }
 
   /// The type, as D-Bus writes it.

@@ -12,6 +12,8 @@ final class ChangeListener: Sendable {
     case all([ServiceItem])
   }
 
+  private typealias Reading = ListenerState.Reading
+
   private let watch: WeakWatch
   private let configuration: SecretServiceStore.Configuration
   private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
@@ -84,26 +86,24 @@ final class ChangeListener: Sendable {
     guard let context = MainContext(connection.bus.library) else { return false }
     defer { context.end() }
     var hasEnded = false
-    var hasMissed = false
-    var isHidden = false
+    var state = ListenerState()
     let bus = connection.bus
     // What ends before its end is listened to shows by its answers.
     func note(_ reading: Reading) {
-      hasMissed = hasMissed || reading == .missed || reading == .undelivered
+      state.note(reading)
       hasEnded = hasEnded || reading == .undelivered
-      isHidden = reading == .hidden
     }
     let changes = bus.listen(
       to: BusSignalMatch(
         sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path,
         arguments: .values("o"))
-    ) { [self] in note(isHidden ? takeAll(connection) : take($0, connection)) }
+    ) { [self] in note(state.isCurrent ? take($0, connection) : takeAll(connection)) }
     // A collection that is unlocked may say so and nothing else.
     let unlocking = bus.listen(
       to: BusSignalMatch(
         sender: connection.owner, interface: ServiceOperation.serviceInterface,
         path: ServiceOperation.servicePath, arguments: .values("o"))
-    ) { [self] _ in if isHidden { note(takeAll(connection)) } }
+    ) { [self] _ in if !state.isCurrent { note(takeAll(connection)) } }
     let gone = bus.listen(to: .endOfOwner(connection.owner)) { _ in hasEnded = true }
     defer { for number in [changes, unlocking, gone] { bus.endListening(number) } }
     // After listening began: what changes meanwhile is seen here, or told by a signal.
@@ -113,9 +113,7 @@ final class ChangeListener: Sendable {
     context.ticking(1000) {
       while !hasEnded, !isStopped, !bus.isClosed {
         context.waitForEvent()
-        guard hasMissed else { continue }
-        hasMissed = false
-        note(takeAll(connection))
+        if state.mustReadAgain() { note(takeAll(connection)) }
       }
     }
     _ = setContext(nil)
@@ -131,29 +129,6 @@ final class ChangeListener: Sendable {
 
   private func operation(_ connection: SecretServiceConnection) -> ServiceOperation {
     ServiceOperation(connection, configuration, Deadline(after: configuration.deadline))
-  }
-
-  /// What came of reading.
-  private enum Reading {
-    case complete
-
-    /// The collection is locked or away: what was known of it is kept, and compared once it is there again.
-    case hidden
-
-    /// The provider did not answer.
-    case missed
-
-    /// It is gone.
-    case undelivered
-
-    init(failureOf operation: ServiceOperation) {
-      self =
-        switch operation.failure {
-        case let failure? where failure.isUndelivered: .undelivered
-        case let failure? where failure.isMissingObject: .hidden
-        default: .missed
-        }
-    }
   }
 
   /// Reads all items.
@@ -199,8 +174,6 @@ extension ServiceOperation {
       guard let path = try collectionPath() else { throw noCollection }
       return path
     }
-    let answer = try answer(to: defaultCollectionQuestion)
-    guard let path = answer.elements.first?.text, path != "/" else { throw noCollection }
-    return path
+    return try defaultCollectionPath()
   }
 }

@@ -4,15 +4,31 @@ extension ServiceOperation {
   /// The path of the store's collection; of the default one, the alias, which always means the current.
   func collectionPath() throws(KeychainError) -> String? {
     switch configuration.collection {
-    case .default: Self.servicePath + "/aliases/default"
+    case .default: Self.defaultAlias
     case .session: SecretServiceStore.Collection.sessionPath
     case .named(let name): try ServiceOperation.isPath(name) ? name : collectionPath(label: name)
     }
   }
 
+  private static let defaultAlias = servicePath + "/aliases/default"
+
   /// Asks what the default collection is now.
   var defaultCollectionQuestion: BusCall {
     service("ReadAlias", [.string("default")], reply: .values("o"))
+  }
+
+  /// The path of the default collection itself, which its alias means now.
+  ///
+  /// While gnome-keyring registers its objects again, it may answer that there is none.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
+  func defaultCollectionPath() throws(KeychainError) -> String {
+    var path = try answer(to: defaultCollectionQuestion).elements.first?.text
+    try whileMissing({ path == "/" }) { () throws(KeychainError) in
+      path = try answer(to: defaultCollectionQuestion).elements.first?.text
+    }
+    guard let path, path != "/" else { throw noCollection }
+    return path
   }
 
   /// Whether the name of a collection is that of its object: labels have no such form.
@@ -91,26 +107,31 @@ extension ServiceOperation {
         ], reply: .values("oo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    if prompt != "/" { try run(prompt: prompt, .collection, ifDenied: noCollection) }
+    guard prompt != "/" else { return }
+    try run(
+      prompt: prompt,
+      .lasting { operation throws(KeychainError) in _ = try ItemFinder.creating(operation) },
+      ifDenied: noCollection)
   }
 
   /// Unlocks collections or items, which may take a question.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if that cannot be asked.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if that cannot be asked, or
+  ///   ``KeychainError/Code/noStore`` if there is no default collection any more.
   func unlock(_ path: String) throws(KeychainError) {
-    var path = path
-    if path.hasSuffix("/aliases/default") {
-      // Providers unlock objects, not aliases.
-      path = try answer(to: defaultCollectionQuestion).elements.first?.text ?? path
-    }
+    // Providers unlock objects, not aliases.
+    let object = path == Self.defaultAlias ? try defaultCollectionPath() : path
     let answer = try answer(
-      to: service("Unlock", [.objectPaths([path])], reply: .values("aoo"))
+      to: service("Unlock", [.objectPaths([object])], reply: .values("aoo"))
     ).elements
     guard answer.count == 2, let prompt = answer[1].text else { throw .lockedKeyring }
     guard prompt != "/" else {
       guard !answer[0].texts.isEmpty else { throw .lockedKeyring }
       return
     }
-    try run(prompt: prompt, .collection, ifDenied: .lockedKeyring)
+    try run(
+      prompt: prompt,
+      .lasting { operation throws(KeychainError) in try operation.unlock(path) },
+      ifDenied: .lockedKeyring)
   }
 }

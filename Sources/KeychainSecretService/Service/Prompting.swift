@@ -7,11 +7,14 @@ extension ServiceOperation {
     /// makes every new item in one.
     case silent
 
-    /// The unlocking or making of the collection, which any later operation finds done.
-    case collection
+    /// The unlocking of a collection or an item, or the creation of the collection, which later operations
+    /// find done. Where questions are postponed, `ask` asks this one later.
+    case lasting(ask: @Sendable (ServiceOperation) throws(KeychainError) -> Void)
 
     /// Something that may show a dialog.
     case dialog
+
+    fileprivate var isSilent: Bool { if case .silent = self { true } else { false } }
   }
 
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
@@ -28,14 +31,14 @@ extension ServiceOperation {
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
-    guard kind == .silent || configuration.canPrompt else {
+    guard kind.isSilent || configuration.canPrompt else {
       dismiss(path)
       throw denied
     }
-    if kind == .collection, let question {
+    if case .lasting(let ask) = kind, let question {
       dismiss(path)
       throw question.postpone { [configuration] () throws(KeychainError) in
-        try SecretServiceStore(configuration: configuration).prepare()
+        try SecretServiceStore(configuration: configuration).run(ask)
       }
     }
     let limit =

@@ -16,7 +16,8 @@ final class SecretSession: @unchecked Sendable {
   /// Agrees on a key with the provider of a unique name.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``, ``KeychainError/Code/timedOut``,
-  ///   ``KeychainError/Code/refused`` if the key would be none, or ``KeychainError/Code/inputOutput``.
+  ///   ``KeychainError/Code/refused`` if secrets would not be encrypted securely, or
+  ///   ``KeychainError/Code/inputOutput``.
   init(_ bus: BusConnection, _ owner: String, _ deadline: Deadline) throws(KeychainError) {
     library = bus.library
     let functions = library.functions
@@ -125,7 +126,8 @@ final class SecretSession: @unchecked Sendable {
     case (_, .key):
       KeychainError(
         .refused,
-        "the desktop keyring offers a key by which everybody on the session bus could read secrets",
+        "the encryption key of the desktop keyring is not secure: "
+          + "any program on the session bus could read secrets",
         recovery: "use another program for the desktop keyring, or the vault")
     case (_, .type): KeychainError(.unexpectedType)
     case (.timedOut, nil): .timedOut

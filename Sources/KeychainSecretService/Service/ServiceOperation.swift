@@ -1,4 +1,3 @@
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
@@ -52,28 +51,9 @@ final class ServiceOperation {
     limit = limit.later(by: taken)
   }
 
-  /// Makes calls, which are sent together.
+  /// Makes any number of calls that don't depend on each other, many at a time.
   ///
-  /// gnome-keyring registers its objects again when its files have changed, and answers in between that
-  /// they don't exist. So a call whose object is missing is made again after a moment, with those that
-  /// follow it. Such a call did nothing.
-  func results(of calls: [BusCall]) -> [Result<BusValue, BusError>] {
-    var results = connection.bus.results(of: calls, deadline)
-    for pause in Self.pausesForMissingObjects {
-      guard let missing = results.firstIndex(where: { $0.error?.isMissingObject ?? false }),
-        !deadline.hasPassed
-      else { break }
-      usleep(pause)
-      results[missing...] = connection.bus.results(of: Array(calls[missing...]), deadline)[...]
-    }
-    for case .failure(let error) in results { note(error) }
-    return results
-  }
-
-  /// In microseconds.
-  private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
-
-  /// Makes any number of calls, many at a time; a large keyring takes longer than a single call may.
+  /// A large keyring takes longer than a single call may.
   ///
   /// A bus limits how many calls may wait for answers. What it refused is asked again, as the others have
   /// been answered by then.
@@ -86,7 +66,7 @@ final class ServiceOperation {
     var open = Array(calls.indices)
     while let first = open.first {
       let batch = open.prefix(Self.batchCount)
-      let results = results(of: batch.map { calls[$0] })
+      let results = results(of: batch.map { calls[$0] }, areIndependent: true)
       if let failure, failure.endsConnection { throw KeychainError(failure) }
       for (index, result) in zip(batch, results) { answers[index] = result }
       let refused = zip(batch, results).filter { $0.1.error == .limitExceeded }.map(\.0)
@@ -185,8 +165,8 @@ extension KeychainError {
     case .unexpectedType:
       self.init(
         .inputOutput,
-        "the desktop keyring gave an answer that is none by the Secret Service's rules",
-        recovery: "start its program again or update it, or use the vault")
+        "the desktop keyring sent a reply that is not valid in the Secret Service protocol",
+        recovery: "restart or update its program, or use the vault")
     case .tooManyElements: self = .tooManyItems
     case .noSession:
       self.init(

@@ -4,8 +4,9 @@ internal import Synchronization
 /// Looks at the replies to `OpenSession` before libsecret gets them.
 ///
 /// libsecret agrees on a key by itself: it takes any number for a provider's public key, and takes a reply
-/// apart without comparing all of its type. It uses our connection, whose filter sees what it asks and what
-/// is answered; a reply that it must not get becomes an error.
+/// apart without comparing all of its type, so that the bytes of a string can become a key. It uses our
+/// connection, whose filter sees what it asks and what is answered; a reply that it must not get becomes an
+/// error.
 @safe
 enum SessionNegotiation {
   /// Why libsecret must not get a reply.
@@ -19,8 +20,24 @@ enum SessionNegotiation {
 
   /// What was seen on a connection.
   private struct Watch {
-    var calls: Set<UInt32> = []
+    /// The serial numbers of the calls, and what the replies must hold.
+    var calls: [UInt32: Output] = [:]
     var problem: Problem?
+  }
+
+  /// What the provider sends for the algorithm that it was asked for.
+  private enum Output {
+    /// A public key, as bytes.
+    case key
+
+    /// An empty string: the session has no encryption, and is refused later.
+    case nothing
+
+    /// Chooses what must be sent: nothing but a key unless encryption was not asked for.
+    init(call body: OpaquePointer?, _ library: Libsecret) {
+      let call = unsafe VariantReference(sharing: body, library)
+      self = call?.type == "(sv)" && call?.child(0)?.text == "plain" ? .nothing : .key
+    }
   }
 
   /// A filter may be running when it is removed, so it has no data of its own.
@@ -46,14 +63,17 @@ enum SessionNegotiation {
 
   /// Remembers a call that leaves, if it is one that opens a session.
   private static func noted(_ message: OpaquePointer, _ connection: UInt) -> OpaquePointer? {
-    guard let functions = try? Libsecret.shared().functions,
+    guard let library = try? Libsecret.shared() else { return unsafe message }
+    let functions = library.functions
+    guard
       unsafe functions.g_dbus_message_get_message_type(message)
         == UInt32(CLIBSECRET_MESSAGE_METHOD_CALL),
       let member = unsafe functions.g_dbus_message_get_member(message),
       unsafe String(cString: member) == "OpenSession"
     else { return unsafe message }
     let number = unsafe functions.g_dbus_message_get_serial(message)
-    watches.withLock { _ = $0[connection]?.calls.insert(number) }
+    let output = unsafe Output(call: functions.g_dbus_message_get_body(message), library)
+    watches.withLock { $0[connection]?.calls[number] = output }
     return unsafe message
   }
 
@@ -62,10 +82,11 @@ enum SessionNegotiation {
     guard let library = try? Libsecret.shared() else { return unsafe message }
     let functions = library.functions
     let number = unsafe functions.g_dbus_message_get_reply_serial(message)
-    guard watches.withLock({ $0[connection]?.calls.contains(number) ?? false }),
+    guard let output = watches.withLock({ $0[connection]?.calls[number] }),
       unsafe functions.g_dbus_message_get_message_type(message)
         == UInt32(CLIBSECRET_MESSAGE_METHOD_RETURN),
-      let problem = unsafe problem(of: functions.g_dbus_message_get_body(message), library)
+      let problem = unsafe problem(
+        of: functions.g_dbus_message_get_body(message), output, library)
     else { return unsafe message }
     watches.withLock { $0[connection]?.problem = problem }
     defer { unsafe functions.g_object_unref(UnsafeMutableRawPointer(message)) }
@@ -78,18 +99,17 @@ enum SessionNegotiation {
   }
 
   /// What is wrong with a reply; `nil` if nothing is.
-  private static func problem(of body: OpaquePointer?, _ library: Libsecret) -> Problem? {
-    guard let body = unsafe body, let kept = unsafe library.functions.g_variant_ref(body) else {
-      return .type
-    }
-    let reply = unsafe VariantReference(taking: kept, library)
-    guard reply.type == "(vo)", let output = reply.child(0)?.held else { return .type }
-    switch output.type {
-    case "ay":
-      guard output.count <= SessionPublicKey.maximumCount else { return .key }
-      return SessionPublicKey.isSound(output.bytes) ? nil : .key
-    // That of a session without encryption, which is refused later.
-    case "s": return nil
+  private static func problem(
+    of body: OpaquePointer?, _ output: Output, _ library: Libsecret
+  ) -> Problem? {
+    guard let reply = unsafe VariantReference(sharing: body, library), reply.type == "(vo)",
+      let sent = reply.child(0)?.held
+    else { return .type }
+    switch (output, sent.type) {
+    case (.key, "ay"):
+      guard sent.count <= SessionPublicKey.maximumCount else { return .key }
+      return SessionPublicKey.isSound(sent.bytes) ? nil : .key
+    case (.nothing, "s"): return nil
     default: return .type
     }
   }
