@@ -154,11 +154,7 @@ private final class SilentBus: Sendable {
   private let descriptor: CInt
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  /// Listens.
-  ///
-  /// - Parameters:
-  ///   - path: The socket.
-  ///   - greet: Is called while somebody waits for an answer.
+  /// Listens at a path, and calls `greet` while somebody waits for an answer.
   init(at path: String, greet: @escaping @Sendable () -> Void) throws {
     self.path = path
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
