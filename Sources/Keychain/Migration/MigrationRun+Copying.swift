@@ -89,7 +89,7 @@ extension MigrationRun {
       guard !copied.isSame(as: original) else { return written.version }
       // What was there before is gone by now; a new item that is not what it should be helps nobody.
       if mode == .addOnly {
-        _ = try remove(identity, version: written.version, from: target)
+        _ = try Self.remove(identity, version: written.version, from: target)
       }
       throw .cameBackChanged(identity)
     }
@@ -107,9 +107,23 @@ extension MigrationRun {
       // What a listing lacks may be damaged.
       guard try source.credential(for: identity) == nil else { continue }
       if let entry = ledger.entries[identity], entry.isOurs {
-        _ = try remove(identity, version: entry.targetVersion, from: target)
+        try withdraw(identity, version: entry.targetVersion)
       }
       ledger.forget(identity)
+    }
+  }
+
+  /// Removes a credential from the target; while others wait, a provider that asks first is put off.
+  private func withdraw(
+    _ identity: CredentialIdentity, version: UInt64
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      _ = try Self.remove(identity, version: version, from: target)
+    } catch {
+      guard let question, error.code == .refused else { throw error }
+      throw question.postpone { [target = migration.target] () throws(KeychainError) in
+        _ = try Self.remove(identity, version: version, from: target)
+      }
     }
   }
 
@@ -123,7 +137,9 @@ extension MigrationRun {
         ledger.forget(identity)
         return false
       }
-      guard try remove(identity, version: credential.version, from: source) else { return false }
+      guard try Self.remove(identity, version: credential.version, from: source) else {
+        return false
+      }
       ledger.noteRemoval(identity)
       return true
     } catch {
@@ -142,7 +158,7 @@ extension MigrationRun {
   }
 
   /// Removes a credential; `false` if it is gone, or is another one by now.
-  private func remove(
+  private static func remove(
     _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore
   ) throws(KeychainError) -> Bool {
     do throws(KeychainError) {

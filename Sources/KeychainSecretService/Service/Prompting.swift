@@ -28,7 +28,8 @@ extension ServiceOperation {
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
-    guard kind == .silent || configuration.canPrompt else {
+    let canAsk = configuration.canPrompt && (kind == .collection || !forbidsDialogs)
+    guard kind == .silent || canAsk else {
       dismiss(path)
       throw denied
     }
@@ -38,8 +39,7 @@ extension ServiceOperation {
         try SecretServiceStore(configuration: configuration).prepare()
       }
     }
-    let limit =
-      configuration.canPrompt ? Deadline(after: configuration.promptDeadline) : deadline
+    let limit = canAsk ? Deadline(after: configuration.promptDeadline) : deadline
     let outcome = wait(forPrompt: path, limit)
     restartDeadline()
     switch outcome {
@@ -55,6 +55,9 @@ extension ServiceOperation {
         recovery: "answer it at the desktop")
     }
   }
+
+  /// Whether others wait until this operation has ended.
+  private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
 
   /// Whether a question can have been seen.
   ///
