@@ -28,12 +28,27 @@ extension MigrationRun {
     let version = original.credential.version
     guard isDryRun || ledger.inTarget.contains(identity),
       let found = try target.secret(for: identity)
-    else { return try add(original) }
+    else {
+      if try wasRemoved(original.credential) { return ledger.noteLeft(original.credential) }
+      return try add(original)
+    }
     if found.isSame(as: original) {
       ledger.note(.unchanged, identity, source: version, target: found.credential.version)
     } else {
       try replace(found.credential, by: original)
     }
+  }
+
+  /// Whether a credential that is missing in the target may have been removed there: everything of a service
+  /// was copied before the target became its store.
+  ///
+  /// What other programs need stays in the source anyway, and says nothing about a removal.
+  private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
+    guard !migration.isOverwriting, !credential.isOfOtherProgram,
+      try migration.isChosen?(credential.identity.service) ?? false
+    else { return false }
+    // A search shows an item of another program under one of its names only.
+    return try target.credential(for: credential.identity) == nil
   }
 
   private mutating func add(_ original: borrowing StoredSecret) throws(KeychainError) {

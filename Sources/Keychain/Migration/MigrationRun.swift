@@ -185,7 +185,7 @@ struct MigrationRun {
     var incomplete = report.damaged.isEmpty ? [] : known
     // An access group alone says too little about a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
-    for credential in all where !ledger.isCopied(credential) {
+    for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.service
       guard known.contains(service), !incomplete.contains(service) else { continue }
       let isElsewhere = migration.accessGroup.map {
