@@ -15,7 +15,11 @@ package protocol PostponingStore: CredentialStore {
 package final class PostponedQuestion: Sendable {
   private let question = Mutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
 
-  package init() {}
+  /// Whether an operation must not even show the dialog of a provider that asks before a change: it fails
+  /// then, as it does where nobody may be asked.
+  package let forbidsDialogs: Bool
+
+  package init(forbidsDialogs: Bool = false) { self.forbidsDialogs = forbidsDialogs }
 
   /// Returns a store for operations that put off what they would have to wait for.
   package func quiet(_ store: any CredentialStore) -> any CredentialStore {

@@ -87,6 +87,8 @@ extension SecretServiceStore: PostponingStore {
   /// see the protocol.
   ///
   /// The one question that is part of a change itself stays: some providers ask before they remove an item.
+  /// If the question forbids dialogs, such a change throws ``KeychainError`` with
+  /// ``KeychainError/Code/refused``.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     SecretServiceStore(self, question)
   }

@@ -1,4 +1,5 @@
 import CredentialStoreContract
+import KeychainCredentials
 import KeychainSecretService
 import Testing
 
@@ -26,5 +27,18 @@ struct KeePassXCContractTests {
     let store = desktop.store { $0.interaction = .allowed }
     try store.removeEverything()
     try await clause.check(store)
+  }
+
+  /// A migration that holds the lock of the choice alone has others wait.
+  @Test func aRemovalThatMustNotAskLeavesTheItem() throws {
+    let desktop = try Self.desktop.get()
+    let store = desktop.store { $0.interaction = .allowed }
+    let item = try store.put("asked about", "1").identity
+    let quiet = store.postponing(PostponedQuestion(forbidsDialogs: true))
+    expect(.refused) { try quiet.remove(item, expectedVersion: nil) }
+    try quiet.put("added", "2")
+    #expect(try store.text(item) == "1" && store.text("added") == "2")
+    #expect(try store.postponing(PostponedQuestion()).remove(item, expectedVersion: nil))
+    #expect(try store.text(item) == nil)
   }
 }

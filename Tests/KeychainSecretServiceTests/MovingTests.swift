@@ -25,25 +25,26 @@ struct MovingTests {
   }
 
   private var program: AutomaticStore { desktop.automaticStore(folder) }
+  private var choiceLock: String { folder.path + "/state/keychain/choice.lock" }
 
   /// Moves everything; another program acts right before the record changes, and right after it.
   ///
-  /// Where the program has to wait, the migration goes on after a second.
+  /// Where the program has to wait for the lock of the choice, the migration goes on when it does.
   private func move(
     from source: StorePlace = .vault, to target: StorePlace = keyring,
     _ change: (inout CredentialMigration) -> Void = { _ in },
     before: @escaping @Sendable (AutomaticStore) throws -> Void,
     after: @escaping @Sendable (AutomaticStore) throws -> Void = { _ in }
   ) throws {
-    let other = OtherProgram(program, [before, after])
+    let other = OtherProgram(program, lock: choiceLock, [before, after])
     var migration = try program.migration(from: source, to: target)
     migration.removesSource = true
     change(&migration)
     let changeRecord = migration.whenComplete
     migration.whenComplete = { service throws(KeychainError) in
-      other.act()
+      try other.act()
       try changeRecord?(service)
-      other.act()
+      try other.act()
     }
     try migration.run()
     try other.finish()
@@ -95,7 +96,7 @@ struct MovingTests {
     let hasEnded = Mutex(false)
     let writers = (0..<4).map { number in
       OtherProgram(
-        program,
+        program, lock: choiceLock,
         [
           { store in
             var count = 0
@@ -127,10 +128,19 @@ private final class OtherProgram: Sendable {
   private let done = DispatchSemaphore(value: 0)
   private let failure = Mutex<(any Error)?>(nil)
   private let pending: Mutex<Int>
+  private let lock: String
 
+  /// Prepares the program.
+  ///
+  /// - Parameters:
+  ///   - store: Its handle.
+  ///   - lock: The file of the lock that it may have to wait for.
+  ///   - steps: What it does.
   init(
-    _ store: AutomaticStore, _ steps: [@Sendable (AutomaticStore) throws -> Void]
+    _ store: AutomaticStore, lock: String,
+    _ steps: [@Sendable (AutomaticStore) throws -> Void]
   ) {
+    self.lock = lock
     pending = Mutex(steps.count)
     Thread { [self] in
       for step in steps {
@@ -144,10 +154,28 @@ private final class OtherProgram: Sendable {
   /// Lets the next step begin.
   func begin() { turns.signal() }
 
-  /// Lets the next step begin, and waits a second for its end.
-  func act() {
+  /// Lets the next step begin while a migration holds the lock, and waits until it has ended, or waits for
+  /// the lock.
+  func act() throws(KeychainError) {
     begin()
-    if done.wait(timeout: .now() + 1) == .success { pending.withLock { $0 -= 1 } }
+    let end = ContinuousClock.now + .seconds(300)
+    while ContinuousClock.now < end {
+      if done.wait(timeout: .now() + 0.01) == .success {
+        pending.withLock { $0 -= 1 }
+        return
+      }
+      if isAtLock { return }
+    }
+    throw KeychainError(.timedOut, "the other program neither ends its step nor waits")
+  }
+
+  /// Whether somebody besides the migration has the lock's file open.
+  private var isAtLock: Bool {
+    let folder = "/proc/self/fd/"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.count {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + $0)) == lock
+    } > 1
   }
 
   /// Waits for the end of all steps.

@@ -97,8 +97,15 @@ struct ChangingTests {
 
   /// A provider that is looked for can take its time.
   @Test func theDesktopIsLookedAtBeforeTheLock() throws {
-    let store = machine.store(machine.deadBus)
+    let lock = lock
+    let wasFree = Record<Bool>()
+    let bus = try SilentBus(at: machine.folder.path + "/bus") {
+      let held = try? lock.exclusive(within: .zero)
+      wasFree.add(held != nil)
+    }
+    let store = machine.store(bus.environment)
     try store.put("a")
+    #expect(!wasFree.values.isEmpty && wasFree.values.allSatisfy { $0 })
     #expect(machine.newNotices() == [.storeChosen, .vaultCreated])
     #expect(try store.text("a") == "t")
   }
@@ -139,4 +146,45 @@ struct ChangingTests {
       }
     }
   }
+}
+
+/// A session bus that hangs up on everybody who connects.
+private final class SilentBus: Sendable {
+  private let path: String
+  private let descriptor: CInt
+  private let hasEnded = DispatchSemaphore(value: 0)
+
+  /// Listens at a path, and calls `greet` while somebody waits for an answer.
+  init(at path: String, greet: @escaping @Sendable () -> Void) throws {
+    self.path = path
+    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    try #require(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isBound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    try #require(isBound && listen(descriptor, 8) == 0)
+    Thread { [descriptor, hasEnded] in
+      while true {
+        let guest = accept(descriptor, nil, nil)
+        guard guest >= 0 else { break }
+        greet()
+        close(guest)
+      }
+      hasEnded.signal()
+    }.start()
+  }
+
+  deinit {
+    // Ends the call that waits for somebody.
+    shutdown(descriptor, CInt(SHUT_RDWR))
+    hasEnded.wait()
+    close(descriptor)
+  }
+
+  var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(path)"] }
 }

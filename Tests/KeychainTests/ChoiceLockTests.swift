@@ -46,18 +46,19 @@ struct ChoiceLockTests {
       if alone != nil { granted.signal() }
       extendLifetime(alone)
     }.start()
-    while (try? lock.shared(within: .zero)) != nil { usleep(1000) }
+    waitUntil("the migration waits") { (try? lock.shared(within: .zero)) == nil }
     holders.end()
     #expect(granted.wait(timeout: .now() + 300) == .success)
   }
 
-  /// Without the turnstile, eight that come and go leave no moment in which nobody holds it.
+  /// Each writer takes its next share before it lets go of the last, if it can: without the turnstile, there
+  /// is no moment in which nobody holds the lock.
   @Test func aMigrationDoesNotStarve() throws {
-    let holders = Holders(lock, count: 8, staysHeld: false)
+    let holders = Holders(lock, count: 2, staysHeld: false)
     holders.start()
+    defer { holders.end() }
     holders.waitUntilHeld()
     _ = try lock.exclusive(within: Self.patience)
-    holders.end()
   }
 
   @Test func itsDescriptorsEndWithAnotherProgram() throws {
@@ -99,11 +100,60 @@ struct ChoiceLockTests {
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
   }
 
+  /// What has the name of a file of the lock, and is not one.
+  enum Impostor: CaseIterable {
+    case pipe, link, folder, openToOthers, ofAnotherUser
+
+    func make(_ path: String) throws {
+      switch self {
+      case .pipe: try #require(mkfifo(path, 0o600) == 0)
+      case .link:
+        try #require(FileManager.default.createFile(atPath: path + ".target", contents: nil))
+        try #require(symlink(path + ".target", path) == 0)
+      case .folder: try #require(mkdir(path, 0o700) == 0)
+      case .openToOthers, .ofAnotherUser:
+        try #require(FileManager.default.createFile(atPath: path, contents: nil))
+        try #require(chmod(path, self == .openToOthers ? 0o666 : 0o600) == 0)
+        if self == .ofAnotherUser { try #require(chown(path, 65_534, 65_534) == 0) }
+      }
+    }
+  }
+
+  /// Without the superuser, nothing can be given to another user.
+  private static let impostors = Impostor.allCases.filter { $0 != .ofAnotherUser || geteuid() == 0 }
+
+  /// Opening a pipe waits for its other end, past any deadline.
+  @Test(arguments: impostors, ["choice.lock", "choice.turnstile"])
+  func whateverElseHasTheNameIsRefused(_ impostor: Impostor, name: String) throws {
+    _ = try lock.shared(within: .zero)
+    _ = try lock.exclusive(within: .zero)
+    let path = machine.folder.path + "/state/keychain/" + name
+    try FileManager.default.removeItem(atPath: path)
+    try impostor.make(path)
+    expect(.insecurePermissions) { _ = try lock.shared(within: .zero) }
+    expect(.insecurePermissions) { _ = try lock.exclusive(within: .zero) }
+    expect(.insecurePermissions) { try machine.store().put("a") }
+  }
+
   @Test func otherFailuresAreFailures() throws {
     let file = machine.folder.path + "/file"
     #expect(FileManager.default.createFile(atPath: file, contents: nil))
     let lock = ChoiceLock(environment: VaultEnvironment(["XDG_STATE_HOME": file]))
     expect(.inputOutput) { _ = try lock.shared(within: .zero) }
+  }
+}
+
+/// Waits for something that must happen, however slow the machine is, and not for ever.
+private func waitUntil(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+) {
+  let end = ContinuousClock.now + .seconds(300)
+  while !condition() {
+    guard ContinuousClock.now < end else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    usleep(1000)
   }
 }
 
@@ -128,20 +178,28 @@ private final class Holders: Sendable {
   }
 
   private func hold() {
-    while !state.withLock({ $0.hasEnded }) {
-      guard let held = try? lock.shared(within: .seconds(300)) else { break }
+    while !hasEnded {
+      guard var held = try? lock.shared(within: .seconds(300)) else { break }
       state.withLock { $0.rounds += 1 }
-      while staysHeld, !state.withLock({ $0.hasEnded }) { usleep(1000) }
+      while !hasEnded {
+        usleep(1000)
+        guard !staysHeld else { continue }
+        // Who waits for a migration must have nothing in hand.
+        guard let next = try? lock.shared(within: .zero) else { break }
+        held = next
+      }
       extendLifetime(held)
     }
     state.withLock { $0.running -= 1 }
   }
 
+  private var hasEnded: Bool { state.withLock(\.hasEnded) }
+
   /// Waits until each has held it.
-  func waitUntilHeld() { while rounds < count { usleep(1000) } }
+  func waitUntilHeld() { waitUntil("all hold it") { rounds >= count } }
 
   func end() {
     state.withLock { $0.hasEnded = true }
-    while state.withLock({ $0.running > 0 }) { usleep(1000) }
+    waitUntil("all have ended") { state.withLock { $0.running == 0 } }
   }
 }

@@ -176,3 +176,33 @@ def test_what_comes_late_is_told(home, keyring):
     assert "--overwrite" not in hinted(refused) and "delete" in hinted(refused)
   assert home.get("alice", "--service", "s") == b"3"
   assert home.get("alice", "--service", "s", *IN_VAULT) == b"late"
+
+
+def test_a_second_run_undoes_no_deletion(home, keyring):
+  for account in "alice", "bob":
+    home.set(account, account.encode(), "--service", "s", *IN_VAULT)
+  home.run(*TO_KEYRING[:-1])
+  home.run("delete", "alice", "--service", "s")
+  for _ in range(2):
+    refused = home.run(*TO_KEYRING, code=79)
+    assert "'alice' of service 's' stays in the source" in refused.error
+    assert "--overwrite" in hinted(refused) and "delete" in hinted(refused)
+    home.run("get", "alice", "--service", "s", code=44)
+    assert home.get("alice", "--service", "s", *IN_VAULT) == b"alice"
+    home.run("get", "bob", "--service", "s", *IN_VAULT, code=44)
+  home.run(*TO_KEYRING, "--overwrite")
+  assert home.get("alice", "--service", "s") == b"alice"
+
+
+@pytest.mark.parametrize("name", ["choice.lock", "choice.turnstile"])
+def test_a_pipe_in_the_place_of_a_lock(home, name):
+  """Opening it would wait for its other end for ever."""
+  home.set("alice", b"1", "--service", "s")
+  (home.state / name).unlink(missing_ok=True)
+  os.mkfifo(home.state / name, 0o600)
+  refused = home.set("alice", b"2", "--service", "s", code=79)
+  assert f"{name} is not a regular file" in refused.error
+  home.run("delete", "alice", "--service", "s", code=79)
+  home.run("update", "alice", "--service", "s", "--label", "l", code=79)
+  (home.state / name).unlink()
+  assert home.get("alice", "--service", "s") == b"1"

@@ -9,6 +9,11 @@ public import KeychainVault
 /// source, each item under the version that was copied. Killed at any point and run again, a migration
 /// goes on where it stopped: what is in the target already, and the same, is left as it is.
 ///
+/// A service that has the target for its store already was copied as a whole before. What the target lacks of
+/// it may have been removed since, by a program that uses the target. It is therefore not copied again: it
+/// stays in the source, and is reported, unless ``isOverwriting`` is set. Items of other programs are copied
+/// whenever ``includesOtherPrograms`` is set: what these programs need stays in the source anyway.
+///
 /// Everything is copied while other programs go on. Then the lock of the choice of store is held alone, for
 /// as long as it takes to copy what has changed meanwhile, and to let the services change over: programs
 /// that write through an ``AutomaticStore`` wait, and find the target afterwards. What is written to the
@@ -37,7 +42,8 @@ public struct CredentialMigration: Sendable {
 
   /// Whether credentials that the target has already, and that differ, are replaced.
   ///
-  /// What is newer in the target stays where the service has the target for its store already.
+  /// If a service has the target for its store already, what is newer in the target stays, and what the
+  /// target lacks is copied, even if it was removed there.
   public var isOverwriting = false
 
   /// Whether credentials that other programs stored in the source are copied, too.
@@ -88,7 +94,8 @@ public struct CredentialMigration: Sendable {
   /// belongs to; everything else goes on. What others write to the source before its services change over
   /// is copied as well; what they write there later is among the obstacles.
   ///
-  /// - Parameter progress: Is told now and then how far the work has come.
+  /// - Parameter progress: Is called now and then with how far the work has come, and never while other
+  ///   programs wait.
   /// - Returns: What became of the credentials.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is, before
   ///   anything was changed, ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a vault is

@@ -32,6 +32,16 @@ extension KeychainError {
       recovery: "remove the older one from the source with `prefs keychain delete` and --store")
   }
 
+  static func wasRemoved(_ credential: Credential) -> Self {
+    Self(
+      .refused,
+      "\(credential.identity) stays in the source: its service uses the target already, and the item "
+        + "may have been deleted there",
+      recovery:
+        "delete it from the source, too, with `prefs keychain delete` and --store, or copy it "
+        + "with --overwrite")
+  }
+
   static func cameLate(_ credential: Credential) -> Self {
     Self(
       .versionConflict,

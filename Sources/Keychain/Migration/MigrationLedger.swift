@@ -24,7 +24,16 @@ struct MigrationLedger {
   var inTarget: Set<CredentialIdentity> = []
 
   private(set) var entries: [CredentialIdentity: Entry] = [:]
-  private var staying: [CredentialIdentity: (version: UInt64, reason: KeychainError)] = [:]
+  private var staying: [CredentialIdentity: Staying] = [:]
+
+  /// A credential that stays where it is.
+  private struct Staying {
+    let version: UInt64
+    let reason: KeychainError
+
+    /// Whether its service has left it behind.
+    var isLeft = false
+  }
 
   /// The credentials that stay where they are, ordered by what describes them.
   var obstacles: [MigrationReport.Obstacle] {
@@ -51,6 +60,11 @@ struct MigrationLedger {
     staying[credential.identity]?.version == credential.version
   }
 
+  /// Whether a credential stays where it is, and its service does not.
+  func isLeft(_ credential: Credential) -> Bool {
+    stays(credential) && staying[credential.identity]?.isLeft ?? false
+  }
+
   /// Whether nothing is left to be done about a credential, as it is now.
   func isSettled(_ credential: Credential) -> Bool {
     isCopied(credential) || stays(credential)
@@ -75,7 +89,13 @@ struct MigrationLedger {
 
   /// Notes why a credential stays.
   mutating func note(_ reason: KeychainError, about credential: Credential) {
-    staying[credential.identity] = (credential.version, reason)
+    staying[credential.identity] = Staying(version: credential.version, reason: reason)
+  }
+
+  /// Notes that a credential stays in a source that its service has left.
+  mutating func noteLeft(_ credential: Credential) {
+    staying[credential.identity] = Staying(
+      version: credential.version, reason: .wasRemoved(credential), isLeft: true)
   }
 
   /// Notes that a credential was removed from the source.

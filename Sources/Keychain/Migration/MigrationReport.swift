@@ -26,7 +26,8 @@ public struct MigrationReport: Hashable, Sendable {
   /// Names of items of the source that are damaged, as far as they can be named.
   public internal(set) var damaged: [String] = []
 
-  /// The services and servers that changed over: everything of them is in the target.
+  /// The services and servers that changed over: everything of them is in the target, except what may
+  /// have been removed there.
   public internal(set) var completeServices: [CredentialIdentity] = []
 
   /// The services and servers that did not, as something of them stays in the source.
@@ -37,9 +38,9 @@ public struct MigrationReport: Hashable, Sendable {
     /// What names the credential.
     public let identity: CredentialIdentity
 
-    /// Why it stays: ``KeychainError/Code/refused`` if it must not leave the machine,
-    /// ``KeychainError/Code/alreadyExists`` if the target has another one of its name, or what the
-    /// stores said.
+    /// Why it stays: ``KeychainError/Code/refused`` if it must not leave the machine or may have been
+    /// removed from the target, ``KeychainError/Code/alreadyExists`` if the target has another one of its
+    /// name, or what the stores said.
     public let reason: KeychainError
   }
 

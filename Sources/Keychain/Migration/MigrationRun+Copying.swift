@@ -28,12 +28,27 @@ extension MigrationRun {
     let version = original.credential.version
     guard isDryRun || ledger.inTarget.contains(identity),
       let found = try target.secret(for: identity)
-    else { return try add(original) }
+    else {
+      if try wasRemoved(original.credential) { return ledger.noteLeft(original.credential) }
+      return try add(original)
+    }
     if found.isSame(as: original) {
       ledger.note(.unchanged, identity, source: version, target: found.credential.version)
     } else {
       try replace(found.credential, by: original)
     }
+  }
+
+  /// Whether a credential that is missing in the target may have been removed there: everything of a service
+  /// was copied before the target became its store.
+  ///
+  /// What other programs need stays in the source anyway, and says nothing about a removal.
+  private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
+    guard !migration.isOverwriting, !credential.isOfOtherProgram,
+      try migration.isChosen?(credential.identity.service) ?? false
+    else { return false }
+    // A search shows an item of another program under one of its names only.
+    return try target.credential(for: credential.identity) == nil
   }
 
   private mutating func add(_ original: borrowing StoredSecret) throws(KeychainError) {
@@ -89,7 +104,7 @@ extension MigrationRun {
       guard !copied.isSame(as: original) else { return written.version }
       // What was there before is gone by now; a new item that is not what it should be helps nobody.
       if mode == .addOnly {
-        _ = try remove(identity, version: written.version, from: target)
+        _ = try Self.remove(identity, version: written.version, from: target)
       }
       throw .cameBackChanged(identity)
     }
@@ -107,9 +122,23 @@ extension MigrationRun {
       // What a listing lacks may be damaged.
       guard try source.credential(for: identity) == nil else { continue }
       if let entry = ledger.entries[identity], entry.isOurs {
-        _ = try remove(identity, version: entry.targetVersion, from: target)
+        try withdraw(identity, version: entry.targetVersion)
       }
       ledger.forget(identity)
+    }
+  }
+
+  /// Removes a credential from the target; while others wait, a provider that asks first is put off.
+  private func withdraw(
+    _ identity: CredentialIdentity, version: UInt64
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      _ = try Self.remove(identity, version: version, from: target)
+    } catch {
+      guard let question, error.code == .refused else { throw error }
+      throw question.postpone { [target = migration.target] () throws(KeychainError) in
+        _ = try Self.remove(identity, version: version, from: target)
+      }
     }
   }
 
@@ -123,7 +152,9 @@ extension MigrationRun {
         ledger.forget(identity)
         return false
       }
-      guard try remove(identity, version: credential.version, from: source) else { return false }
+      guard try Self.remove(identity, version: credential.version, from: source) else {
+        return false
+      }
       ledger.noteRemoval(identity)
       return true
     } catch {
@@ -142,7 +173,7 @@ extension MigrationRun {
   }
 
   /// Removes a credential; `false` if it is gone, or is another one by now.
-  private func remove(
+  private static func remove(
     _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore
   ) throws(KeychainError) -> Bool {
     do throws(KeychainError) {

@@ -12,9 +12,13 @@ struct MigrationRun {
   private(set) var source: any CredentialStore
   private(set) var target: any CredentialStore
 
+  /// Gets what would have to be asked while others wait; `nil` if none do.
+  private(set) var question: PostponedQuestion?
+
   private let progress: ((VaultProgress) -> Void)?
   private var total = 0
   private var done = 0
+  private var shown = 0
 
   /// How often the source may turn out to have changed.
   private static let roundLimit = 20
@@ -77,11 +81,12 @@ struct MigrationRun {
   }
 
   /// Lets services change over while nobody else writes through the choice of store.
+  ///
+  /// The caller's closure is not called meanwhile: it may wait for a terminal.
   private mutating func changeOver() throws(KeychainError) {
     let choiceLock = ChoiceLock(environment: migration.environment)
-    let question = PostponedQuestion()
-    source = question.quiet(migration.source)
-    target = question.quiet(migration.target)
+    let question = PostponedQuestion(forbidsDialogs: true)
+    useEnds(postponing: question)
     try question.answering { () throws(KeychainError) in
       let lock = try choiceLock.exclusive(within: migration.deadline)
       try judgeServices(of: try copyUntilNothingIsNew())
@@ -89,8 +94,14 @@ struct MigrationRun {
       // Before anything is removed: who reads in the source looks again.
       try lock.beginGeneration()
     }
-    source = migration.source
-    target = migration.target
+    useEnds(postponing: nil)
+    if shown < done { showProgress() }
+  }
+
+  private mutating func useEnds(postponing question: PostponedQuestion?) {
+    self.question = question
+    source = question?.quiet(migration.source) ?? migration.source
+    target = question?.quiet(migration.target) ?? migration.target
   }
 
   /// Copies everything, until a listing of the source brings nothing new: others may write past the choice.
@@ -174,7 +185,7 @@ struct MigrationRun {
     var incomplete = report.damaged.isEmpty ? [] : known
     // An access group alone says too little about a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
-    for credential in all where !ledger.isCopied(credential) {
+    for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.service
       guard known.contains(service), !incomplete.contains(service) else { continue }
       let isElsewhere = migration.accessGroup.map {
@@ -202,6 +213,11 @@ struct MigrationRun {
 
   private mutating func tell() {
     done += 1
+    if question == nil { showProgress() }
+  }
+
+  private mutating func showProgress() {
+    shown = done
     progress?(VaultProgress(completed: done, total: total))
   }
 }

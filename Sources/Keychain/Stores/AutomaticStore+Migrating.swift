@@ -28,8 +28,10 @@ extension AutomaticStore {
     migration.mayChangeOver = { [self] identity throws(KeychainError) in
       try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
     }
-    migration.isChosen = { [records] identity throws(KeychainError) in
-      try records.place(of: ServiceName(identity)) == target
+    migration.isChosen = { [self] identity throws(KeychainError) in
+      // A record means the vault at the usual place.
+      guard !isVaultNamed || target != .vault else { return false }
+      return try records.place(of: ServiceName(identity)) == target
     }
     migration.whenComplete = { [self] identity throws(KeychainError) in
       try changeOver(ServiceName(identity), to: target)

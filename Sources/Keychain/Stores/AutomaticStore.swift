@@ -24,8 +24,10 @@ internal import Synchronization
 /// While a service moves, nothing is lost and nothing old is found. Programs that change credentials
 /// through the choice share a lock, in the state folder, over the choice and the change, which a migration
 /// holds alone for its last look and the change of the records; they wait for each other up to the
-/// vault's deadline, and then throw ``KeychainError/Code/busy``. Nobody is asked, and no passphrase
-/// hashed, under the lock. Reading takes no lock: it is done again where a service has changed over
+/// vault's deadline, and then throw ``KeychainError/Code/busy``. No passphrase is hashed under the lock, and
+/// nobody is asked, except by a provider that asks before it changes an item, such as before it removes
+/// one: a program may wait for that answer while it shares the lock, a migration never does while it holds
+/// the lock alone. Reading takes no lock: it is done again where a service has changed over
 /// meanwhile. Whoever follows an explicit choice, or uses a ``Vault`` or ``SecretServiceStore``
 /// itself, is past the choice: what they write to a store that a service has left stays there.
 public final class AutomaticStore: CredentialStore {

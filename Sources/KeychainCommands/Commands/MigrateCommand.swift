@@ -16,7 +16,9 @@ struct MigrateCommand: KeychainSubcommand {
 
       What must not leave the machine (accessibility …ThisDeviceOnly) stays in the vault, and so does \
       the service that it belongs to. What differs in the target is left alone unless --overwrite is \
-      given. Without --access-group, credentials of every group are moved. Items that other programs \
+      given. What is missing in the target, of a service that has the target for its store already, may \
+      have been deleted there: it stays in the source unless --overwrite is given. Without \
+      --access-group, credentials of every group are moved. Items that other programs \
       stored in the keyring are left to them; --service, --server and --other-programs copy them, and \
       only --other-programs removes them.
 
@@ -61,7 +63,7 @@ struct MigrateCommand: KeychainSubcommand {
   @Flag(help: "Remove from the source what is in the target")
   var removeSource = false
 
-  @Flag(help: "Replace credentials of the target that differ")
+  @Flag(help: "Replace what differs in the target, and copy what may have been deleted there")
   var overwrite = false
 
   @Flag(help: "Also move what other programs stored in the keyring")

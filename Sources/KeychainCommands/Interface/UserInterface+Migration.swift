@@ -81,7 +81,8 @@ extension KeychainError {
       "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
         + UserInterface.name(of: source),
       recovery: codes.contains(.alreadyExists)
-        ? "--overwrite replaces credentials of the target that differ"
+        ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
+          + "deleted there"
         : report.obstacles.first?.reason.recovery)
   }
 

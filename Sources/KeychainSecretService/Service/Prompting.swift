@@ -15,6 +15,7 @@ extension ServiceOperation {
     case dialog
 
     fileprivate var isSilent: Bool { if case .silent = self { true } else { false } }
+    fileprivate var isLasting: Bool { if case .lasting = self { true } else { false } }
   }
 
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
@@ -31,7 +32,8 @@ extension ServiceOperation {
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
-    guard kind.isSilent || configuration.canPrompt else {
+    let canAsk = configuration.canPrompt && (kind.isLasting || !forbidsDialogs)
+    guard kind.isSilent || canAsk else {
       dismiss(path)
       throw denied
     }
@@ -41,8 +43,7 @@ extension ServiceOperation {
         try SecretServiceStore(configuration: configuration).run(ask)
       }
     }
-    let limit =
-      configuration.canPrompt ? Deadline(after: configuration.promptDeadline) : deadline
+    let limit = canAsk ? Deadline(after: configuration.promptDeadline) : deadline
     let outcome = wait(forPrompt: path, limit)
     restartDeadline()
     switch outcome {
@@ -58,6 +59,9 @@ extension ServiceOperation {
         recovery: "answer it at the desktop")
     }
   }
+
+  /// Whether others wait until this operation has ended.
+  private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
 
   /// Whether a question can have been seen.
   ///

@@ -38,7 +38,8 @@ package final class ChoiceLock: Sendable {
   /// - Returns: The lock, or `nil` where the state folder can't be written: no store can be recorded
   ///   there, and no migration can run.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a migration holds or awaits it for
-  ///   longer, or ``KeychainError/Code/inputOutput``.
+  ///   longer, ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of
+  ///   the user that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func shared(within time: Duration) throws(KeychainError) -> Held? {
     let deadline = Deadline(after: time)
     let folder = try folder()
@@ -56,8 +57,9 @@ package final class ChoiceLock: Sendable {
   ///
   /// - Parameter time: How long to wait for writers.
   /// - Returns: The lock.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if one of them holds it for longer, or
-  ///   ``KeychainError/Code/inputOutput``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if one of them holds it for longer,
+  ///   ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of the user
+  ///   that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
     let folder = try folder()
@@ -95,99 +97,5 @@ extension ChoiceLock.Held {
     } catch {
       throw .system(error as? Errno ?? .ioError, "write", path)
     }
-  }
-}
-
-extension ChoiceLock {
-  /// Opens the file for a lock that is shared, which a folder that can't be written has as well.
-  private func openForSharing(
-    _ path: String, in folder: String
-  ) throws(KeychainError) -> FileDescriptor? {
-    do throws(Errno) {
-      return try PrivateFile.open(path)
-    } catch {
-      guard error == .noSuchFileOrDirectory else { throw .system(error, "open", path) }
-    }
-    do throws(KeychainError) {
-      try PrivateFile.makeFolder(folder)
-    } catch {
-      // ENOENT: what the system makes itself, such as automatic mounts.
-      guard error.isSystemError(Self.unwritable + [ENOENT]) else { throw error }
-      return nil
-    }
-    do throws(Errno) {
-      return try PrivateFile.open(path, flags: O_CREAT)
-    } catch {
-      guard Self.unwritable.contains(error.rawValue) else { throw .system(error, "make", path) }
-      return nil
-    }
-  }
-
-  /// The errors of a folder in which no program of the user can make anything.
-  private static let unwritable = [EROFS, EACCES, EPERM]
-
-  private static func tryShare(
-    _ descriptor: FileDescriptor, _ path: String, turnstile: String
-  ) throws(KeychainError) -> Bool {
-    guard try isOpen(turnstile) else { return false }
-    return try tryLock(descriptor, LOCK_SH, path)
-  }
-
-  /// Whether nobody holds the turnstile, or waits with it in hand.
-  private static func isOpen(_ path: String) throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      let turnstile = FileLock(try PrivateFile.open(path))
-      return try FileLock.tryLock(turnstile.descriptor, LOCK_SH)
-    } catch {
-      // The first migration makes it.
-      guard error == .noSuchFileOrDirectory else { throw .system(error, "lock", path) }
-      return true
-    }
-  }
-
-  private static func lockAlone(
-    _ path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> FileLock {
-    let lock: FileLock
-    do throws(Errno) {
-      lock = FileLock(try PrivateFile.open(path, .readWrite, flags: O_CREAT))
-    } catch {
-      throw .system(error, "open", path)
-    }
-    while try !tryLock(lock.descriptor, LOCK_EX, path) {
-      guard !deadline.hasPassed else { throw .writerIsRunning(path) }
-      // Shorter than writers wait: the turnstile is free most of the time, and never for long.
-      Deadline.pause(upTo: 1)
-    }
-    return lock
-  }
-
-  private static func tryLock(
-    _ descriptor: FileDescriptor, _ operation: CInt, _ path: String
-  ) throws(KeychainError) -> Bool {
-    do throws(Errno) {
-      return try FileLock.tryLock(descriptor, operation)
-    } catch {
-      throw .system(error, "lock", path)
-    }
-  }
-}
-
-extension KeychainError {
-  fileprivate func isSystemError(_ numbers: [CInt]) -> Bool {
-    guard case .system(let number) = underlying else { return false }
-    return numbers.contains(number)
-  }
-
-  fileprivate static func migrationIsRunning(_ path: String) -> Self {
-    Self(
-      .busy, "a migration between the stores holds \(path)",
-      recovery: "wait until it has ended, and try again")
-  }
-
-  fileprivate static func writerIsRunning(_ path: String) -> Self {
-    Self(
-      .busy, "another program holds \(path) and keeps writing, or was stopped",
-      recovery: "end it or let it go on, and run the migration again: what was copied is kept")
   }
 }

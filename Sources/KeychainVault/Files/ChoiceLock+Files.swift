@@ -1,0 +1,133 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import SystemPackage
+
+// The two files of the lock.
+extension ChoiceLock {
+  /// Opens the file for a lock that is shared, which a folder that can't be written has as well.
+  ///
+  /// - Returns: The open file, or `nil` if there is none, and none can be made.
+  func openForSharing(
+    _ path: String, in folder: String
+  ) throws(KeychainError) -> FileDescriptor? {
+    if let descriptor = try PrivateFile.openToLock(path) { return descriptor }
+    do throws(KeychainError) {
+      try PrivateFile.makeFolder(folder)
+    } catch {
+      // ENOENT: what the system makes itself, such as automatic mounts.
+      guard error.isSystemError(Self.unwritable + [ENOENT]) else { throw error }
+      return nil
+    }
+    do throws(KeychainError) {
+      return try PrivateFile.openToLock(path, flags: O_CREAT)
+    } catch {
+      guard error.isSystemError(Self.unwritable) else { throw error }
+      return nil
+    }
+  }
+
+  /// The errors of a folder in which no program of the user can make anything.
+  private static let unwritable = [EROFS, EACCES, EPERM]
+
+  /// Shares the lock, unless somebody is in the way.
+  static func tryShare(
+    _ descriptor: FileDescriptor, _ path: String, turnstile: String
+  ) throws(KeychainError) -> Bool {
+    guard try isOpen(turnstile) else { return false }
+    return try tryLock(descriptor, LOCK_SH, path)
+  }
+
+  /// Whether nobody holds the turnstile, or waits with it in hand.
+  private static func isOpen(_ path: String) throws(KeychainError) -> Bool {
+    // The first migration makes it.
+    guard let descriptor = try PrivateFile.openToLock(path) else { return true }
+    let turnstile = FileLock(descriptor)
+    return try tryLock(turnstile.descriptor, LOCK_SH, path)
+  }
+
+  /// Locks one of the files alone, making it if need be.
+  static func lockAlone(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
+    guard let descriptor = try PrivateFile.openToLock(path, .readWrite, flags: O_CREAT) else {
+      throw .system(.noSuchFileOrDirectory, "open", path)
+    }
+    let lock = FileLock(descriptor)
+    while try !tryLock(lock.descriptor, LOCK_EX, path) {
+      guard !deadline.hasPassed else { throw .writerIsRunning(path) }
+      // Shorter than writers wait: the turnstile is free most of the time, and never for long.
+      Deadline.pause(upTo: 1)
+    }
+    return lock
+  }
+
+  private static func tryLock(
+    _ descriptor: FileDescriptor, _ operation: CInt, _ path: String
+  ) throws(KeychainError) -> Bool {
+    do throws(Errno) {
+      return try FileLock.tryLock(descriptor, operation)
+    } catch {
+      throw .system(error, "lock", path)
+    }
+  }
+}
+
+extension PrivateFile {
+  /// Opens a file for a lock, and never waits for whatever has its name, such as a pipe.
+  ///
+  /// - Returns: The open file, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if it is not a regular
+  ///   file of the user that is closed to others, or ``KeychainError/Code/inputOutput``.
+  fileprivate static func openToLock(
+    _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
+  ) throws(KeychainError) -> FileDescriptor? {
+    // Opening alone can have an effect on a device.
+    _ = try inspect(path)
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      descriptor = try open(path, mode, flags: flags | O_NONBLOCK)
+    } catch {
+      guard error == .noSuchFileOrDirectory, flags & O_CREAT == 0 else {
+        throw .system(error, "open", path)
+      }
+      return nil
+    }
+    do throws(KeychainError) {
+      try checkOpened(descriptor, path)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+    return descriptor
+  }
+
+  /// Checks what was opened, which may have taken the name since it was looked at.
+  private static func checkOpened(
+    _ descriptor: FileDescriptor, _ path: String
+  ) throws(KeychainError) {
+    let stat: Stat
+    do throws(Errno) {
+      stat = try Stat(descriptor)
+    } catch {
+      throw .system(error, "look at", path)
+    }
+    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+  }
+}
+
+extension KeychainError {
+  fileprivate func isSystemError(_ numbers: [CInt]) -> Bool {
+    guard case .system(let number) = underlying else { return false }
+    return numbers.contains(number)
+  }
+
+  static func migrationIsRunning(_ path: String) -> Self {
+    Self(
+      .busy, "a migration between the stores holds \(path)",
+      recovery: "wait until it has ended, and try again")
+  }
+
+  fileprivate static func writerIsRunning(_ path: String) -> Self {
+    Self(
+      .busy, "another program holds \(path) and keeps writing, or was stopped",
+      recovery: "end it or let it go on, and run the migration again: what was copied is kept")
+  }
+}
