@@ -7,9 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
-// Written with all signals blocked, or while no handler is installed.
+// Written by one thread at a time, which has all signals blocked. A handler on another thread may still read
+// what the last question left here.
 static struct {
   int descriptor;
   int output;
@@ -22,7 +24,9 @@ static struct {
 static atomic_bool is_begun;
 static atomic_bool is_hidden;
 static atomic_bool has_screen;
+static atomic_bool is_catching;
 static atomic_int listener = -1;
+static atomic_int notes_begun;
 
 static const char screen_opening[] = "\033[?1049h\033[2J\033[H";
 static const char screen_closing[] = "\033[2J\033[H\033[?1049l";
@@ -59,12 +63,22 @@ static void put_back(void) {
   }
 }
 
-static void note(int number) {
+// Whether a question hears the signal.
+static bool note(int number) {
   unsigned char byte = (unsigned char)number;
+  notes_begun++;
+  // Once: on another thread, the question may end at any moment.
   int descriptor = listener;
-  if (descriptor < 0) return;
-  ssize_t written = write(descriptor, &byte, 1);
-  (void)written;
+  bool is_noted = descriptor >= 0 && write(descriptor, &byte, 1) == 1;
+  notes_begun--;
+  return is_noted;
+}
+
+// After this, no handler on another thread writes to an earlier listener.
+static void await_notes(void) {
+  const struct timespec nap = {.tv_nsec = 1000 * 1000};
+  // A note takes microseconds. A forked child may have inherited the count of a thread that it lacks.
+  for (int naps = 0; notes_begun > 0 && naps < 1000; naps++) nanosleep(&nap, NULL);
 }
 
 static void take_again(void) {
@@ -96,7 +110,7 @@ static struct sigaction our_action(void) {
 
 // Lets a signal do what it did before; returns if that neither ended the process nor still stops it.
 static void pass_on(int number) {
-  struct sigaction ours = our_action();
+  struct sigaction ours = our_action(), usual;
   sigset_t only, masked;
   sigemptyset(&only);
   sigaddset(&only, number);
@@ -104,15 +118,16 @@ static void pass_on(int number) {
   raise(number);
   pthread_sigmask(SIG_UNBLOCK, &only, &masked);
   pthread_sigmask(SIG_SETMASK, &masked, NULL);
-  sigaction(number, &ours, NULL);
+  sigaction(number, &ours, &usual);
+  // On another thread, the question has ended.
+  if (!is_catching) sigaction(number, &usual, NULL);
 }
 
 static void handle(int number) {
   int saved_error = errno;
   bool ends_question = number == SIGINT || has_handler(&terminal.actions[number]);
-  if (listener >= 0 && ends_question && !is_job_control(number)) {
-    note(number);
-  } else {
+  bool is_noted = ends_question && !is_job_control(number) && note(number);
+  if (!is_noted) {
     if (number != SIGCONT) put_back();
     pass_on(number);
     take_again();
@@ -130,17 +145,26 @@ static bool is_to_be_caught(int number, const struct sigaction *action) {
   return !has_handler(action) || is_of_question || is_job_control(number);
 }
 
+static bool is_ours(const struct sigaction *action) {
+  return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handle;
+}
+
 static void catch_signals(void) {
   struct sigaction ours = our_action();
+  is_catching = true;
   for (int number = 1; number < NSIG; number++) {
-    struct sigaction *old = &terminal.actions[number];
-    terminal.is_caught[number] = sigaction(number, NULL, old) == 0 &&
-                                 is_to_be_caught(number, old) &&
-                                 sigaction(number, &ours, NULL) == 0;
+    struct sigaction *old = &terminal.actions[number], found;
+    terminal.is_caught[number] = false;
+    if (sigaction(number, NULL, &found) != 0) continue;
+    // A handler of the last question is about to take it away; the action before it is known.
+    if (!is_ours(&found)) *old = found;
+    terminal.is_caught[number] =
+        is_to_be_caught(number, old) && sigaction(number, &ours, NULL) == 0;
   }
 }
 
 static void release_signals(void) {
+  is_catching = false;
   for (int number = 1; number < NSIG; number++) {
     if (terminal.is_caught[number]) sigaction(number, &terminal.actions[number], NULL);
   }
@@ -212,4 +236,7 @@ void ccommandline_terminal_close_screen(void) {
   has_screen = false;
 }
 
-void ccommandline_terminal_listen(int32_t descriptor) { listener = descriptor; }
+void ccommandline_terminal_listen(int32_t descriptor) {
+  listener = descriptor;
+  await_notes();
+}

@@ -31,14 +31,15 @@ extension Vault {
   /// The keys are forgotten of the vault that was seen here last, and of the one that lies there now.
   ///
   /// - Parameter all: Whether items that are readable after the first unlock are locked as well.
-  /// - Throws: ``KeychainError`` if the vault cannot be read; the keys of the one that was seen last are
-  ///   forgotten all the same. That there is none is no error, unless what was seen of one that is gone
+  /// - Throws: ``KeychainError`` if the vault cannot be read, or with
+  ///   ``KeychainError/Code/insecurePermissions`` if others could replace it; the keys of the one that was
+  ///   seen last are forgotten all the same. That there is none is no error, unless what was seen of one that is gone
   ///   cannot be read either.
   public func lock(all: Bool = false) throws(KeychainError) {
     unlocker.forgetHeldKeys()
     if let head = knownHead.value { unlocker.lock(head.row.checks.open, all: all) }
     // The file may be gone, or its row changed, so that it does not lead to the keys.
-    let seen = try file.seenFile().read()
+    let seen = file.seenForLocking()
     for check in seen.record?.checks ?? [] { unlocker.lock(check, all: all) }
     do throws(KeychainError) {
       guard let session = try session() else { return }

@@ -26,7 +26,11 @@ extension Vault {
       rows throws(KeychainError) in
       try compare(rows, sealing, session.opened.seen).differences
     }
-    guard differences.exist else { return false }
+    guard differences.exist else {
+      // Writes a damaged record again, and reports it.
+      try session.recordSight(keys)
+      return false
+    }
     let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
       try confirm(differences)
     }
@@ -54,18 +58,18 @@ extension Vault {
     return true
   }
 
-  /// The state row as it is, empty if it cannot be read, and as the rows ask for it.
+  /// The state row as it is, `nil` if it is damaged, and as the rows ask for it.
   private static func restored(
     _ rows: any VaultRows, _ sealing: ItemSealing
-  ) throws(KeychainError) -> (found: StateRow, actual: StateRow) {
-    let found: StateRow
+  ) throws(KeychainError) -> (found: StateRow?, actual: StateRow) {
+    let found: StateRow?
     do throws(KeychainError) {
       found = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
     } catch {
       guard error.code == .damaged else { throw error }
-      found = .empty
+      found = nil
     }
-    var verification = VaultVerification(rows: rows, sealing: sealing, state: found)
+    var verification = VaultVerification(rows: rows, sealing: sealing, state: found ?? .empty)
     return (found, try verification.run().actual)
   }
 
@@ -77,13 +81,14 @@ extension Vault {
     let isOther = seen.record.map { !$0.checks.contains(sealing.keys.checks.open) } ?? false
     let record = isOther ? nil : seen.record
     let found = try SeenState(counter: actual.counter, box: rows.stateBox())
-    let relation = record?.relation(of: found) ?? .sameOrNewer
     let differences = RestoredDifferences(
       fileCounter: actual.counter, seenCounter: record?.state.counter, isOtherVault: isOther,
-      isFork: relation == .forked,
-      isForged: record?.isTooFar(from: found) ?? false,
-      expectedItemCount: Int(clamping: state.itemCount),
-      itemCount: Int(clamping: actual.itemCount), expectedSlotCount: Int(state.slotCount),
+      // Where the state row is damaged, only the versions of items show the counter: that is no fork.
+      isFork: state != nil && record?.relation(of: found) == .forked,
+      isForged: record?.isTooFar(from: found) ?? false, isSeenRecordDamaged: seen == .unreadable,
+      expectedItemCount: Int(clamping: (state ?? .empty).itemCount),
+      itemCount: Int(clamping: actual.itemCount),
+      expectedSlotCount: Int((state ?? .empty).slotCount),
       slots: try describe(head), damagedSlots: head.slots.damaged, isConsistent: state == actual)
     return (differences, actual)
   }

@@ -39,6 +39,7 @@ extension Vault {
       }
     }
     status.seenRecord = Self.compare(session.opened.seen, head, found)
+    status.seenFailure = Self.failure(session.opened, head, found)
     return status
   }
 
@@ -79,6 +80,14 @@ extension Vault {
 
   private var mayAsk: Bool {
     if case .allowed = configuration.interaction { true } else { false }
+  }
+
+  private static func failure(
+    _ opened: VaultFile.Opened, _ head: VaultHead, _ found: SeenState?
+  ) -> KeychainError? {
+    guard let record = opened.seen.record else { return nil }
+    guard record.checks.contains(head.row.checks.open) else { return .anotherVault(opened.path) }
+    return found.flatMap { record.failure(of: $0, at: opened.path) }
   }
 
   private static func compare(

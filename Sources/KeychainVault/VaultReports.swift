@@ -112,6 +112,9 @@ public struct VaultStatus: Hashable, Sendable {
   /// The state of the seen record.
   public var seenRecord: SeenRecordState
 
+  /// Why the vault is refused after what was seen before; `nil` if it is not.
+  package var seenFailure: KeychainError?
+
   /// The path of the seen record.
   public var seenRecordPath: String
 
@@ -231,6 +234,9 @@ public struct RestoredDifferences: Hashable, Sendable {
 
   /// Whether the two counters lie further apart than any use explains, so that the greater one is forged.
   public var isForged: Bool
+
+  /// Whether the record of what was seen is damaged, so that nothing shows whether changes are lost.
+  public var isSeenRecordDamaged: Bool
 
   /// How many items the vault's state row counts.
   public var expectedItemCount: Int

@@ -55,6 +55,18 @@ struct SeenRecordTests {
     #expect(try notices { _ = try $0.text("a") } == [])
   }
 
+  @Test func acceptingReportsADamagedRecord() throws {
+    try Data([1]).write(to: record)
+    #expect(try notices { try $0.acceptRestored { _ in true } } == [.seenRecordUnavailable])
+    #expect(try vault.handle().status().seenRecord == .current)
+    #expect(try !vault.handle().acceptRestored { _ in true })
+    try Data([1]).write(to: record)
+    try vault.tamper {
+      try $0.execute(sql: "UPDATE state SET box = zeroblob(length(box))")
+    }
+    try accept { $0.isSeenRecordDamaged && !$0.isConsistent }
+  }
+
   @Test func whatIsNoFileIsToldAndStays() throws {
     for make in [
       { symlink("elsewhere", $0) }, { mkfifo($0, 0o600) }, { mkdir($0, 0o700) },
@@ -105,6 +117,14 @@ struct SeenRecordTests {
     #expect(try vault.handle().verify().isIntact)
     try restore(mine)
     expect(.rolledBack) { try vault.handle().text("a") }
+  }
+
+  /// The newest item's version is then all that is known of the counter, and may equal the one seen.
+  @Test func aDamagedStateRowIsNoFork() throws {
+    try vault.tamper {
+      try $0.execute(sql: "UPDATE state SET box = zeroblob(length(box))")
+    }
+    try accept { !$0.isFork && !$0.isConsistent && $0.fileCounter == $0.seenCounter }
   }
 
   private func copyVault(to path: String) throws {

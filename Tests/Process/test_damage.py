@@ -171,8 +171,8 @@ def test_an_older_copy_is_refused_until_it_is_accepted(three):
     refused = three.run(*command, code=65)
     assert "rolled back" in refused.error or "older" in refused.error
     assert "accept-restored" in hinted(refused)
-  assert three.run("doctor", code=65)
   assert b"the vault was rolled back" in three.run("status").out
+  assert refused.error in three.run("doctor", code=65).error
   asked = three.run("accept-restored", code=64)
   assert "--yes" in hinted(asked)
   accepted = three.run("accept-restored", "--yes")
@@ -203,7 +203,8 @@ def test_one_of_two_copies_that_were_changed_is_a_fork(three):
   for command in (["get", "alice"], ["verify"], ["list"]):
     refused = three.run(*command, code=65)
     assert "forked" in refused.error and "accept-restored" in hinted(refused)
-  assert "forked" in three.run("doctor", code=65).out.decode()
+  told = three.run("doctor", code=65)
+  assert "forked" in told.out.decode() and refused.error in told.error
   assert three.run("status", "--json").json["seenRecord"] == "forked"
   assert "of another copy" in three.run("accept-restored", "--yes").error
   assert three.get("alice") == b"theirs"
@@ -216,8 +217,21 @@ def test_a_damaged_record_of_what_was_seen_is_told(three, damage):
   record.write_bytes(damage)
   assert "damaged or unreadable" in three.run("doctor").out.decode()
   told = three.run("get", "bob")
-  assert "was damaged" in told.error and str(record) in told.error
+  assert "was damaged and has been written again" in told.error and str(record) in told.error
   assert three.run("get", "bob").error == ""
+  assert "agrees with the vault" in three.run("doctor").out.decode()
+
+
+def test_accepting_reports_a_damaged_record_of_what_was_seen(three):
+  (record,) = (three.state / "seen").iterdir()
+  record.write_bytes(b"")
+  accepted = three.run("accept-restored", "--yes")
+  assert "was damaged and has been written again" in accepted.error and str(record) in accepted.error
+  assert "was damaged" not in three.run("accept-restored", "--yes").error
+  three.rows("DELETE FROM item WHERE id = ?", item_of(three, "bob"))
+  record.write_bytes(b"")
+  assert "what was seen here before is unknown: its record is damaged" in three.run(
+    "accept-restored", "--yes").error
   assert "agrees with the vault" in three.run("doctor").out.decode()
 
 

@@ -11,6 +11,9 @@ import pytest
 from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
 from vault_records import VaultRow, cache_name
 
+# No account has it; files that belong to it belong to a stranger.
+STRANGER = 54321
+
 
 def readable(home) -> list[str]:
   outcomes = {name: home.run("get", name, code=None) for name in LOCKED_ITEMS}
@@ -155,6 +158,27 @@ def test_lock_reaches_the_keys_of_a_vault_that_is_gone(locked):
   locked.vault.rename(away)
   assert "is gone; its keys were forgotten" in hinted(locked.run("lock", "--all"))
   away.rename(locked.vault)
+  assert readable(locked) == ["always"]
+
+
+def test_lock_reaches_the_keys_although_others_can_write_to_the_folder(locked):
+  locked.run("unlock", *locked.passphrase())
+  locked.folder.chmod(0o775)
+  refused = locked.run("lock", "--all", code=79)
+  assert "other users can write" in refused.error and "chmod go-w" in hinted(refused)
+  locked.folder.chmod(0o700)
+  assert readable(locked) == ["always"]
+
+
+def test_lock_reaches_the_keys_although_a_link_of_another_user_lies_there(locked, superuser):
+  locked.run("unlock", *locked.passphrase())
+  own, away = locked.vault.parent, locked.folder / "away"
+  own.rename(away)
+  own.symlink_to(locked.folder / "elsewhere")
+  os.lchown(own, STRANGER, STRANGER)
+  assert "made by another user" in locked.run("lock", "--all", code=79).error
+  own.unlink()
+  away.rename(own)
   assert readable(locked) == ["always"]
 
 

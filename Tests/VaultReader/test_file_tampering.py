@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 import sample_vault
-from vault_database import VaultError, item_of
+from vault_database import (
+  JOURNAL_MAGIC, MAXIMUM_METADATA_BOX_COUNT, MAXIMUM_ROW_COUNT, MAXIMUM_SECRET_BOX_COUNT, VaultError,
+  item_of)
 from vault_keys import state_box_key
-from vault_notation import FormatError, seal
+from vault_notation import BOX_OVERHEAD, FormatError, padded_count, seal
 from vault_records import LARGEST_STEP, SeenRecord, VaultRow, box_hash
-from vault_testing import change, opened, problems
+from vault_testing import change, error_code, opened, problems
 
 
 # Tampering with the state row and the file.
@@ -113,6 +115,74 @@ def test_foreign_and_empty_files(tmp_path):
     with pytest.raises(VaultError) as raised:
       opened(tmp_path / "vault.db")
     assert raised.value.code == "foreign"
+
+
+# What SQLite opens next to the file.
+
+
+def put_beside(path, suffix, contents=b"", mode=0o600):
+  file = path.with_name(path.name + suffix)
+  file.write_bytes(contents)
+  file.chmod(mode)
+  return file
+
+
+@pytest.mark.parametrize("suffix, contents", [
+  ("-wal", b"x"), ("-journal", bytes(16) + b"\0\0\0\1" + bytes(4) + JOURNAL_MAGIC)])
+def test_file_that_sqlite_would_believe(path, suffix, contents):
+  file = put_beside(path, suffix, contents)
+  with pytest.raises(VaultError, match="is not empty|names a super-journal") as raised:
+    opened(path)
+  assert raised.value.code == "damaged" and file.read_bytes() == contents
+
+
+@pytest.mark.parametrize("suffix, contents", [
+  ("-wal", b""), ("-shm", b""), ("-journal", b""), ("-journal", bytes(24) + JOURNAL_MAGIC)])
+def test_harmless_file_next_to_the_vault(path, suffix, contents):
+  put_beside(path, suffix, contents)
+  assert problems(path) == set()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("kind", ["open to others", "link", "second name", "pipe", "folder"])
+def test_file_next_to_the_vault_that_is_not_its_own(path, suffix, kind):
+  file, other = path.with_name(path.name + suffix), path.with_name("other")
+  other.touch(mode=0o600)
+  {"open to others": lambda: put_beside(path, suffix, mode=0o640),
+   "link": lambda: file.symlink_to(path.with_name("missing")),
+   "second name": lambda: os.link(other, file),
+   "pipe": lambda: os.mkfifo(file, 0o600), "folder": lambda: file.mkdir(0o700)}[kind]()
+  assert error_code(path) == "refused"
+
+
+# Lengths.
+
+
+@pytest.mark.parametrize("table, columns", [
+  ("item", {"metadata": 10_000_000, "secret": MAXIMUM_ROW_COUNT - 10_000_000}),
+  ("item", {"secret": MAXIMUM_ROW_COUNT}), ("slot", {"box": MAXIMUM_ROW_COUNT}),
+  ("state", {"box": MAXIMUM_ROW_COUNT})])
+def test_row_that_is_too_long_is_not_loaded(path, table, columns):
+  changes = ", ".join(f"{column} = zeroblob({count})" for column, count in columns.items())
+  change(path, f"UPDATE {table} SET {changes}")
+  with pytest.raises(VaultError, match="too long"):
+    opened(path)
+
+
+def test_longest_row_is_loaded(path):
+  change(path, "UPDATE item SET metadata = zeroblob(?), secret = zeroblob(?)"
+         " WHERE id = (SELECT min(id) FROM item)",
+         MAXIMUM_METADATA_BOX_COUNT, MAXIMUM_SECRET_BOX_COUNT)
+  assert problems(path) == {"item-box", "state-sum"}
+
+
+@pytest.mark.parametrize("column, count", [
+  ("metadata", padded_count(MAXIMUM_METADATA_BOX_COUNT) + BOX_OVERHEAD),
+  ("secret", padded_count(MAXIMUM_SECRET_BOX_COUNT) + BOX_OVERHEAD)])
+def test_box_that_is_too_long_is_not_opened(path, column, count):
+  change(path, f"UPDATE item SET {column} = zeroblob(?) WHERE id = (SELECT min(id) FROM item)", count)
+  found = problems(path)
+  assert "item-shape" in found and "item-box" not in found
 
 
 def test_reading_changes_nothing(path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,10 @@ from vault_records import (
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
 
 MAXIMUM_PASSPHRASE_SLOTS = 8
+MAXIMUM_ROW_COUNT = 21631056
+MAXIMUM_METADATA_BOX_COUNT = 4325416
+MAXIMUM_SECRET_BOX_COUNT = 17301544
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 class VaultError(Exception):
@@ -71,11 +77,14 @@ class Rows:
 def read_rows(path: Path) -> Rows:
   """Reads a vault in one snapshot; raises `VaultError` if it is none, or not one of format 1."""
   # Before SQLite opens the file: opening and closing it beside SQLite would drop SQLite's locks.
-  check_header(path)
-  uri = f"file:{quote(str(path.resolve(strict=True)))}?mode=ro"
+  real = path.resolve(strict=True)
+  check_files_beside(real)
+  check_header(real)
+  uri = f"file:{quote(str(real))}?mode=ro"
   try:
     connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     try:
+      connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAXIMUM_ROW_COUNT)
       connection.execute("BEGIN")
       return rows_of(connection)
     finally:
@@ -86,6 +95,7 @@ def read_rows(path: Path) -> Rows:
 
 def rows_of(connection: sqlite3.Connection) -> Rows:
   check_file(connection)
+  check_lengths(connection)
   problems = [
     Problem("database", line)
     for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
@@ -97,6 +107,26 @@ def rows_of(connection: sqlite3.Connection) -> Rows:
   check_slot_limits(rows)
   rows.problems += problems_without_keys(rows)
   return rows
+
+
+def check_files_beside(path: Path) -> None:
+  """Refuses what SQLite would believe, delete or wait for."""
+  journal, log, shared = (Path(f"{path}{suffix}") for suffix in ("-journal", "-wal", "-shm"))
+  for file in (journal, log, shared):
+    if os.path.lexists(file):
+      check_own(file)
+  if log.exists() and log.stat().st_size > 0:
+    raise VaultError("damaged", f"{log} is not empty")
+  end = journal.read_bytes()[-16:] if journal.exists() else b""
+  if len(end) == 16 and end[8:] == JOURNAL_MAGIC and end[:4] != bytes(4):
+    raise VaultError("damaged", f"{journal} names a super-journal")
+
+
+def check_own(file: Path) -> None:
+  found = file.lstat()
+  is_own = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
+  if not is_own or found.st_mode & 0o077:
+    raise VaultError("refused", f"{file} is not a file of the user that is closed to others")
 
 
 def check_header(path: Path) -> None:
@@ -120,6 +150,16 @@ def check_file(connection: sqlite3.Connection) -> None:
     "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL OR name NOT GLOB 'sqlite_autoindex_*'")
   if sorted(sql or "" for (sql,) in found) != sorted(SCHEMA):
     raise VaultError("damaged", "the schema is not that of format 1")
+
+
+def check_lengths(connection: sqlite3.Connection) -> None:
+  """Refuses rows that are too long, before one is loaded; SQLite's own limit is for single columns."""
+  for table in ("vault", "state", "slot", "item", "token", "access_group"):
+    columns = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
+    count = " + ".join(f"coalesce(length({column}), 0)" for column in columns)
+    if connection.execute(
+        f"SELECT 1 FROM {table} WHERE {count} > {MAXIMUM_ROW_COUNT} LIMIT 1").fetchone():
+      raise VaultError("damaged", f"a row of {table} is too long")
 
 
 def take_rows(connection: sqlite3.Connection) -> Rows:
@@ -243,6 +283,8 @@ def has_shape(item: ItemRow) -> bool:
   return (
     item.item_class in range(len(ACCESSIBILITIES)) and item.version >= 1
     and (item.device is not None) == (item.item_class in DEVICE_CLASSES)
+    and len(item.metadata) <= MAXIMUM_METADATA_BOX_COUNT
+    and len(item.secret) <= MAXIMUM_SECRET_BOX_COUNT
     and all(is_padded_count(len(box) - BOX_OVERHEAD) for box in boxes))
 
 

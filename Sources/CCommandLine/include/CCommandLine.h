@@ -31,8 +31,10 @@ int32_t ccommandline_terminal_show_input(bool shows, bool drops);
 void ccommandline_terminal_open_screen(void);
 void ccommandline_terminal_close_screen(void);
 
-// Writes signals that a question hears to a descriptor, a byte each; -1 ends that. SIGCONT tells that
-// the question is to be asked again; any other one ends it.
+// Writes signals that a question hears to a descriptor, a byte each, which must not wait; -1 ends that.
+// When this returns, nothing more is written to an earlier descriptor, which can be closed. SIGCONT means
+// that the question is to be asked again; any other signal ends it. What cannot be written is not heard:
+// it does what it does otherwise.
 void ccommandline_terminal_listen(int32_t descriptor);
 
 #pragma clang assume_nonnull end

@@ -7,6 +7,9 @@ extension UserInterface {
     if differences.isOtherVault {
       lines.append("this is another vault than the one seen here before")
     }
+    if differences.isSeenRecordDamaged {
+      lines.append("what was seen here before is unknown: its record is damaged")
+    }
     lines += counters(differences)
     if differences.expectedItemCount != differences.itemCount {
       lines.append(

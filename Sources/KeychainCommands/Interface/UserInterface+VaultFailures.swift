@@ -3,35 +3,6 @@ internal import KeychainVault
 
 /// The failures of commands that look at the whole vault.
 extension KeychainError {
-  static func olderThanSeen(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' is older than the vault that was seen here",
-      recovery: "if you restored a backup, run "
-        + "'\(KeychainCommandContext.current.commandPath) accept-restored'")
-  }
-
-  static func anotherVault(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' is another vault than the one seen here before",
-      recovery: acceptingIfMeant)
-  }
-
-  static func forkedVault(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' is not the copy that was seen here before, and both were changed",
-      recovery: acceptingIfMeant)
-  }
-
-  static func forgedCounter(_ path: String) -> Self {
-    Self(
-      .rolledBack, "'\(path)' counts more changes than there can have been since it was seen here",
-      recovery: acceptingIfMeant)
-  }
-
-  private static var acceptingIfMeant: String {
-    "if that is meant, run '\(KeychainCommandContext.current.commandPath) accept-restored'"
-  }
-
   static func vaultExists(_ path: String) -> Self {
     Self(
       .alreadyExists, "there is a vault at '\(path)'",

@@ -94,17 +94,8 @@ struct Diagnosis {
 
   /// What makes a vault unusable although it can be looked at.
   static func problem(of status: VaultStatus) -> KeychainError? {
-    switch status.seenRecord {
-    case .newerThanFile: .olderThanSeen(status.path)
-    case .forked: .forkedVault(status.path)
-    case .tooFarBehindFile: .forgedCounter(status.path)
-    case .otherVault: .anotherVault(status.path)
-    default:
-      if status.exists {
-        status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
-      } else {
-        status.wasSeen ? .vaultIsGone(status.path) : nil
-      }
-    }
+    if let failure = status.seenFailure { return failure }
+    guard status.exists else { return status.wasSeen ? .vaultIsGone(status.path) : nil }
+    return status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
   }
 }

@@ -20,8 +20,23 @@ struct SeenRecordFile: Sendable {
   }
 
   init(stateFolder: String, vaultPath: String) throws(KeychainError) {
-    folder = try TrustedPath(resolving: stateFolder).path + "/seen"
+    try self.init(folder: TrustedPath(resolving: stateFolder).path + "/seen", vaultPath: vaultPath)
+  }
+
+  private init(folder: String, vaultPath: String) throws(KeychainError) {
+    self.folder = folder
     path = try folder + "/" + Self.name(of: vaultPath)
+  }
+
+  /// Reads the record that may lie at paths which others can change.
+  ///
+  /// What it says must not be believed. To forget the keys that it names is safe: at worst, another vault
+  /// of the user is locked.
+  static func readWithoutTrust(
+    stateFolder: String, vaultPath: String
+  ) throws(KeychainError) -> Content {
+    let folder = try TrustedPath.withoutTrust(stateFolder) + "/seen"
+    return try Self(folder: folder, vaultPath: TrustedPath.withoutTrust(vaultPath)).read()
   }
 
   /// The name of the record of a vault.

@@ -30,6 +30,15 @@ struct TrustedPath: Hashable, Sendable {
     isBesideOthers = walk.openFolders.contains(walk.parents.dropLast())
   }
 
+  /// Returns the real path, whoever could change the way to it: for what is safe wherever the path leads.
+  ///
+  /// A link made by another user is not followed, because the vault was seen here before it was made.
+  static func withoutTrust(_ path: String) throws(KeychainError) -> String {
+    var walk = Walk(pending: try absolute(path))
+    walk.finishWithoutTrust()
+    return walk.reached
+  }
+
   private static func absolute(_ path: String) throws(KeychainError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw KeychainError(.invalidArgument, "a path is empty or holds a zero byte")
@@ -66,12 +75,27 @@ private struct Walk {
   mutating func finish() throws(KeychainError) {
     try checkFolder(try stat("/"), "/", [])
     while !pending.isEmpty {
+      try advance(to: pending.removeFirst())
+    }
+  }
+
+  /// Takes what is refused, or cannot be looked at, for a folder.
+  mutating func finishWithoutTrust() {
+    while !pending.isEmpty {
       let name = pending.removeFirst()
-      switch name {
-      case ".": continue
-      case "..": leave(to: max(0, parents.count - 1))
-      default: try step(name)
+      do throws(KeychainError) {
+        try advance(to: name)
+      } catch {
+        parents.append(name)
       }
+    }
+  }
+
+  private mutating func advance(to name: String) throws(KeychainError) {
+    switch name {
+    case ".": break
+    case "..": leave(to: max(0, parents.count - 1))
+    default: try step(name)
     }
   }
 

@@ -1,5 +1,17 @@
 internal import KeychainCredentials
 
+extension SeenRecord {
+  /// Why a state of the vault that was seen is refused; `nil` if it is not.
+  func failure(of found: SeenState, at path: String) -> KeychainError? {
+    switch relation(of: found) {
+    case .sameOrNewer: nil
+    case .older: .rolledBack(path, from: state.counter, to: found.counter)
+    case .forked: .forked(path)
+    case .tooFarAhead: .tooFarAhead(path, found.counter, seen: state.counter)
+    }
+  }
+}
+
 /// What is said of a vault that does not go with what was seen of it before.
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
@@ -8,14 +20,14 @@ extension KeychainError {
     )
   }
 
-  static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
+  fileprivate static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",
       recovery: otherFile("the newer file"))
   }
 
-  static func forked(_ path: String) -> Self {
+  fileprivate static func forked(_ path: String) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) was forked: two copies of it were changed, and this is not the one "
@@ -23,7 +35,7 @@ extension KeychainError {
       recovery: otherFile("the other copy"))
   }
 
-  static func tooFarAhead(_ path: String, _ found: UInt64, seen: UInt64) -> Self {
+  fileprivate static func tooFarAhead(_ path: String, _ found: UInt64, seen: UInt64) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) counts \(found) changes, and \(seen) were seen before: there cannot have "

@@ -42,13 +42,7 @@ final class VaultFile: Sendable {
   /// The real path, every folder above which was checked.
   func path() throws(KeychainError) -> TrustedPath {
     if let path = resolved.withLock({ $0 }) { return path }
-    let named: String
-    if let path = configuration.path {
-      named = path
-    } else {
-      named = try locations.defaultVaultPath()
-    }
-    let path = try TrustedPath(resolving: named)
+    let path = try TrustedPath(resolving: namedPath())
     guard !path.isBesideOthers else {
       // SQLite believes a journal beside the vault, whoever made it.
       throw KeychainError(
@@ -60,12 +54,27 @@ final class VaultFile: Sendable {
     return path
   }
 
+  private func namedPath() throws(KeychainError) -> String {
+    if let path = configuration.path { return path }
+    return try locations.defaultVaultPath()
+  }
+
   /// The file of what was seen, whose folders are checked once as those of the vault are.
   func seenFile() throws(KeychainError) -> SeenRecordFile {
     if let file = seen.withLock({ $0 }) { return file }
     let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
     if resolved.withLock({ $0 }) != nil { seen.withLock { $0 = file } }
     return file
+  }
+
+  /// What was seen of the vault, for forgetting its keys: also where others can change the folders.
+  ///
+  /// That is when somebody locks a vault in alarm, so the keys must not stay because of it.
+  func seenForLocking() -> SeenRecordFile.Content {
+    if let file = try? seenFile() { return file.read() }
+    let found = try? SeenRecordFile.readWithoutTrust(
+      stateFolder: locations.stateFolder(), vaultPath: namedPath())
+    return found ?? .none
   }
 
   /// Opens the vault.

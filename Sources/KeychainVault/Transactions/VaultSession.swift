@@ -166,12 +166,8 @@ struct VaultSession: Sendable {
     let state = try SeenState(counter: row.counter, box: box)
     guard let record = opened.seen.record else { return (row, state) }
     try checkIsKnown(keys.checks.open)
-    switch record.relation(of: state) {
-    case .sameOrNewer: return (row, state)
-    case .older: throw .rolledBack(opened.path, from: record.state.counter, to: row.counter)
-    case .forked: throw .forked(opened.path)
-    case .tooFarAhead: throw .tooFarAhead(opened.path, row.counter, seen: record.state.counter)
-    }
+    if let failure = record.failure(of: state, at: opened.path) { throw failure }
+    return (row, state)
   }
 
   /// Refuses the vault of another root key than was seen before.
@@ -189,15 +185,15 @@ struct VaultSession: Sendable {
 
   /// Raises the seen record to a state that was committed or read.
   ///
-  /// A failure, and a record that had to be made anew, is told: the operation itself has succeeded.
+  /// A failure, and a record that had to be written again, is reported: the operation itself has succeeded.
   func remember(_ state: SeenState, _ check: Data, synced: Bool = false) {
     if let record = opened.seen.record, record.state.counter >= state.counter { return }
     do throws(KeychainError) {
       try opened.seenFile.raise(check: check, to: state, synced: synced)
       guard opened.seen == .unreadable else { return }
       tell(
-        "the record of what was seen of the vault, \(opened.seenFile.path), was damaged, and is written "
-          + "anew: an older copy of the vault was not noticed if it was put here before")
+        "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
+          + "of the vault was put in place before, this was not noticed")
     } catch {
       tell("a rollback of the vault could go unnoticed: \(error.message)")
     }

@@ -1,0 +1,82 @@
+import CCommandLine
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import KeychainCommands
+
+/// How many signals the host's own handler got.
+private let passedOn = Atomic<Int>(0)
+
+private let isDone = Atomic<Bool>(false)
+private let count = 20_000
+
+/// Each in a process of its own, whose other thread gets signals while questions begin and end.
+@Suite("Signals that come to another thread")
+struct TerminalSignalTests {
+  @Test func eachIsHeardOrPassedOn() async {
+    await #expect(processExitsWith: .success) {
+      try Self.begin()
+      Self.sendSignals()
+      var heard = 0
+      while !isDone.load(ordering: .sequentiallyConsistent) {
+        let signals = try PromptSignals()
+        for _ in 0..<10 {
+          do { _ = try signals.hear() } catch { heard += 1 }
+        }
+      }
+      #expect(heard > 0)
+      #expect(heard + passedOn.load(ordering: .sequentiallyConsistent) == count)
+      ccommandline_terminal_end()
+    }
+  }
+
+  @Test func theHandlersOfTheHostAreBackAfterEachQuestion() async {
+    await #expect(processExitsWith: .success) {
+      try Self.begin()
+      let own = Self.handler()
+      ccommandline_terminal_end()
+      let host = Self.handler()
+      try #require(own != host)
+      Self.sendSignals()
+      while !isDone.load(ordering: .sequentiallyConsistent) {
+        try Self.begin()
+        ccommandline_terminal_end()
+      }
+      #expect(Self.handler() == host)
+      #expect(passedOn.load(ordering: .sequentiallyConsistent) == count)
+    }
+  }
+
+  /// Begins a question on a terminal of its own, in a host that handles SIGTERM.
+  private static func begin() throws {
+    if terminal < 0 {
+      // Threads of a pool, such as this one, have signals blocked; the one that gets them inherits that.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, SIGTERM)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      signal(SIGTERM) { _ in passedOn.add(1, ordering: .sequentiallyConsistent) }
+      terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    }
+    try #require(ccommandline_terminal_begin(terminal, terminal) == 0)
+  }
+
+  private nonisolated(unsafe) static var terminal: CInt = -1
+
+  /// Sends signals to a thread that takes each before it sends the next.
+  private static func sendSignals() {
+    Thread.detachNewThread {
+      for _ in 0..<count { pthread_kill(pthread_self(), SIGTERM) }
+      isDone.store(true, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// The address of the handler of SIGTERM.
+  private static func handler() -> UInt {
+    var action = sigaction()
+    sigaction(SIGTERM, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
+  }
+}
