@@ -53,8 +53,8 @@ struct FilesBesideVault: Sendable {
       throw KeychainError(
         .insecurePermissions, "\(path), which belongs to the vault, has a second name",
         recovery: "if the vault was copied by hard links, its journal is needed: replace it by a copy "
-          + "of itself with `cp -p '\(path)' '\(path).new'` and `mv '\(path).new' '\(path)'`; "
-          + "otherwise, move it away")
+          + "of itself with `cp -p '\(path)' '\(path).new'` and "
+          + "`mv '\(path).new' '\(path)'`; otherwise, move it away")
     }
     try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
     return stat
