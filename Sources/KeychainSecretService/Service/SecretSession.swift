@@ -101,7 +101,7 @@ final class SecretSession: @unchecked Sendable {
     }
   }
 
-  /// Whether a secret can be one of this session, by its parts: path, initialisation vector, value in
+  /// Whether a secret can be one of the session, by its parts: path, initialisation vector, value in
   /// whole blocks, and what the value is.
   private func isForThisSession(_ secret: VariantReference) -> Bool {
     guard let session = secret.child(0)?.text, let vector = secret.child(1)?.count,
