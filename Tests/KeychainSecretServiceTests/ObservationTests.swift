@@ -175,10 +175,24 @@ struct ObservationTests {
     #expect(try monitor.lines(desktop).filter { $0.contains("\"Items\"") }.count == 1)
     let alice = FakeProvider.path(of: "alice")
     try provider.behave(signals: [.collection("ItemChanged", alice)])
+    try await waitForReading(of: "bob", monitor, desktop)
     try provider.behave(without: ["alice"], signals: [.collection("ItemDeleted", alice)])
     #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
     #expect(seen.text == "removed alice")
     observation.cancel()
+  }
+
+  /// Waits until an item of another program is read: those are the last of a collection.
+  private func waitForReading(
+    of account: String, _ monitor: BusMonitor, _ desktop: Desktop
+  ) async throws {
+    for _ in 0..<6000 {
+      let lines = try monitor.lines(desktop)
+      if lines.contains(where: { $0.contains("/\(account); ") && $0.contains("=GetAll") }) {
+        return
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   @Test func aDefaultCollectionThatIsMissingForAMomentIsObserved() async throws {

@@ -52,7 +52,8 @@ struct FilesBesideVault: Sendable {
     guard stat.linkCount == 1 || stat.size == 0 else {
       throw KeychainError(
         .insecurePermissions, "\(path), which belongs to the vault, has a second name",
-        recovery: "if the vault was copied by hard links, its journal is needed: replace it by a copy "
+        recovery:
+          "if the vault was copied by hard links, its journal is needed: replace it by a copy "
           + "of itself with `cp -p '\(path)' '\(path).new'` and "
           + "`mv '\(path).new' '\(path)'`; otherwise, move it away")
     }
