@@ -13,6 +13,59 @@ struct EnvironmentAndArgumentTests {
       EnvironmentPreferences()["PATH"] as? String == ProcessInfo.processInfo.environment["PATH"])
   }
 
+  @Test func keysAreNamesOfVariables() {
+    let variables = [
+      "PORT": "80", "LOG_LEVEL": "debug", "BASE_URL_PATH": "/", "IPV4_ADDRESS": "::", "port2": "1",
+    ]
+    let preferences = EnvironmentPreferences(variables)
+    #expect(preferences.integer(forKey: "port") == 80 && preferences["Port"] as? String == "80")
+    for key in ["logLevel", "log.level", "log-level", "log level", "LOG_LEVEL"] {
+      #expect(preferences[key] as? String == "debug", "\(key)")
+    }
+    #expect(preferences["loglevel"] == nil && preferences[""] == nil)
+    #expect(preferences["baseURLPath"] as? String == "/")
+    #expect(preferences["ipv4Address"] as? String == "::" && preferences["port2"] as? String == "1")
+    #expect(Set(preferences.keys()) == Set(variables.keys))
+  }
+
+  @Test func environmentWithAPrefix() {
+    let preferences = EnvironmentPreferences(
+      ["APP_PORT": "80", "APP_LOG_LEVEL": "debug", "APP_Mixed": "m", "APP_": "", "PATH": "/bin"],
+      prefix: "APP_")
+    #expect(preferences.integer(forKey: "port") == 80 && preferences["PORT"] as? String == "80")
+    #expect(preferences["APP_PORT"] as? String == "80")
+    #expect(preferences["logLevel"] as? String == "debug" && preferences["path"] == nil)
+    #expect(preferences["Mixed"] as? String == "m" && preferences["PATH"] == nil)
+    #expect(Set(preferences.keys()) == ["port", "log_level", "Mixed"])
+    let settings: CompositePreferences = [preferences, DictionaryPreferences(["port": 1])]
+    #expect(settings.integer(forKey: "port") == 80)
+    #expect(settings.dictionary()["port"] as? String == "80")
+    #expect(EnvironmentPreferences(prefix: "NO_SUCH_PREFIX_").dictionary().isEmpty)
+  }
+
+  @Test func valuesOfLongOptions() {
+    let preferences = ArgumentPreferences([
+      "--port", "9091", "--offset", "-5", "--x", "--y=1", "--name", "a=b", "file", "--dash", "-",
+    ])
+    #expect(preferences.integer(forKey: "port") == 9091 && preferences["port"] as? String == "9091")
+    #expect(preferences.integer(forKey: "offset") == -5)
+    #expect(preferences["x"] as? Bool == true && preferences["y"] as? String == "1")
+    #expect(preferences["name"] as? String == "a=b" && preferences["dash"] as? String == "-")
+    #expect(preferences.operands == ["file"])
+  }
+
+  @Test func flagsLeaveTheirOperand() {
+    let preferences = ArgumentPreferences(
+      ["--verbose", "FILE", "-n", "2", "-q", "other", "--port", "80", "--loud=no", "--last"],
+      flags: ["verbose", "q", "loud"])
+    #expect(preferences["verbose"] as? Bool == true && preferences["q"] as? Bool == true)
+    #expect(preferences.operands == ["FILE", "other"])
+    #expect(preferences.integer(forKey: "n") == 2 && preferences.integer(forKey: "port") == 80)
+    #expect(!preferences.bool(forKey: "loud") && preferences.bool(forKey: "last"))
+    #expect(ArgumentPreferences(["--verbose", "FILE"])["verbose"] as? String == "FILE")
+    #expect(ArgumentPreferences(["--verbose", "--"], flags: ["verbose"]).bool(forKey: "verbose"))
+  }
+
   @Test func arguments() {
     let preferences = ArgumentPreferences([
       "file", "--verbose", "-port", "8080", "--name=a=b", "--empty=", "-offset", "-5", "-x", "-y",

@@ -3,19 +3,25 @@
 /// | argument | is |
 /// | --- | --- |
 /// | `--key=value` | the text of the key, which may be empty and may have further `=` |
-/// | `--key` | `true` |
-/// | `-key value` | the text of the key, as `UserDefaults` reads it; the value is the next argument |
-/// | `-key` at the end, or in front of an option | `true` |
+/// | `--key value`, `-key value` | the text of the key; the value is the next argument |
+/// | `--key`, `-key` at the end, or in front of an option | `true` |
+/// | `--flag`, `-flag` for a key that is listed as a flag | `true`, whatever follows |
 /// | `--` | the end of the options |
 /// | anything else | an operand, see ``operands`` |
 ///
 /// A value may begin with a dash only if it is a number, as in `-offset -5`; any other is written
 /// `--key=-value`. Of several values of one key, the last counts.
 ///
+/// What an argument is follows from those around it, so a program that takes operands lists its flags:
+/// only then is `--verbose FILE` a flag and an operand. A flag can still be given a value, as in
+/// `--verbose=no`.
+///
 /// ```swift
-/// let arguments = ArgumentPreferences()   // myprogram --verbose -port 8080
-/// arguments.bool(forKey: "verbose")       // true
+/// // myprogram --port 8080 --verbose notes.txt
+/// let arguments = ArgumentPreferences(flags: ["verbose"])
 /// arguments.integer(forKey: "port")       // 8080
+/// arguments.bool(forKey: "verbose")       // true
+/// arguments.operands                      // ["notes.txt"]
 /// ```
 public struct ArgumentPreferences: PreferencesAdapter, Sendable {
   private enum Value {
@@ -29,14 +35,18 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
   public private(set) var operands: [String] = []
 
   /// Reads the arguments of the process.
-  public init() {
-    self.init(Array(CommandLine.arguments.dropFirst()))
+  ///
+  /// - Parameter flags: The keys that have no value in the next argument.
+  public init(flags: Set<PreferenceKey> = []) {
+    self.init(Array(CommandLine.arguments.dropFirst()), flags: flags)
   }
 
   /// Reads arguments.
   ///
-  /// - Parameter arguments: The arguments, without the name of the program.
-  public init(_ arguments: [String]) {
+  /// - Parameters:
+  ///   - arguments: The arguments, without the name of the program.
+  ///   - flags: The keys that have no value in the next argument.
+  public init(_ arguments: [String], flags: Set<PreferenceKey> = []) {
     var remaining = arguments[...]
     while let argument = remaining.popFirst() {
       if argument == "--" {
@@ -47,20 +57,26 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
         operands.append(argument)
         continue
       }
-      if argument.hasPrefix("--") {
-        add(long: argument.dropFirst(2))
-      } else if let value = remaining.first, !Self.isOption(value), value != "--" {
-        values[String(argument.dropFirst())] = .text(value)
-        remaining.removeFirst()
-      } else {
-        values[String(argument.dropFirst())] = .flag
-      }
+      add(argument, before: &remaining, flags)
     }
   }
 
-  private mutating func add(long option: Substring) {
-    let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    values[String(parts[0])] = parts.count == 1 ? .flag : .text(String(parts[1]))
+  /// Adds an option, with its value if that is the next argument.
+  private mutating func add(
+    _ option: String, before remaining: inout ArraySlice<String>, _ flags: Set<PreferenceKey>
+  ) {
+    let isLong = option.hasPrefix("--")
+    let name = option.dropFirst(isLong ? 2 : 1)
+    if isLong, let equals = name.firstIndex(of: "=") {
+      values[String(name[..<equals])] = .text(String(name[name.index(after: equals)...]))
+    } else if !flags.contains(String(name)), let value = remaining.first, !Self.isOption(value),
+      value != "--"
+    {
+      values[String(name)] = .text(value)
+      remaining.removeFirst()
+    } else {
+      values[String(name)] = .flag
+    }
   }
 
   /// Whether an argument names a key; a dash alone is an operand by custom, and numbers are values.

@@ -3,29 +3,88 @@ internal import Foundation
 /// The environment of the process as preferences that can only be read.
 ///
 /// ```swift
-/// let columns = EnvironmentPreferences().integer(forKey: "COLUMNS")
+/// // APP_PORT=8080 APP_LOG_LEVEL=debug myprogram
+/// let environment = EnvironmentPreferences(prefix: "APP_")
+/// environment.integer(forKey: "port")       // 8080
+/// environment.string(forKey: "logLevel")    // "debug"
 /// ```
+///
+/// A variable is found by its name, with or without the prefix in front, and by a key in the spelling of
+/// Swift: the name is the prefix and the key in upper case, with `_` between the words of `logLevel` and
+/// in place of any character that is no letter and no digit.
+///
+/// | key | variable | with the prefix `APP_` |
+/// | --- | --- | --- |
+/// | `port`, `PORT` | `PORT` | `APP_PORT` |
+/// | `logLevel`, `log.level`, `log-level` | `LOG_LEVEL` | `APP_LOG_LEVEL` |
+/// | `baseURLPath` | `BASE_URL_PATH` | `APP_BASE_URL_PATH` |
+///
+/// Without a prefix, keys such as `path`, `user` and `home` find what every process is given. With one,
+/// nothing else of the environment is seen.
 ///
 /// All values are text, which the typed getters convert. Later changes of the environment are not
 /// seen.
 public struct EnvironmentPreferences: PreferencesAdapter, Sendable {
   private let variables: [String: String]
+  private let prefix: String
 
   /// Copies the environment of the process.
-  public init() {
-    self.init(ProcessInfo.processInfo.environment)
+  ///
+  /// - Parameter prefix: What the names of the variables begin with, such as `APP_`.
+  public init(prefix: String = "") {
+    self.init(ProcessInfo.processInfo.environment, prefix: prefix)
   }
 
   /// Makes preferences of variables.
   ///
-  /// - Parameter variables: The values by their names.
-  public init(_ variables: [String: String]) {
-    self.variables = variables
+  /// - Parameters:
+  ///   - variables: The values by their names.
+  ///   - prefix: What the names of the variables begin with, such as `APP_`.
+  public init(_ variables: [String: String], prefix: String = "") {
+    self.variables = variables.filter { $0.key.hasPrefix(prefix) && $0.key != prefix }
+    self.prefix = prefix
   }
 
   /// Returns the text of a variable.
-  public func object(forKey key: PreferenceKey) -> PreferenceObject? { variables[key] }
+  ///
+  /// - Parameter key: The key, or the name of the variable, which comes first.
+  /// - Returns: The text; `nil` if there is no such variable.
+  public func object(forKey key: PreferenceKey) -> PreferenceObject? {
+    variables[prefix + key] ?? variables[key] ?? variables[prefix + Self.name(of: key)]
+  }
 
-  /// Returns the names of all variables.
-  public func keys() -> [String] { Array(variables.keys) }
+  /// Returns the names of all variables; with a prefix, without it and in lower case, as keys are
+  /// written.
+  public func keys() -> [String] {
+    guard !prefix.isEmpty else { return Array(variables.keys) }
+    let keys = variables.keys.map { variable in
+      let name = String(variable.dropFirst(prefix.count))
+      return object(forKey: name.lowercased()) == nil ? name : name.lowercased()
+    }
+    return Array(Set(keys))
+  }
+
+  /// The words of a key in upper case, with `_` between them.
+  private static func name(of key: PreferenceKey) -> String {
+    let characters = Array(key)
+    var name = ""
+    for (index, character) in characters.enumerated() {
+      guard character.isLetter || character.isNumber else {
+        name += "_"
+        continue
+      }
+      if index > 0, beginsWord(at: index, in: characters) { name += "_" }
+      name += character.uppercased()
+    }
+    return name
+  }
+
+  /// Whether a capital follows a small letter or a digit, or is the last of several in front of a
+  /// small letter.
+  private static func beginsWord(at index: Int, in characters: [Character]) -> Bool {
+    guard characters[index].isUppercase else { return false }
+    let last = characters[index - 1]
+    if last.isLowercase || last.isNumber { return true }
+    return last.isUppercase && index + 1 < characters.count && characters[index + 1].isLowercase
+  }
 }
