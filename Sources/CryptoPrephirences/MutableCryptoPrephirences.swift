@@ -45,6 +45,9 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
     mutablePreferences.removeObject(forKey: key)
   }
 
+  /// Takes note of a value that was refused, as ``CryptoPrephirences/lastError``.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { note(error) }
+
   /// Removes all keys with their values, also those that cannot be decrypted.
   open func clearAll() { mutablePreferences.clearAll() }
 }

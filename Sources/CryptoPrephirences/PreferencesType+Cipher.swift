@@ -33,7 +33,8 @@ extension PreferencesType {
 extension MutablePreferencesType {
   /// Sets the value of a key, encrypted.
   ///
-  /// A value that cannot be encrypted changes nothing; ``setEncrypted(_:forKey:withCipher:)`` throws.
+  /// A value that cannot be encrypted changes nothing, and is the last error of preferences that keep
+  /// one; ``setEncrypted(_:forKey:withCipher:)`` throws.
   ///
   /// - Parameters:
   ///   - value: The value; `nil` removes.
@@ -42,7 +43,16 @@ extension MutablePreferencesType {
   public func set(
     _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
   ) {
-    try? setEncrypted(value, forKey: key, withCipher: cipher)
+    do {
+      try setEncrypted(value, forKey: key, withCipher: cipher)
+    } catch {
+      // What another cipher has to say may hold the value.
+      let reason = (error as? CryptoPrephirencesError)?.message ?? "the cipher failed"
+      didRefuse(
+        PreferencesError(
+          .unstorable, "the value of the key '\(key)' cannot be encrypted: \(reason)"),
+        forKey: key)
+    }
   }
 
   /// Sets the value of a key, encrypted.

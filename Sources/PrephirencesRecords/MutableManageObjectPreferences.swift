@@ -53,7 +53,14 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
   open func removeObject(forKey key: PreferenceKey) { set(nil as PreferenceObject?, forKey: key) }
 
   /// Sets the values of several columns, all of them or none; others stay as they are.
-  open func set(dictionary: PreferencesDictionary) { noting { try setValues(dictionary) } }
+  open func set(dictionary: PreferencesDictionary) {
+    noting { try setValues(withoutNulls(dictionary)) }
+  }
+
+  /// Takes note of a value that a transformation refused, as ``ManageObjectPreferences/lastError``.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    noting { throw error }
+  }
 
   /// Makes all columns `NULL` that may be.
   open func clearAll() {

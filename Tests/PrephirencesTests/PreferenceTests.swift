@@ -70,6 +70,25 @@ struct PreferenceTests {
     #expect(told.count == 3)
   }
 
+  @Test func didSetTellsWhatIsReadThen() throws {
+    var told: [[Int?]] = []
+    let int: MutablePreference<Int> = store <| "int"
+    let bounded = int.didSet { told.append([$0, $1]) }.ensure(when: { ($0 ?? 0) > 100 }, use: 100)
+    bounded.value = 500
+    bounded.value = 50
+    #expect(told == [[100, 4], [50, 100]])
+  }
+
+  @Test func didSetTellsARefusedValueAsTheOldOne() {
+    struct Ratio: Codable, Equatable { var value: Double }
+    var told: [[Double?]] = []
+    let ratio = MutablePreference<Ratio>(preferences: store, key: "ratio")
+      .didSet { told.append([$0?.value, $1?.value]) }
+    ratio.value = Ratio(value: 1)
+    ratio.value = Ratio(value: .nan)
+    #expect(told == [[1, nil], [1, 1]] && ratio.value == Ratio(value: 1))
+  }
+
   @Test func didSetMaySetAgain() {
     let int: MutablePreference<Int> = store <| "int"
     int.didSetFunction = { [unowned int] new, _ in if new == 1 { int.value = 2 } }

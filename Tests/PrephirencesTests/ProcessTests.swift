@@ -61,6 +61,18 @@ struct ProcessTests {
     #expect(try await run("refuse") == "")
   }
 
+  @Test func processesThatSaveAtOnceLoseNothing() async throws {
+    #expect(try await run("race") == "")
+  }
+
+  @Test func manyValuesAreSavedAtOnce() async throws {
+    #expect(try await run("import") == "")
+  }
+
+  @Test func urlsKeepAllTheirParts() async throws {
+    #expect(try await run("urls") == "")
+  }
+
   @Test func defaultsThatAreNotSavedAreReported() async throws {
     let message = try await run(
       "write", "defaults", environment: ["HOME": "/proc", "XDG_CONFIG_HOME": "/proc"])

@@ -86,7 +86,7 @@ struct KVCPreferencesTests {
     let cases: [(String, Any?, PreferencesError.Code)] = [
       ("color", 1, .typeMismatch), ("age", "x", .typeMismatch), ("age", 1.5, .typeMismatch),
       ("age", nil, .typeMismatch), ("age", Int8?.none as Any, .typeMismatch),
-      ("fixed", 2, .unknownKey), ("absent", 1, .unknownKey), ("ratio", 1, .unknownKey),
+      ("fixed", 2, .readOnly), ("absent", 1, .unknownKey), ("ratio", 1, .unknownKey),
       ("", 1, .unknownKey), ("color.x", 1, .unknownKey), (".", 1, .unknownKey),
     ]
     for (key, value, code) in cases {
@@ -96,6 +96,64 @@ struct KVCPreferencesTests {
     #expect(person.color == "red" && person.age == 33)
     preferences.clearAll()
     #expect(person.color == "red")
+  }
+
+  @Test func valuesBecomeThoseOfTheProperty() {
+    enum Theme: String { case light, dark }
+    enum Size: Int { case small = 1, large }
+    final class Window {
+      var scale: CGFloat = 1
+      var theme = Theme.light
+      var size: Size?
+      var inset: CGFloat?
+      var home: URL?
+      var count = 0
+      var isOpen = false
+    }
+    let window = Window()
+    let preferences = MutableKVCPreferences(
+      window,
+      [
+        "scale": \.scale, "theme": \.theme, "size": \.size, "inset": \.inset, "home": \.home,
+        "count": \.count, "isOpen": \.isOpen,
+      ])
+    preferences.set(dictionary: [
+      "scale": 1.5, "theme": "dark", "size": 2, "inset": 3, "home": "https://swift.org",
+      "count": "7",
+      "isOpen": "YES",
+    ])
+    #expect(preferences.lastError == nil)
+    #expect(window.scale == 1.5 && window.theme == .dark && window.size == .large)
+    #expect(window.inset == 3 && window.home?.host == "swift.org")
+    #expect(window.count == 7 && window.isOpen)
+    #expect(
+      preferences.string(forKey: "theme") == "dark" && preferences.double(forKey: "scale") == 1.5)
+    #expect(preferences.integer(forKey: "size") == 2 && preferences["theme"] as? Theme == .dark)
+    let theme = MutablePreference<Theme>(preferences: preferences, key: "theme")
+    theme.value = .light
+    #expect(window.theme == .light && theme.value == .light)
+    let text: MutablePreference<String> = preferences <| "theme"
+    text.value = "dark"
+    #expect(window.theme == .dark && text.value == "dark")
+    preferences["size"] = nil
+    #expect(window.size == nil)
+    for (key, value) in [("theme", "blue"), ("size", 3), ("scale", "wide"), ("count", 1.5)]
+      as [(String, Any)]
+    {
+      preferences[key] = value
+      #expect(preferences.lastError?.code == .typeMismatch, "\(key)")
+    }
+    #expect(window.theme == .dark && window.scale == 1.5)
+  }
+
+  @Test func propertiesThatCannotBeSetAreNamed() {
+    let preferences = MutableKVCPreferences(Person(), [\.color, \.fixed])
+    #expect(preferences.readOnlyKeys == ["fixed"])
+    preferences["fixed"] = 2
+    #expect(preferences.lastError?.message.contains("'fixed' can be read and not set") == true)
+    preferences.set(dictionary: ["color": "green", "fixed": 2, "zzz": 1])
+    #expect(preferences.lastError?.code == .readOnly && preferences["color"] as? String == "green")
+    #expect(throws: PreferencesError.self) { try preferences.assign(2, forKey: "fixed") }
   }
 
   @Test func classesListTheirProperties() {
@@ -123,7 +181,8 @@ struct KVCPreferencesTests {
     let preferences = MutableKVCPreferences(ReflectionTests.Settings(age: 5))
     #expect(preferences["age"] as? Int == 5 && preferences["address.city"] as? String == "Paris")
     preferences["age"] = 6
-    #expect(preferences.lastError?.code == .unknownKey && preferences["age"] as? Int == 5)
+    #expect(preferences.lastError?.code == .readOnly && preferences["age"] as? Int == 5)
+    #expect(preferences.readOnlyKeys == ["address", "age", "color", "enabled"])
     #expect(KVCPreferences(Person())["color"] as? String == "red")
   }
 }

@@ -103,6 +103,11 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     change { $0.set(dictionary: dictionary) }
   }
 
+  /// Tells those that would have been changed why a value was refused.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    change { $0.didRefuse(error, forKey: key) }
+  }
+
   /// Removes all keys of all preferences that can be changed.
   open func clearAll() {
     for preferences in mutableArray { preferences.clearAll() }

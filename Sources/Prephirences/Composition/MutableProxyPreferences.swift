@@ -86,6 +86,11 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
       dictionary: dictionary.reduce(into: [:]) { $0[full($1.key)] = $1.value })
   }
 
+  /// Tells the other preferences why a value was refused.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    mutablePreferences.didRefuse(error, forKey: full(key))
+  }
+
   /// Removes all keys below the prefix with their values; those of the other preferences that do
   /// not begin with it stay.
   open func clearAll() {

@@ -7,8 +7,13 @@ struct PreferenceConversion {
   private let stored: Any?
 
   // Each getter tries its own type first, because to look for an optional, or for a protocol, takes
-  // longer than the rest of a call.
-  private var value: Any? { unwrapped(stored) }
+  // longer than the rest of a call. A value that has a raw one, as properties may, is read as that.
+  private var value: Any? {
+    guard let value = unwrapped(stored) else { return nil }
+    let type = type(of: value)
+    if type == String.self || type is AnyClass { return value }
+    return (value as? any RawRepresentable)?.rawValue ?? value
+  }
 
   init(_ value: Any?) { stored = value }
 

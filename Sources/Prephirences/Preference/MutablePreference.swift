@@ -16,7 +16,7 @@ public import Foundation
 open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   // Unchecked as the class above it.
 
-  /// Is told a new value and the one before.
+  /// Is given the value that is read now and the one before.
   public typealias DidSetFunction = (_ newValue: T?, _ oldValue: T?) -> Void
 
   let mutablePreferences: any MutablePreferencesType
@@ -24,6 +24,9 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   private let guarded = Guarded<DidSetFunction?>(nil)
 
   /// Is called after the value was set through this object, on the thread that set it.
+  ///
+  /// It is given the value as it is read then: with what ``ensure(when:use:)`` reads in its place, and the
+  /// old one if what was set was refused.
   open var didSetFunction: DidSetFunction? {
     get { guarded.current }
     set { guarded.current = newValue }
@@ -54,7 +57,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
       }
       let oldValue = value
       transformation.set(key, value: newValue, to: mutablePreferences)
-      didSet(newValue, oldValue)
+      didSet(value, oldValue)
     }
   }
 
@@ -75,9 +78,10 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   /// - Parameter change: Is given the value and returns the new one; `nil` removes.
   open func apply(_ change: (T?) -> T?) { value = change(value) }
 
-  /// Returns a preference of the same key that tells what it is set to.
+  /// Returns a preference of the same key that tells when it was set.
   ///
-  /// - Parameter closure: Is given the new value and the old one, in place of any closure before.
+  /// - Parameter closure: Is given the value that is read now and the old one, as
+  ///   ``didSetFunction``, in place of any closure before.
   /// - Returns: The other preference; this one stays as it is.
   open func didSet(_ closure: @escaping DidSetFunction) -> MutablePreference<T> {
     preference(transformation, didSet: closure)

@@ -16,7 +16,9 @@ enum PreferenceCast {
     guard let plain = T.self as? any PlainPreferenceValue.Type, let value = unwrapped(value) else {
       return nil
     }
-    return plain.converted(from: value) as? T
+    if let converted = plain.converted(from: value) as? T { return converted }
+    guard let representing = value as? any RawRepresentable else { return nil }
+    return cast(representing.rawValue)
   }
 }
 
@@ -40,12 +42,8 @@ extension Data: PlainPreferenceValue {}
 extension UUID: PlainPreferenceValue {}
 
 extension URL: PlainPreferenceValue {
-  static func converted(from value: Any) -> URL? {
-    guard let text = value as? String, let url = URL(string: text), url.scheme != nil else {
-      return nil
-    }
-    return url
-  }
+  /// As ``PreferencesType/url(forKey:)`` reads it.
+  static func converted(from value: Any) -> URL? { PreferenceConversion(value).url }
 }
 
 extension Optional: PlainPreferenceValue where Wrapped: PlainPreferenceValue {

@@ -41,7 +41,9 @@ extension MutablePreferencesType {
   /// Sets the value of a key to the archive of an object; `nil` removes.
   public func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let value = unwrapped(value) else { return removeObject(forKey: key) }
-    guard let archive = PreferenceArchive.archive(value) else { return }
+    guard let archive = PreferenceArchive.archive(value) else {
+      return didRefuse(.unarchivable(key, type(of: value)), forKey: key)
+    }
     self[key] = archive
   }
 
@@ -52,8 +54,11 @@ extension MutablePreferencesType {
 
   /// Sets the values of several keys; other keys stay as they are.
   public func set(dictionary: PreferencesDictionary) {
-    for (key, value) in dictionary { self[key] = value }
+    for (key, value) in withoutNulls(dictionary) { self[key] = value }
   }
+
+  /// Does nothing: this store keeps no failures.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
   /// Sets the values of several keys, pair by pair.
   ///

@@ -81,6 +81,21 @@ public protocol MutablePreferencesType: PreferencesType {
 
   /// Sets the values of several keys; other keys stay as they are.
   ///
+  /// What JSON has in place of a value, `NSNull`, is left out at any depth, as no property list can hold
+  /// it: its key stays as it is.
+  ///
   /// - Parameter dictionary: The values by their keys.
   func set(dictionary: PreferencesDictionary)
+
+  /// Takes note of a value that was refused before it came to the store; for authors of stores and of
+  /// transformations.
+  ///
+  /// A transformation that can make nothing of a value leaves the store alone and calls this, so that
+  /// the failure is found where those of the store are. A store that keeps its last failure keeps this
+  /// one; preferences made of others hand it on. By default, nothing is done.
+  ///
+  /// - Parameters:
+  ///   - error: Why the value was refused.
+  ///   - key: Its key.
+  func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey)
 }

@@ -27,11 +27,44 @@ enum PropertyAssignment {
     return _openExistential(type(of: path).valueType, do: assign)
   }
 
-  /// The value as one of a type: a number becomes any that holds it, as on Apple's systems.
+  /// Whether a property of an object can be set.
+  static func canAssign(to path: AnyKeyPath, of object: Any) -> Bool {
+    func canAssign<Value>(_ type: Value.Type) -> Bool {
+      func canAssign<Root>(_ root: Root.Type) -> Bool {
+        path is ReferenceWritableKeyPath<Root, Value> && object is Root
+      }
+      return _openExistential(Swift.type(of: path).rootType, do: canAssign)
+    }
+    return _openExistential(type(of: path).valueType, do: canAssign)
+  }
+
+  /// The value as one of a type: a number becomes any that holds it, and a raw value the value that has
+  /// it, as on Apple's systems.
   static func convert<Value>(_ value: Any?, to type: Value.Type) -> Value? {
-    let value = unwrapped(value)
-    if let exact = value.map({ $0 as? Value }) ?? (Any?.none as Any as? Value) { return exact }
-    guard let value, let number = PropertyListForm.number(value) else { return nil }
-    return number as? Value
+    guard let value = unwrapped(value) else { return Any?.none as Any as? Value }
+    if let value = PreferenceCast.cast(value, to: Value.self) { return value }
+    if let optional = Value.self as? any OptionalProperty.Type {
+      // Not in one step, as a cast of `nil` to an optional succeeds.
+      guard let converted = optional.converted(from: value) else { return nil }
+      return converted as? Value
+    }
+    guard let raw = Value.self as? any RawRepresentable.Type else { return nil }
+    return represented(value, as: raw) as? Value
+  }
+
+  private static func represented<Value: RawRepresentable>(
+    _ rawValue: Any, as type: Value.Type
+  ) -> Value? {
+    PreferenceCast.cast(rawValue, to: Value.RawValue.self).flatMap(Value.init(rawValue:))
+  }
+}
+
+private protocol OptionalProperty {
+  static func converted(from value: Any) -> Any?
+}
+
+extension Optional: OptionalProperty {
+  fileprivate static func converted(from value: Any) -> Any? {
+    PropertyAssignment.convert(value, to: Wrapped.self)
   }
 }

@@ -59,7 +59,9 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// Sets the value of a key to the archive of an object; `nil` removes.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let value = unwrapped(value) else { return removeObject(forKey: key) }
-    guard let archive = PreferenceArchive.archive(value) else { return }
+    guard let archive = PreferenceArchive.archive(value) else {
+      return didRefuse(.unarchivable(key, type(of: value)), forKey: key)
+    }
     set(archive as PreferenceObject?, forKey: key)
   }
 
@@ -71,6 +73,7 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
 
   /// Sets the values of several keys at once; other keys stay as they are.
   open func set(dictionary: PreferencesDictionary) {
+    let dictionary = withoutNulls(dictionary)
     storage.merge(dictionary)
     tellChange { Array(dictionary.keys) }
   }

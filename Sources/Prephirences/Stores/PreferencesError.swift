@@ -31,7 +31,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
   /// More may be added, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
     private enum Storage {
-      case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey
+      case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
     }
 
     private let storage: Storage
@@ -45,14 +45,17 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The system could not read or write.
     public static var inputOutput: Self { Self(storage: .inputOutput) }
 
-    /// The store cannot keep a value of this type.
+    /// The store cannot keep the value, or the transformation in front of it can make nothing of it.
     public static var unstorable: Self { Self(storage: .unstorable) }
 
     /// The key takes values of another type.
     public static var typeMismatch: Self { Self(storage: .typeMismatch) }
 
-    /// There is no such key, or it cannot be set.
+    /// There is no such key, nor can it be made.
     public static var unknownKey: Self { Self(storage: .unknownKey) }
+
+    /// The key can be read, but not set.
+    public static var readOnly: Self { Self(storage: .readOnly) }
   }
 }
 
@@ -73,5 +76,10 @@ extension PreferencesError {
 
   static func unstorable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(.unstorable, "the value of the key '\(key)' is of type \(type), which cannot be kept")
+  }
+
+  static func unarchivable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
+    Self(
+      .unstorable, "the value of the key '\(key)' is of type \(type), which cannot be archived")
   }
 }

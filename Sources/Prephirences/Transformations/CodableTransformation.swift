@@ -21,7 +21,14 @@ struct CodableTransformation<Value: Codable>: PreferenceTransformation {
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
     // What is of another type, or cannot be encoded, is no reason to lose what is stored.
-    guard value is Value, let stored = transformedValue(value) else { return }
-    preferences.set(stored as PreferenceObject?, forKey: key)
+    guard let value = value as? Value else {
+      return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
+    }
+    do {
+      let stored: Any = encodes ? try Prephirences.jsonEncoder.encode(value) : value
+      preferences.set(stored as PreferenceObject?, forKey: key)
+    } catch {
+      preferences.didRefuse(.unencodable(key, Value.self, error), forKey: key)
+    }
   }
 }

@@ -12,7 +12,9 @@ struct RawValueTransformation<Value: RawRepresentable>: PreferenceTransformation
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
     // What is of another type is no reason to lose what is stored.
-    guard let rawValue = transformedValue(value) else { return }
+    guard let rawValue = transformedValue(value) else {
+      return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
+    }
     preferences.set(rawValue as PreferenceObject?, forKey: key)
   }
 }

@@ -5,6 +5,9 @@ final class SinglePreference: MutablePreferencesType {
   /// Whether anything was set or removed.
   private(set) var isSet = false
 
+  /// Why a value was refused.
+  private(set) var refusal: PreferencesError?
+
   init(_ value: Any?) { self.value = value }
 
   func object(forKey key: PreferenceKey) -> PreferenceObject? { value }
@@ -19,4 +22,6 @@ final class SinglePreference: MutablePreferencesType {
   func removeObject(forKey key: PreferenceKey) {
     set(nil as PreferenceObject?, forKey: key)
   }
+
+  func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { refusal = error }
 }

@@ -69,21 +69,24 @@ extension TransformationKey: PreferenceTransformation {
       return transformation.set(key, value: value, to: preferences)
     case .valueTransformer(let transformer)
     where !type(of: transformer).allowsReverseTransformation():
-      return
+      return preferences.didRefuse(.irreversible(key), forKey: key)
     case .archive, .closureTuple, .valueTransformer: break
     }
     if let stored = unwrapped(transformedValue(value)) {
       preferences.set(stored as PreferenceObject?, forKey: key)
-    } else if value == nil || !refuses {
+    } else if let value, let refusal = refusal(of: value, forKey: key) {
+      preferences.didRefuse(refusal, forKey: key)
+    } else {
       preferences.removeObject(forKey: key)
     }
   }
 
-  /// Whether no result for a value means that it cannot be stored, and not that it is to be removed.
-  private var refuses: Bool {
+  /// Why no result for a value means that it cannot be stored; `nil` if it is to be removed.
+  private func refusal(of value: Any, forKey key: PreferenceKey) -> PreferencesError? {
     switch self {
-    case .archive, .valueTransformer: true
-    case .none, .closureTuple, .compose, .transformation: false
+    case .archive: .unarchivable(key, type(of: value))
+    case .valueTransformer: .untransformable(key, type(of: value))
+    case .none, .closureTuple, .compose, .transformation: nil
     }
   }
 
@@ -112,7 +115,10 @@ extension TransformationKey: PreferenceTransformation {
     if transformations.count == 1 { return last.set(key, value: value, to: preferences) }
     let stored = SinglePreference(nil)
     last.set(key, value: value, to: stored)
-    guard stored.isSet else { return }
+    guard stored.isSet else {
+      if let refusal = stored.refusal { preferences.didRefuse(refusal, forKey: key) }
+      return
+    }
     set(key, stored.value, to: preferences, by: transformations.dropLast())
   }
 }

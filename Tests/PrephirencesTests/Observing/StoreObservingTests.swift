@@ -172,7 +172,15 @@ struct FoundationObservingTests {
     let preference: MutablePreference<Int> = defaults <| "a"
     preference.value = 4
     defaults.removePersistentDomain(forName: name)
-    #expect(recorder.texts == ["a = 1", "a: 1 -> 2", "a: 2 -> 3", "a: 3 -> 4", "a: 4 -> nil"])
+    preference.value = 5
+    same.clearAll()
+    // Equal to what was cleared.
+    preference.value = 5
+    #expect(
+      recorder.texts == [
+        "a = 1", "a: 1 -> 2", "a: 2 -> 3", "a: 3 -> 4", "a: 4 -> nil", "a: nil -> 5",
+        "a: 5 -> nil", "a: nil -> 5",
+      ])
     #expect(all.all.filter { $0.key == "b" }.count == 2)
     #expect(all.texts.filter { $0.hasPrefix("a") } == Array(recorder.texts.dropFirst()))
     withExtendedLifetime(observations) {}

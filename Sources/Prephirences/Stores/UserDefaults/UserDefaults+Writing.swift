@@ -1,68 +1,8 @@
 public import Foundation
 
 extension UserDefaults: MutablePreferencesType {
-  /// Sets the values of several keys, and saves them.
-  ///
-  /// - Parameter values: The values by their keys.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unstorable`` for a value that no property
-  ///   list can hold, before anything is changed; ``PreferencesError/Code/inputOutput`` if the values
-  ///   were set, but not saved.
-  public func save(_ values: PreferencesDictionary) throws(PreferencesError) {
-    try save(values.map { ($0.key, $0.value) })
-  }
-
-  private func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
-    var forms: [(PreferenceKey, Any?)] = []
-    for (key, value) in values {
-      forms.append(
-        (
-          key,
-          try unwrapped(value).map { value throws(PreferencesError) in
-            try Self.form(of: value, forKey: key)
-          }
-        ))
-    }
-    for (key, form) in forms { replace(key, with: form) }
-    defer { UserDefaultsObservers.shared.look(at: forms.map(\.0)) }
-    guard synchronize() else {
-      throw PreferencesError(.inputOutput, "the user defaults could not be saved")
-    }
-  }
-
-  private static func form(
-    of value: Any, forKey key: PreferenceKey
-  ) throws(PreferencesError) -> Any {
-    do throws(PropertyListForm.Unstorable) {
-      let form = try PropertyListForm.encode(value)
-      // The one would make all of the file unreadable, the other would be read under another key.
-      if PropertyListForm.isReference([key: form]) || PropertyListForm.beginsWithByteOrderMark(key)
-      {
-        throw PropertyListForm.Unstorable(type: type(of: value))
-      }
-      return form
-    } catch {
-      throw .unstorable(key, error.type)
-    }
-  }
-
-  private func replace(_ key: PreferenceKey, with form: Any?) {
-    let beside = ExactDates.key(beside: key)
-    let dates = form.flatMap(ExactDates.list)
-    guard let form else {
-      removeObject(forKey: key)
-      if object(forKey: beside) != nil { removeObject(forKey: beside) }
-      return
-    }
-    // In this order, as exact dates that are not those of the value are ignored.
-    if let dates {
-      set(dates as Any?, forKey: beside)
-    } else if object(forKey: beside) != nil {
-      removeObject(forKey: beside)
-    }
-    set(form as Any?, forKey: key)
-  }
-
-  /// Why the last change through the protocols was refused or not saved; `nil` if it was saved.
+  /// Why the last change through the protocols, subscripts and wrappers was refused or not saved; `nil`
+  /// if it was saved.
   ///
   /// It is that of this object, on any thread.
   public var lastPreferencesError: PreferencesError? { FailedObjects.shared[self] }
@@ -119,7 +59,7 @@ extension UserDefaults: MutablePreferencesType {
 
   /// Removes a key with its value, and saves that.
   ///
-  /// Without this overload, a literal `nil` calls a method of `UserDefaults` that never returns, on
+  /// Without this method, a literal `nil` calls a method of `UserDefaults` that never returns, on
   /// Linux.
   ///
   /// - Parameters:
@@ -131,9 +71,15 @@ extension UserDefaults: MutablePreferencesType {
 
   /// Sets the values of several keys, and saves them at once; other keys stay as they are.
   ///
-  /// If one value cannot be kept, nothing changes.
+  /// `NSNull`, which JSON has, is left out at any depth. If any other value cannot be kept, nothing
+  /// changes.
   public func set(dictionary: PreferencesDictionary) {
-    record(dictionary.map { ($0.key, $0.value) })
+    record(withoutNulls(dictionary).map { ($0.key, $0.value) })
+  }
+
+  /// Takes note of a value that was refused, as ``lastPreferencesError``.
+  public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    FailedObjects.shared[self] = error
   }
 
   /// Removes all keys that can be removed, and saves that.
@@ -153,5 +99,6 @@ extension UserDefaults: MutablePreferencesType {
       }
       record([])
     }
+    UserDefaultsObservers.shared.look()
   }
 }

@@ -1,0 +1,68 @@
+public import Foundation
+
+extension UserDefaults {
+  /// Sets the values of several keys, and saves them.
+  ///
+  /// - Parameter values: The values by their keys.
+  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unstorable`` for a value that no property
+  ///   list can hold, before anything is changed; ``PreferencesError/Code/inputOutput`` if the values
+  ///   were set, but not saved.
+  public func save(_ values: PreferencesDictionary) throws(PreferencesError) {
+    try save(values.map { ($0.key, $0.value) })
+  }
+
+  func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
+    var forms: [(PreferenceKey, Any?)] = []
+    for (key, value) in values {
+      forms.append(
+        (
+          key,
+          try unwrapped(value).map { value throws(PreferencesError) in
+            try Self.form(of: value, forKey: key)
+          }
+        ))
+    }
+    replace(forms)
+    defer { UserDefaultsObservers.shared.look(at: forms.map(\.0)) }
+    guard UserDefaultsLock.withLock(synchronize) else {
+      throw PreferencesError(.inputOutput, "the user defaults could not be saved")
+    }
+  }
+
+  private static func form(
+    of value: Any, forKey key: PreferenceKey
+  ) throws(PreferencesError) -> Any {
+    do throws(PropertyListForm.Unstorable) {
+      let form = try PropertyListForm.encode(value)
+      // The one would make all of the file unreadable, the other would be read under another key.
+      if PropertyListForm.isReference([key: form]) || PropertyListForm.beginsWithByteOrderMark(key)
+      {
+        throw PropertyListForm.Unstorable(type: type(of: value))
+      }
+      return form
+    } catch {
+      throw .unstorable(key, error.type)
+    }
+  }
+
+  private func replace(_ forms: [(PreferenceKey, Any?)]) {
+    // All reads before the first write, as a read after one collects all defaults again.
+    let dated = Set(
+      forms.lazy.map { ExactDates.key(beside: $0.0) }.filter { self.object(forKey: $0) != nil })
+    for (key, form) in forms {
+      let beside = ExactDates.key(beside: key)
+      guard let form else {
+        removeObject(forKey: key)
+        if dated.contains(beside) { removeObject(forKey: beside) }
+        continue
+      }
+      // In this order, as exact dates that are not those of the value are ignored.
+      if let dates = ExactDates.list(of: form) {
+        set(dates as Any?, forKey: beside)
+      } else if dated.contains(beside) {
+        removeObject(forKey: beside)
+      }
+      set(form as Any?, forKey: key)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import Prephirences
+internal import Testing
+
+/// What transformations refuse is told where the failures of the store are.
+@Suite("Refused values")
+struct RefusalTests {
+  struct Point: Codable, Equatable {
+    var x = 1.0
+  }
+  enum Mode: String { case on }
+  final class OneWay: ValueTransformer {
+    override class func allowsReverseTransformation() -> Bool { false }
+  }
+
+  /// Keeps what it is told.
+  final class Store: MutablePreferencesType {
+    private(set) var values: PreferencesDictionary = [:]
+    private(set) var refusals: [String] = []
+
+    func object(forKey key: PreferenceKey) -> PreferenceObject? { values[key] }
+    func dictionary() -> PreferencesDictionary { values }
+    func set(_ value: PreferenceObject?, forKey key: PreferenceKey) { values[key] = value }
+    func removeObject(forKey key: PreferenceKey) { values[key] = nil }
+    func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+      refusals.append("\(key): \(error.code == .unstorable) \(error.message)")
+    }
+  }
+
+  private let store = Store()
+
+  @Test func eachTransformation() {
+    store["k"] = "old"
+    store["k", .archive] = Point()
+    store.set(objectToArchive: Point(), forKey: "k")
+    store["k", .valueTransformer(OneWay())] = 1
+    store["k", JSONObjectTransformer()] = Point()
+    store["k", .compose(transformations: [TransformationKey.none, TransformationKey.archive])] =
+      Point()
+    MutablePreference<Point>(preferences: store, key: "k").value = Point(x: .nan)
+    store["k", Mode.preferenceTransformation] = 1
+    #expect(store["k"] as? String == "old")
+    let unarchivable = "k: true the value of the key 'k' is of type Point, which cannot be archived"
+    #expect(
+      store.refusals == [
+        unarchivable, unarchivable,
+        "k: true the value of the key 'k' could not be read again: its transformer has no reverse",
+        "k: true the value of the key 'k' is of type Point, which its transformation does not take",
+        unarchivable,
+        "k: true the value of the key 'k' is of type Point, which cannot be encoded at 'x': JSON has only finite numbers",
+        "k: true the value of the key 'k' is of type Int, which its transformation does not take",
+      ])
+    store["k", .archive] = nil
+    #expect(store["k"] == nil && store.refusals.count == 7)
+  }
+
+  @Test func throughOtherPreferences() {
+    let composite: MutableCompositePreferences = [DictionaryPreferences([:]), store]
+    let proxy = MutableProxyPreferences(preferences: composite, key: "a.")
+    proxy["k", .archive] = Point()
+    #expect(store.refusals.first?.hasPrefix("a.k: true") == true)
+  }
+
+  @Test func userDefaults() throws {
+    let defaults = try #require(UserDefaults(suiteName: "refusals-\(UUID().uuidString)"))
+    defaults["k", .archive] = Point()
+    #expect(defaults.lastPreferencesError?.code == .unstorable)
+    defaults["k"] = nil
+    #expect(defaults.lastPreferencesError == nil)
+    let point = UserDefaultsPreference<Point>(userDefaults: defaults, key: "k")
+    point.value = Point(x: .infinity)
+    #expect(defaults.lastPreferencesError?.message.contains("'x'") == true)
+    defaults.clearAll()
+  }
+
+  @Test func objects() {
+    final class Person { var age = 1 }
+    let preferences = MutableKVCPreferences(Person(), [\.age])
+    preferences["age", .archive] = Point()
+    #expect(preferences.lastError?.code == .unstorable)
+  }
+}
+
+@Suite("Nulls of JSON")
+struct NullTests {
+  @Test func areLeftOutAtAnyDepth() throws {
+    let json = #"{"a": 1, "null": null, "list": [1, null, {"x": null, "y": 2}], "only": [null]}"#
+    let values = try #require(
+      try JSONSerialization.jsonObject(with: Data(json.utf8)) as? PreferencesDictionary)
+    let stores: [any MutablePreferencesType] = [
+      MutableDictionaryPreferences(), MinimalPreferences(),
+      try #require(UserDefaults(suiteName: "nulls-\(UUID().uuidString)")),
+    ]
+    for store in stores {
+      store["null"] = "stays"
+      store.set(dictionary: values)
+      #expect(store.integer(forKey: "a") == 1 && store["null"] as? String == "stays")
+      let list = store["list"] as? [Any]
+      #expect(list?.count == 2 && (list?.last as? [String: Int]) == ["y": 2])
+      #expect((store["only"] as? [Any])?.isEmpty == true)
+      store.clearAll()
+    }
+  }
+
+  @Test func valuesWithoutOneKeepTheirType() {
+    let store = MutableDictionaryPreferences()
+    store.set(dictionary: ["ints": [1, 2], "range": 1...2, "nested": [["a": 1]], "set": Set([1])])
+    #expect(store["ints"] is [Int] && store["range"] is ClosedRange<Int>)
+    #expect(store["nested"] is [[String: Int]] && store["set"] is Set<Int>)
+  }
+}
