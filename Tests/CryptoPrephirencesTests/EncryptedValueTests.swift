@@ -115,6 +115,16 @@ struct EncryptedValueTests {
     #expect(code { try preferences.setEncrypted([Plain()], forKey: "k") } == .unstorable)
   }
 
+  @Test func whatIsRefusedBeforeItIsEncryptedIsTold() throws {
+    struct Plain {}
+    preferences["k", .archive] = Plain()
+    #expect((preferences.lastError as? PreferencesError)?.code == .unstorable)
+    final class Person { var token: Any? }
+    let refusing = MutableKVCPreferences(Person(), [\.token])
+    refusing["token", .cipher(try Ciphers.key())] = Plain()
+    #expect(refusing.lastError?.message.hasPrefix("the value of the key 'token' cannot be") == true)
+  }
+
   @Test func nilRemovesAndClearingClears() {
     preferences["a"] = 1
     preferences["b"] = 2

@@ -91,6 +91,10 @@ struct RecordTests {
     #expect(preferences["theme"] as? String == "dark" && preferences.lastError != nil)
     preferences.set(dictionary: ["theme": "blue", "size": 5])
     #expect(preferences["theme"] as? String == "blue" && preferences["size"] as? Int == 5)
+    preferences.set(dictionary: ["theme": NSNull(), "size": 6])
+    #expect(preferences["theme"] as? String == "blue" && preferences["size"] as? Int == 6)
+    preferences["theme", .archive] = 1...2
+    #expect((preferences.lastError as? PreferencesError)?.code == .unstorable)
   }
 
   @Test func clearingKeepsWhatMustHaveAValue() {

@@ -73,6 +73,15 @@ struct RefusalTests {
     defaults.clearAll()
   }
 
+  @Test func propertyLists() throws {
+    let folder = try TemporaryFolder()
+    let plist = try Plist(openingFile: folder("a.plist"))
+    let composite: MutableCompositePreferences = [plist]
+    composite["k", .archive] = Point()
+    #expect(plist.lastError?.code == .unstorable)
+    #expect(plist.write() && plist.lastError == nil)
+  }
+
   @Test func objects() {
     final class Person { var age = 1 }
     let preferences = MutableKVCPreferences(Person(), [\.age])

@@ -11,7 +11,11 @@ struct PreferenceConversion {
   private var value: Any? {
     guard let value = unwrapped(stored) else { return nil }
     let type = type(of: value)
-    if type == String.self || type is AnyClass { return value }
+    if type == String.self || type == Int.self || type == Double.self || type == Bool.self
+      || type is AnyClass
+    {
+      return value
+    }
     return (value as? any RawRepresentable)?.rawValue ?? value
   }
 

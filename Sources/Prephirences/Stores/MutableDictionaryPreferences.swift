@@ -78,6 +78,9 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     tellChange { Array(dictionary.keys) }
   }
 
+  /// Does nothing: preferences in memory keep no failures.
+  open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
+
   /// Is called after each change that a setter made, before observers are told.
   ///
   /// - Parameter keys: Tells the keys; most stores do not ask.

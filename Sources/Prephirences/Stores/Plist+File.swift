@@ -42,7 +42,8 @@ extension Plist {
     self.init(filePath: path)
   }
 
-  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``; `nil` if it succeeded.
+  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a transformation since that
+  /// refused a value; `nil` if there was none.
   public var lastError: PreferencesError? { state.withLock(\.lastError) }
 
   /// Writes all values into the file, in the format in which it was read.

@@ -100,6 +100,11 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     record { () throws(PreferencesError) in try readFile() }
   }
 
+  /// Takes note of a value that a transformation refused, as ``lastError``.
+  open override func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    state.withLock { $0.lastError = error }
+  }
+
   override func didChange(_ keys: () -> [PreferenceKey]) {
     if writeImmediately { write() }
   }
