@@ -6,8 +6,9 @@ internal import Foundation
 /// another process saved in between is lost. Where this library saves in both, one waits for the other.
 /// The lock is on the folder of the files, so nothing is left behind, and it ends with the process.
 enum UserDefaultsLock {
-  /// How long to wait for the others; a process that was stopped while it saves must stop no other.
-  private static let patience: Duration = .seconds(5)
+  /// How long to wait for the others: a process that was stopped while it saves must stop no other, and
+  /// must not make each change slow.
+  private static let patience = Mutex(Duration.seconds(5))
 
   static func withLock<Result>(_ body: () -> Result) -> Result {
     let folder = openFolder()
@@ -19,11 +20,15 @@ enum UserDefaultsLock {
 
   /// Waits for the lock, and goes on without it where there is none to be had.
   private static func lock(_ file: Int32) {
-    let deadline = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + patience.withLock { $0 }
     while flock(file, LOCK_EX | LOCK_NB) != 0 {
-      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < deadline else { return }
+      guard errno == EWOULDBLOCK || errno == EINTR else { return }
+      guard ContinuousClock.now < deadline else {
+        return patience.withLock { $0 = .milliseconds(20) }
+      }
       usleep(.random(in: 200...1000))
     }
+    patience.withLock { $0 = .seconds(5) }
   }
 
   /// Opens the folder, and makes it first if it is not there yet.
