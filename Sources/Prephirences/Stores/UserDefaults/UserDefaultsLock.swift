@@ -41,10 +41,10 @@ enum UserDefaultsLock {
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   }
 
-  /// Where Foundation keeps the files.
+  /// Where Foundation keeps the files; for preferences it does not ask for the home of the account.
   private static var path: String {
     let environment = ProcessInfo.processInfo.environment
     if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") { return folder }
-    return NSHomeDirectory() + "/.config"
+    return (environment["HOME"] ?? "") + "/.config"
   }
 }
