@@ -134,6 +134,14 @@ def test_other_spellings(typecheck):
   assert typecheck(FUNCTION.format(lines=TAKEN)) == []
 
 
+def test_the_settings_file_of_the_documentation(typecheck):
+  page = ROOT / "Sources" / "Prephirences" / "Documentation.docc" / "Compatibility.md"
+  blocks = re.findall(r"(?ms)^```swift\n(.*?)^```$", page.read_text())
+  whole = [block for block in blocks if "struct Settings" in block]
+  assert len(whole) == 1
+  assert typecheck(whole[0]) == []
+
+
 def test_a_name_that_another_module_has_too(typecheck, tmp_path):
   (tmp_path / "Other.swift").write_text("public protocol Cipher {}\n")
   subprocess.run(
