@@ -2,7 +2,7 @@ internal import Foundation
 internal import Prephirences
 internal import Testing
 
-/// What transformations refuse is told where the failures of the store are.
+/// What transformations refuse is found where the failures of the store are.
 @Suite("Refused values")
 struct RefusalTests {
   struct Point: Codable, Equatable {
@@ -13,7 +13,7 @@ struct RefusalTests {
     override class func allowsReverseTransformation() -> Bool { false }
   }
 
-  /// Keeps what it is told.
+  /// Keeps the refusals.
   final class Store: MutablePreferencesType {
     private(set) var values: PreferencesDictionary = [:]
     private(set) var refusals: [String] = []

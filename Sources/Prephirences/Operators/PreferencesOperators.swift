@@ -25,7 +25,7 @@ public func += (left: any MutablePreferencesType, right: PreferencesDictionary) 
 ///   - left: The preferences that are changed.
 ///   - right: Keys and values; of a key that occurs twice, the last value.
 public func += (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
-  for (key, value) in right { left[key] = value }
+  left.set(dictionary: PreferencesDictionary(right) { _, last in last })
 }
 
 /// Sets the values of those keys that have none yet.
@@ -34,7 +34,7 @@ public func += (left: any MutablePreferencesType, right: [(PreferenceKey, Prefer
 ///   - left: The preferences that are changed.
 ///   - right: Keys and values; of a key that occurs twice, the first value.
 public func ?= (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
-  for (key, value) in right where !left.hasObject(forKey: key) { left[key] = value }
+  left ?= PreferencesDictionary(right) { first, _ in first }
 }
 
 /// Sets the values of those keys that have none yet.
@@ -43,7 +43,7 @@ public func ?= (left: any MutablePreferencesType, right: [(PreferenceKey, Prefer
 ///   - left: The preferences that are changed.
 ///   - right: The values by their keys.
 public func ?= (left: any MutablePreferencesType, right: PreferencesDictionary) {
-  left ?= Array(right.map { ($0.key, $0.value) })
+  left.set(dictionary: right.filter { !left.hasObject(forKey: $0.key) })
 }
 
 /// Removes a key with its value.

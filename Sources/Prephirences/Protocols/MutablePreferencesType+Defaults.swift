@@ -66,6 +66,6 @@ extension MutablePreferencesType {
   ///   - objects: The values.
   ///   - keys: Their keys; what is left over of the longer of the two is ignored.
   public func set(objects: [PreferenceObject], forKeys keys: [PreferenceKey]) {
-    for (key, value) in zip(keys, objects) { self[key] = value }
+    set(dictionary: PreferencesDictionary(zip(keys, objects)) { _, last in last })
   }
 }
