@@ -66,6 +66,21 @@ struct EnvironmentAndArgumentTests {
     #expect(ArgumentPreferences(["--verbose", "--"], flags: ["verbose"]).bool(forKey: "verbose"))
   }
 
+  @Test func keysAreNamesOfOptions() {
+    let preferences = ArgumentPreferences(
+      [
+        "--log-level", "debug", "--dry-run", "FILE", "--base-url-path=/", "--exact", "1", "--quiet",
+        "x",
+      ],
+      flags: ["dryRun", "--quiet"])
+    #expect(
+      preferences["logLevel"] as? String == "debug" && preferences.logLevel as? String == "debug")
+    #expect(preferences["log.level"] as? String == "debug" && preferences["loglevel"] == nil)
+    #expect(preferences["baseURLPath"] as? String == "/" && preferences["exact"] as? String == "1")
+    #expect(preferences.bool(forKey: "dryRun") && preferences.bool(forKey: "quiet"))
+    #expect(preferences.operands == ["FILE", "x"] && preferences[""] == nil)
+  }
+
   @Test func arguments() {
     let preferences = ArgumentPreferences([
       "file", "--verbose", "-port", "8080", "--name=a=b", "--empty=", "-offset", "-5", "-x", "-y",

@@ -12,6 +12,9 @@
 /// A value may begin with a dash only if it is a number, as in `-offset -5`; any other is written
 /// `--key=-value`. Of several values of one key, the last counts.
 ///
+/// An option is found by its name, and by a key in the spelling of Swift: `--log-level` by `logLevel` and
+/// `log.level`.
+///
 /// What an argument is follows from those around it, so a program that takes operands lists its flags:
 /// only then is `--verbose FILE` a flag and an operand. A flag can still be given a value, as in
 /// `--verbose=no`.
@@ -36,7 +39,7 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
 
   /// Reads the arguments of the process.
   ///
-  /// - Parameter flags: The keys that have no value in the next argument.
+  /// - Parameter flags: The keys or names that have no value in the next argument.
   public init(flags: Set<PreferenceKey> = []) {
     self.init(Array(CommandLine.arguments.dropFirst()), flags: flags)
   }
@@ -45,8 +48,9 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
   ///
   /// - Parameters:
   ///   - arguments: The arguments, without the name of the program.
-  ///   - flags: The keys that have no value in the next argument.
+  ///   - flags: The keys or names that have no value in the next argument.
   public init(_ arguments: [String], flags: Set<PreferenceKey> = []) {
+    let flags = Set(flags.flatMap { [Self.name(of: $0), String($0.drop { $0 == "-" })] })
     var remaining = arguments[...]
     while let argument = remaining.popFirst() {
       if argument == "--" {
@@ -84,9 +88,14 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
     argument.hasPrefix("-") && argument != "-" && argument != "--" && Double(argument) == nil
   }
 
+  /// The name of the option of a key.
+  private static func name(of key: PreferenceKey) -> String {
+    KeyWords.of(String(key.drop { $0 == "-" })).joined(separator: "-").lowercased()
+  }
+
   /// Returns the text of an option, or `true` if it has none.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    switch values[key] {
+    switch values[key] ?? values[Self.name(of: key)] {
     case .text(let text): text
     case .flag: true
     case nil: nil

@@ -64,27 +64,7 @@ public struct EnvironmentPreferences: PreferencesAdapter, Sendable {
     return Array(Set(keys))
   }
 
-  /// The words of a key in upper case, with `_` between them.
   private static func name(of key: PreferenceKey) -> String {
-    let characters = Array(key)
-    var name = ""
-    for (index, character) in characters.enumerated() {
-      guard character.isLetter || character.isNumber else {
-        name += "_"
-        continue
-      }
-      if index > 0, beginsWord(at: index, in: characters) { name += "_" }
-      name += character.uppercased()
-    }
-    return name
-  }
-
-  /// Whether a capital follows a small letter or a digit, or is the last of several in front of a
-  /// small letter.
-  private static func beginsWord(at index: Int, in characters: [Character]) -> Bool {
-    guard characters[index].isUppercase else { return false }
-    let last = characters[index - 1]
-    if last.isLowercase || last.isNumber { return true }
-    return last.isUppercase && index + 1 < characters.count && characters[index + 1].isLowercase
+    KeyWords.of(key).joined(separator: "_").uppercased()
   }
 }
