@@ -3,8 +3,8 @@
 enum KeyWords {
   /// Returns the words.
   ///
-  /// - Parameter key: The key. A capital begins a word behind a small letter or a digit, and in front of
-  ///   a small letter; what is no letter and no digit stands between two words, which may be empty.
+  /// A capital begins a word behind a small letter or a digit, and in front of a small letter; what is no
+  /// letter and no digit stands between two words, which may be empty.
   static func of(_ key: PreferenceKey) -> [String] {
     let characters = Array(key)
     var words = [""]
