@@ -42,6 +42,8 @@ enum StoredFailure {
     case wrapper
   }
 
+  /// What an error may call a key.
+  ///
   /// A case of an enumeration is written in the program. Other keys, such as those of a dictionary,
   /// belong to the value, and may be as secret as the rest.
   private static func name(of key: any CodingKey) -> Name {
