@@ -39,7 +39,7 @@ def typecheck(
 def make_module(name: str, folder: Path, *sources: Path, options: tuple[str, ...] = ()) -> None:
   """Makes a module that others can import, but not run."""
   outcome = run(
-    "swiftc", "-emit-module", "-module-name", name, "-emit-module-path",
+    "swiftc", "-emit-module", "-parse-as-library", "-module-name", name, "-emit-module-path",
     folder / f"{name}.swiftmodule", "-swift-version", "6", "-I", MODULES, *options, *sources,
     folder=folder)
   assert outcome.returncode == 0, outcome.stderr

@@ -65,9 +65,9 @@ def source(block: Block) -> str:
 
   A later block may use the names of an earlier one, and give them another meaning: it is nested.
   """
-  if block.is_program:
-    return block.text
   parts = [other.text for other in block.earlier if other.is_source and not other.is_program]
+  if block.is_program or not parts:
+    return block.text
   text = "".join(IMPORT.findall("".join([*parts, block.text])))
   for number, part in enumerate([*parts, block.text]):
     text += ("do {\n" if number else "") + IMPORT.sub("", part)

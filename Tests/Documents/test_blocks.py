@@ -10,7 +10,8 @@ import pytest
 from compiling import MODULES, dumped, make_module, typecheck
 from documents import ROOT, blocks, manifest, source
 
-DOCUMENTS = [ROOT / "README.md"]
+PAGES = ROOT / "Sources/Keychain/Documentation.docc"
+DOCUMENTS = [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]
 ALL = [block for document in DOCUMENTS for block in blocks(document)]
 
 
