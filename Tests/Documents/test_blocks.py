@@ -62,10 +62,10 @@ def test_a_block_of_a_manifest_names_what_there_is(block, own, tmp_path):
   (client / "Package.swift").write_text(manifest(block))
   read = dumped(client)
   products = {product["name"] for product in own["products"]}
-  named = [
+  uses = [
     dependency["product"] for target in read["targets"] for dependency in target["dependencies"]
     if "product" in dependency]
-  ours = {product[0] for product in named if product[1] == "prephirences"}
+  ours = {product[0] for product in uses if product[1] == "prephirences"}
   assert ours <= products
   traits = {
     trait["name"] for dependency in read["dependencies"]
