@@ -8,8 +8,8 @@ let package = Package(
     .library(
       name: "Keychain",
       targets: [
-        "Keychain", "KeychainSecretService", "KeychainVault", "KeychainCredentials",
-        "KeychainSecrets", "Prephirences",
+        "Keychain", "KeychainSecretService", "KeychainTerminal", "KeychainVault",
+        "KeychainCredentials", "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .library(
@@ -41,6 +41,7 @@ let package = Package(
     .systemLibrary(name: "CLibsecret"),
     .target(name: "CKernelKeys"),
     .target(name: "CCommandLine"),
+    .target(name: "CTerminal"),
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(
@@ -54,6 +55,12 @@ let package = Package(
     .target(
       name: "KeychainSecretService",
       dependencies: ["CLibsecret", "KeychainCredentials", "KeychainSecrets"]),
+    .target(
+      name: "KeychainTerminal",
+      dependencies: [
+        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ]),
     .target(name: "Prephirences"),
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(
@@ -75,15 +82,14 @@ let package = Package(
     .target(
       name: "Keychain",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "Prephirences",
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
+        "KeychainVault", "Prephirences",
       ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
         "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets",
-        "KeychainVault",
+        "KeychainSecrets", "KeychainTerminal", "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -189,6 +195,9 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
     .testTarget(
+      name: "KeychainTerminalTests",
+      dependencies: ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
+    .testTarget(
       name: "KeychainCommandsTests",
       dependencies: [
         "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
@@ -200,7 +209,7 @@ let package = Package(
 )
 
 let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
-let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys"]
+let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 

@@ -4,7 +4,7 @@ public import Prephirences
 internal import Synchronization
 
 // The preference protocols. A failure is told by `lastError` and `lastStatus`, and reads as `nil`;
-// nothing is ever written because of it.
+// nothing is ever written because of it. Each method says so first, and names the one that throws.
 extension KeychainPreferences {
   /// The failure of the last call that does not throw, on any thread; `nil` if it succeeded.
   ///
@@ -18,34 +18,63 @@ extension KeychainPreferences {
   /// It is `errSecItemNotFound` if the key has no value.
   public var lastStatus: OSStatus? { state.withLock(\.lastStatus) }
 
-  /// Returns the value of a key, of the type that was stored.
+  /// Returns the value of a key, and `nil` for a failure; ``value(for:)-(String)`` throws it.
+  ///
+  /// The value is of the type that was stored. ``lastError`` tells a failure.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value, or `nil` if there is none or it cannot be read.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     recordingRead { () throws(KeychainError) in try value(for: key) }
   }
 
-  /// Returns the text of a key, whatever was stored.
+  /// Returns the text of a key, and `nil` for a failure; ``string(for:)-(String)`` throws it.
+  ///
+  /// It is text whatever was stored. ``lastError`` tells a failure.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The text, or `nil` if there is none or it cannot be read.
   public func string(forKey key: PreferenceKey) -> String? {
     recordingRead { () throws(KeychainError) in try string(for: key) }
   }
 
-  /// Returns the bytes of a key, whatever was stored.
+  /// Returns the bytes of a key, and `nil` for a failure; ``data(for:)-(String)`` throws it.
+  ///
+  /// ``lastError`` tells a failure.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
   public func data(forKey key: PreferenceKey) -> Data? {
     recordingRead { () throws(KeychainError) in try data(for: key) }
   }
 
-  /// Returns whether a key has a value, without reading the secret.
+  /// Returns whether a key has a value, and `false` for a failure; ``contains(_:)-(String)`` throws it.
+  ///
+  /// The secret is not read. ``lastError`` tells a failure.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: `true` if there is a value.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
     recordingRead { () throws(KeychainError) in try credential(for: key) } != nil
   }
 
-  /// Returns the keys that can be read now; ``lastError`` says whether there may be more.
+  /// Returns the keys that can be read now, and leaves out the others; ``allKeys()-()`` throws instead.
+  ///
+  /// ``lastError`` says whether there may be more.
+  ///
+  /// - Returns: The keys.
   public func keys() -> [String] {
     let found = recording { () throws(KeychainError) in try search() }
     if let incomplete = found?.incomplete { record(incomplete) }
     return found?.keys ?? []
   }
 
-  /// Returns the values that can be read now; ``lastError`` says whether there may be more.
+  /// Returns the values that can be read now, and leaves out the others.
+  ///
+  /// ``lastError`` says whether there may be more; ``allKeys()-()`` and ``value(for:)-(String)`` throw
+  /// instead.
+  ///
+  /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {
     let found = recording { () throws(KeychainError) in try search() }
     var failure = found?.incomplete
@@ -61,22 +90,38 @@ extension KeychainPreferences {
     return values
   }
 
-  /// Sets the value of a key; `nil` removes.
+  /// Sets the value of a key, and says nothing of a failure; ``set(_:for:)-(Any?,String)`` throws it.
+  ///
+  /// After a failure, such as a locked vault, the old value is still there; ``lastError`` tells it. So it
+  /// is with the subscripts and the setters of numbers, truth values and URLs, which call this.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` removes.
+  ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     recording { () throws(KeychainError) in try set(value, for: key) }
   }
 
-  /// Removes a key with its value.
+  /// Removes a key, and says nothing of a failure; ``removeValue(for:)-(String)`` throws it.
+  ///
+  /// After a failure the value is still there; ``lastError`` tells it.
+  ///
+  /// - Parameter key: The key.
   public func removeObject(forKey key: PreferenceKey) {
     recordingRead { () throws(KeychainError) in try removeValue(for: key) ? true : nil }
   }
 
-  /// Removes all keys of this service (or server) and access group.
+  /// Removes all keys, and says nothing of a failure; ``removeAll()-()`` throws it.
+  ///
+  /// They are those of this service (or server) and access group. After a failure some or all are still
+  /// there; ``lastError`` tells it.
   public func clearAll() {
     recording { () throws(KeychainError) in try removeAll() }
   }
 
-  /// The text of a key; setting `nil` removes.
+  /// The text of a key; a failure reads as `nil`, and nothing is said of one that sets.
+  ///
+  /// ``string(for:)-(String)`` and ``set(_:for:)-(Any?,String)`` throw. Setting `nil` removes.
   ///
   /// - Parameter key: The key.
   public subscript(string key: PreferenceKey) -> String? {
@@ -84,7 +129,9 @@ extension KeychainPreferences {
     set { set(newValue as PreferenceObject?, forKey: key) }
   }
 
-  /// The bytes of a key; setting `nil` removes.
+  /// The bytes of a key; a failure reads as `nil`, and nothing is said of one that sets.
+  ///
+  /// ``data(for:)-(String)`` and ``set(_:for:)-(Any?,String)`` throw. Setting `nil` removes.
   ///
   /// - Parameter key: The key.
   public subscript(data key: PreferenceKey) -> Data? {
@@ -92,7 +139,9 @@ extension KeychainPreferences {
     set { set(newValue as PreferenceObject?, forKey: key) }
   }
 
-  /// What is known about the value of a key.
+  /// What is known about the value of a key, and `nil` for a failure.
+  ///
+  /// ``credential(for:)-(String)`` throws instead.
   ///
   /// - Parameter key: The key.
   public subscript(attribute key: PreferenceKey) -> Credential? {

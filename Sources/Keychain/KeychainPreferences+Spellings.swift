@@ -8,7 +8,7 @@ extension KeychainPreferences {
     set { accessibility = newValue }
   }
 
-  /// Returns the text of a key; another spelling of ``string(forKey:)``.
+  /// Returns the text of a key, and `nil` for a failure; another spelling of ``string(forKey:)``.
   ///
   /// - Parameter key: The key.
   /// - Returns: The text, or `nil`.

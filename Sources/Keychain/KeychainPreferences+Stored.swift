@@ -10,7 +10,8 @@ extension KeychainPreferences {
     guard !item.credential.isExpired() else {
       throw KeychainError(.expired, "the credential \(identity) has expired")
     }
-    return StoredValue(contentType: contentType, secret: SharedSecret(item.takeSecret()))
+    return StoredValue(
+      identity: identity, contentType: contentType, secret: SharedSecret(item.takeSecret()))
   }
 
   /// Writes a value, and keeps what a person or another program noted about its credential.

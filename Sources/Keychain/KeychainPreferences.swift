@@ -26,6 +26,9 @@ internal import Synchronization
 /// pool. The methods and subscripts of ``MutablePreferencesType`` (`string(forKey:)`,
 /// `keychain["api"]` …) answer `nil` for a failure, and ``lastError`` tells it.
 ///
+/// Nobody is asked for a passphrase, and nothing is printed, unless the initialiser is given an
+/// ``Interaction``, such as `.terminal`, and a closure for notices.
+///
 /// A new value keeps the label, the comment and the attributes that its credential has; the expiry
 /// is removed, as it was that of the old value. Reading an expired credential fails with
 /// ``KeychainError/Code/expired``.

@@ -77,12 +77,19 @@ extension Decimal: StoredScalar {
 }
 
 extension Date: StoredScalar {
-  /// The seconds since 2001-01-01 00:00:00 UTC, which is exact: a calendar date would be rounded.
-  var storedText: String { timeIntervalSinceReferenceDate.storedText }
+  /// The date in ISO 8601; what that cannot say, in seconds since 2001-01-01 00:00:00 UTC.
+  var storedText: String {
+    StoredDate.text(of: self) ?? timeIntervalSinceReferenceDate.storedText
+  }
 
   init?(storedText: String) {
-    guard let seconds = Double(storedText: storedText) else { return nil }
-    self.init(timeIntervalSinceReferenceDate: seconds)
+    if let date = StoredDate.date(of: storedText) {
+      self = date
+    } else if let seconds = Double(storedText: storedText) {
+      self.init(timeIntervalSinceReferenceDate: seconds)
+    } else {
+      return nil
+    }
   }
 }
 

@@ -28,13 +28,13 @@ extension StoredValue {
     } else if let value = try? value() as? Value {
       return value
     }
-    return try StoredJSON.decode(type, from: data)
+    return try StoredJSON.decode(type, from: self)
   }
 
   private func scalar(of type: String?) throws(KeychainError) -> Any? {
     guard let type, let scalarType = StoredScalars.byName[type] else { return nil }
     guard let scalar = text.flatMap({ scalarType.init(storedText: $0) }) else {
-      throw .undecodable("the stored value cannot be read as the type \(type)")
+      throw unreadable(as: type)
     }
     return scalar
   }
@@ -42,11 +42,22 @@ extension StoredValue {
   private func json(of type: String?) throws(KeychainError) -> Any {
     switch type {
     case StoredNode.arrayName, StoredNode.dictionaryName:
-      return try StoredJSON.decode(StoredNode.self, from: data).value
+      return try StoredJSON.decode(StoredNode.self, from: self).value
     case let name?:
       guard let type = TypeName.decodableType(named: name) else { return data }
-      return try StoredJSON.decode(type, from: data)
+      return try StoredJSON.decode(type, from: self)
     case nil: return data
     }
+  }
+
+  /// The failure to read the value as a type.
+  ///
+  /// - Parameters:
+  ///   - type: The name of the type.
+  ///   - reason: What is wrong, without anything of the value; `nil` if there is no more to say.
+  /// - Returns: The error.
+  func unreadable(as type: String, because reason: String? = nil) -> KeychainError {
+    let message = "\(subject) cannot be read as the type \(type)"
+    return .undecodable(reason.map { "\(message): \($0)" } ?? message)
   }
 }

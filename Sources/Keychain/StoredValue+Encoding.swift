@@ -57,6 +57,14 @@ enum StoredJSON {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      if let text = StoredDate.text(of: date) {
+        try container.encode(text)
+      } else {
+        try container.encode(date.timeIntervalSinceReferenceDate)
+      }
+    }
     return encoder
   }()
 
@@ -64,6 +72,17 @@ enum StoredJSON {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+    decoder.dateDecodingStrategy = .custom { decoder in
+      let container = try decoder.singleValueContainer()
+      // A number is the seconds since 2001, as Foundation writes dates unless it is given a format.
+      if let seconds = try? container.decode(Double.self) {
+        return Date(timeIntervalSinceReferenceDate: seconds)
+      }
+      guard let date = StoredDate.date(of: try container.decode(String.self)) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "no date")
+      }
+      return date
+    }
     return decoder
   }()
 
@@ -78,12 +97,12 @@ enum StoredJSON {
 
   /// Errors of the decoder are not passed on, as they quote values.
   static func decode<Value: Decodable>(
-    _ type: Value.Type, from data: Data
+    _ type: Value.Type, from stored: StoredValue
   ) throws(KeychainError) -> Value {
     do {
-      return try decoder.decode(type, from: data)
+      return try decoder.decode(type, from: stored.data)
     } catch {
-      throw .undecodable("the stored value cannot be read as the type \(type)")
+      throw stored.unreadable(as: "\(type)", because: StoredFailure.description(of: error))
     }
   }
 }

@@ -13,16 +13,25 @@ internal import KeychainSecrets
 /// | array, dictionary | `application/json; type=Array` or `Dictionary` | JSON, see `StoredNode` |
 /// | any other `Codable` | `application/json; type=` and its mangled name | JSON |
 ///
+/// Dates are in ISO 8601, see `StoredDate`; the seconds since 2001 are read, too.
+///
 /// An item without a content type is from another program: it is text if it is valid UTF-8, and
 /// data otherwise.
 struct StoredValue: Sendable {
+  /// What names the value in errors; `nil` before it is stored.
+  let identity: CredentialIdentity?
+
   let contentType: String?
   let secret: SharedSecret
 
-  init(contentType: String?, secret: SharedSecret) {
+  init(identity: CredentialIdentity? = nil, contentType: String?, secret: SharedSecret) {
+    self.identity = identity
     self.contentType = contentType
     self.secret = secret
   }
+
+  /// How errors name the value.
+  var subject: String { identity.map { "the value of \($0)" } ?? "the stored value" }
 
   /// The bytes, outside guarded memory.
   var data: Data { secret.bytes.withBytes { Data($0.array) } }
@@ -31,7 +40,7 @@ struct StoredValue: Sendable {
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if they are not UTF-8.
   func string() throws(KeychainError) -> String {
-    guard let text else { throw .undecodable("the value is not UTF-8 text") }
+    guard let text else { throw .undecodable("\(subject) is not UTF-8 text") }
     return text
   }
 
@@ -41,7 +50,10 @@ struct StoredValue: Sendable {
 }
 
 extension KeychainError {
-  static func undecodable(_ message: String) -> Self { Self(.undecodable, message) }
+  static func undecodable(_ message: String) -> Self {
+    Self(
+      .undecodable, message, recovery: "read it as the type that was stored, or store it again")
+  }
 
   static func unstorable(_ type: Any.Type) -> Self {
     Self(

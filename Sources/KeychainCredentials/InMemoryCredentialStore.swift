@@ -4,45 +4,50 @@ internal import Synchronization
 
 /// A store that forgets everything with the process: for tests and for credentials of one run.
 ///
-/// It is never locked, and secrets lie in guarded memory. It offers every accessibility but
+/// Secrets lie in guarded memory. It offers every accessibility but
 /// ``Accessibility/whenPasscodeSetThisDeviceOnly``, as it has no passphrase.
+///
+/// A test can ``lock(all:)``, ``unlock()`` and ``removeAll()`` it, and have calls ``fail(_:with:times:)``:
+///
+/// ```swift
+/// let store = InMemoryCredentialStore()
+/// let keychain = KeychainPreferences(service: "com.example.deploy", store: store)
+/// store.lock()   // reading and writing throw .locked from now on, as with a locked vault
+/// store.fail(.writing, with: KeychainError(.inputOutput, "the disk is full"), times: 1)
+/// ```
 public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver {
-  private final class Item: Sendable {
-    let credential: Credential
-    let secret: SharedSecret
-
-    init(_ credential: Credential, _ secret: SharedSecret) {
-      self.credential = credential
-      self.secret = secret
-    }
-  }
-
-  private struct State {
-    var items: [CredentialIdentity: Item] = [:]
-    var counter: UInt64 = 0
-  }
-
-  private let state = Mutex(State())
-  private let observers = CredentialObservers()
+  let state = Mutex(State())
+  let observers = CredentialObservers()
 
   /// Makes an empty store.
   public init() {}
 
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    guard let item = state.withLock({ $0.items[identity] }) else { return nil }
+    let found = try state.withLock { state throws(KeychainError) in
+      try state.readableItem(identity)
+    }
+    guard let item = found else { return nil }
     return StoredSecret(credential: item.credential, secret: try item.secret.copy())
   }
 
   /// Returns a credential; see the protocol.
-  public func credential(for identity: CredentialIdentity) -> Credential? {
-    state.withLock { $0.items[identity]?.credential }
+  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    try state.withLock { state throws(KeychainError) in
+      try state.readableItem(identity)?.credential
+    }
   }
 
   /// Searches; see the protocol.
-  public func search(_ query: CredentialQuery) -> CredentialSearchResult {
-    let credentials = state.withLock { $0.items.values.map(\.credential) }
-    return CredentialSearchResult(credentials: credentials.filter(query.matches))
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    let (credentials, readable) = try state.withLock { state throws(KeychainError) in
+      try state.failIfTold(.reading)
+      return (state.items.values.map(\.credential), state.readable)
+    }
+    let matching = credentials.filter(query.matches)
+    let found = matching.filter { $0.accessibility.requires <= readable }
+    return CredentialSearchResult(
+      credentials: found, lockedCount: matching.count - found.count)
   }
 
   /// Stores a credential; see the protocol.
@@ -95,7 +100,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     let renamed = try state.withLock { state throws(KeychainError) -> Credential in
-      guard let old = state.items[identity] else { throw .notFound(identity) }
+      guard let old = try state.writableItem(identity) else { throw .notFound(identity) }
       try old.credential.checkVersion(expectedVersion)
       guard identity != newIdentity else { return old.credential }
       guard state.items[newIdentity] == nil else { throw .alreadyExists(newIdentity) }
@@ -116,7 +121,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
     let removed = try state.withLock { state throws(KeychainError) in
-      try state.items[identity]?.credential.checkVersion(expectedVersion)
+      try state.writableItem(identity)?.credential.checkVersion(expectedVersion)
       return state.items.removeValue(forKey: identity) != nil
     }
     if removed { observers.notify(CredentialChange(identity, .removed)) }
@@ -136,12 +141,13 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
   ) throws(KeychainError) -> Credential {
     let (stored, isNew) = try state.withLock { state throws(KeychainError) in
-      let old = state.items[identity]
+      let old = try state.writableItem(identity)
       var (credential, secret) = try body(old)
       guard credential.accessibility != .whenPasscodeSetThisDeviceOnly else {
         throw KeychainError(
           .refused, "a store in memory has no passphrase, which \(credential.accessibility) needs")
       }
+      try state.checkReadable(credential)
       state.counter += 1
       credential.stamp(
         version: state.counter, created: old?.credential.created, keepsDates: keepsDates)

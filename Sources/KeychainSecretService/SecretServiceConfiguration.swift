@@ -5,6 +5,8 @@ extension SecretServiceStore {
     public var collection: Collection
 
     /// Whether the provider may ask the person at the desktop.
+    ///
+    /// Where `KEYCHAIN_NO_PROMPT` is set to anything, it may not, whatever this says.
     public var interaction: Interaction
 
     /// How long a call may take, people's answers excluded; one about more than a thousand items may take
@@ -36,7 +38,7 @@ extension SecretServiceStore {
 
     /// Whether somebody can be asked: a dialog on a desktop helps nobody who came over the network.
     var canPrompt: Bool {
-      interaction == .allowed && isEmpty("SSH_TTY")
+      interaction == .allowed && isEmpty("KEYCHAIN_NO_PROMPT") && isEmpty("SSH_TTY")
         && !(isEmpty("DISPLAY") && isEmpty("WAYLAND_DISPLAY"))
     }
 

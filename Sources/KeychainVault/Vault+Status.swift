@@ -78,9 +78,7 @@ extension Vault {
     return unlocker.sources.ambient.map(\.name)
   }
 
-  private var mayAsk: Bool {
-    if case .allowed = configuration.interaction { true } else { false }
-  }
+  private var mayAsk: Bool { configuration.ask != nil }
 
   private static func failure(
     _ opened: VaultFile.Opened, _ head: VaultHead, _ found: SeenState?

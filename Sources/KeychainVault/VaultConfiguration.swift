@@ -19,6 +19,8 @@ extension Vault {
     public var unlock: UnlockSource?
 
     /// Whether and how a person may be asked for the passphrase.
+    ///
+    /// Where `KEYCHAIN_NO_PROMPT` is set to anything, nobody is asked, whatever this says.
     public var interaction: Interaction
 
     /// Is told what a person should know, such as that a new vault was made and what protects it.
@@ -71,6 +73,13 @@ extension Vault {
       self.interaction = interaction
       self.notice = notice
       self.idleTime = idleTime
+    }
+
+    /// Asks a person; `nil` if nobody may be asked.
+    var ask: (@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)? {
+      guard environment.value("KEYCHAIN_NO_PROMPT") == nil, case .allowed(let ask) = interaction
+      else { return nil }
+      return ask
     }
   }
 }

@@ -5,7 +5,7 @@ public import Keychain
 public func usePreferences(_ keychain: KeychainPreferences) -> Int {
   keychain.accessGroup = "shared"
   keychain["count"] = 42
-  keychain.greeting = "hello"
+  keychain["greeting"] = "hello"
   keychain.accessibility = .AccessibleAfterFirstUnlock
   keychain.set(true, forKey: "flag")
   let preferences: any MutablePreferencesType = keychain

@@ -15,7 +15,7 @@ struct CredentialWriterTests {
   @Test func newSecretKeepsWhatIsKnown() throws {
     try write(CredentialUpdate(accessibility: .always, label: .set("L"), attributes: [("k", "v")]))
     try write(CredentialUpdate(comment: .set("C")))
-    let credential = try #require(store.credential(for: identity))
+    let credential = try #require(try store.credential(for: identity))
     #expect(credential.accessibility == .always)
     #expect(credential.label == "L" && credential.comment == "C")
     #expect(credential.attributes["k"] == "v")
@@ -24,14 +24,14 @@ struct CredentialWriterTests {
   @Test func expiryAndContentTypeGoWithTheOldSecret() throws {
     try write(CredentialUpdate(contentType: .set("text/plain"), expires: .set(.distantPast)))
     try write(CredentialUpdate())
-    let credential = try #require(store.credential(for: identity))
+    let credential = try #require(try store.credential(for: identity))
     #expect(credential.expires == nil && credential.contentType == nil)
   }
 
   @Test func conditionsAreKept() throws {
     try write(CredentialUpdate(), condition: .mustBeNew)
     #expect(throws: KeychainError.self) { try write(CredentialUpdate(), condition: .mustBeNew) }
-    let version = try #require(store.credential(for: identity)).version
+    let version = try #require(try store.credential(for: identity)).version
     try write(CredentialUpdate(), condition: .mustHave(version: version))
     #expect(throws: KeychainError.self) {
       try write(CredentialUpdate(), condition: .mustHave(version: version))
@@ -62,7 +62,7 @@ struct CredentialWriterTests {
       }
       try await group.waitForAll()
     }
-    #expect(store.credential(for: identity)?.attributes.count == 50)
+    #expect(try store.credential(for: identity)?.attributes.count == 50)
   }
 
   private func write(

@@ -14,6 +14,6 @@ struct InMemoryCredentialStoreTests {
     let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
     let first = InMemoryCredentialStore()
     try first.store(Credential(identity), secret: .init(copying: "s"))
-    #expect(InMemoryCredentialStore().credential(for: identity) == nil)
+    #expect(try InMemoryCredentialStore().credential(for: identity) == nil)
   }
 }

@@ -70,12 +70,12 @@ final class ScriptedStore: CredentialReceiver {
 
   func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try begin(.read)
-    return content.credential(for: identity).map(attributed)
+    return try content.credential(for: identity).map(attributed)
   }
 
   func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     try begin(.search)
-    var result = content.search(query)
+    var result = try content.search(query)
     result.credentials = result.credentials.map(attributed)
     return result
   }

@@ -27,11 +27,11 @@ final class FailingStore: CredentialStore {
 
   func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
     try check()
-    return content.credential(for: identity)
+    return try content.credential(for: identity)
   }
 
   func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    var result = content.search(query)
+    var result = try content.search(query)
     if state.withLock(\.failure)?.code == .locked {
       result.lockedCount = result.credentials.count
       result.credentials = []

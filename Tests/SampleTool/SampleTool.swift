@@ -22,8 +22,16 @@ struct WhoAmI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whoami", abstract: "Say how long the token is")
 
+  @Flag(help: "Ask on the terminal, and say what happens") var ask = false
+  @Option(help: "The token to store first") var store: String?
+
   func run() throws {
-    let keychain = KeychainPreferences(service: SampleTool.service)
+    let keychain =
+      ask
+      ? KeychainPreferences(
+        service: SampleTool.service, interaction: .terminal, notice: Notice.writeToStandardError)
+      : KeychainPreferences(service: SampleTool.service)
+    if let store { try keychain.set(store, for: "api") }
     print(try keychain.string(for: "api").map { "\($0.count) characters" } ?? "nobody")
   }
 }

@@ -120,11 +120,15 @@ extension AutomaticStore {
     ///   - choice: The store that is used for every service; `nil` to choose for each.
     ///   - vault: How the vault is opened.
     ///   - secretService: How the desktop keyring is used.
+    ///   - interaction: Whether and how a person may be asked: for the passphrase of the vault by this
+    ///     closure, and by the desktop keyring in its dialogs. `nil` leaves it to `vault` and
+    ///     `secretService`, which deny it unless they say otherwise.
     ///   - notice: Is told what a person should know; the vault's own closure if `nil`.
     public init(
       choice: StoreChoice? = nil,
       vault: Vault.Configuration = Vault.Configuration(),
       secretService: SecretServiceStore.Configuration = SecretServiceStore.Configuration(),
+      interaction: Interaction? = nil,
       notice: (@Sendable (Notice) -> Void)? = nil
     ) {
       self.choice = choice
@@ -132,6 +136,13 @@ extension AutomaticStore {
       self.secretService = secretService
       self.notice = notice ?? vault.notice
       if self.vault.notice == nil { self.vault.notice = notice }
+      guard let interaction else { return }
+      self.vault.interaction = interaction
+      if case .allowed = interaction {
+        self.secretService.interaction = .allowed
+      } else {
+        self.secretService.interaction = .denied
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainTerminal
 internal import KeychainVault
 
 /// Makes a recovery code.

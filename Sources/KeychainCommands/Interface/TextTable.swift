@@ -1,3 +1,5 @@
+internal import KeychainCredentials
+
 /// Rows of words, laid out in columns for a terminal or as lines for a program.
 struct TextTable {
   let header: [String]

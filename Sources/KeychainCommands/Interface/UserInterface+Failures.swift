@@ -62,9 +62,6 @@ extension KeychainError {
     .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
     recovery: "add --yes if you are sure")
 
-  static let answersKeepDiffering = KeychainError(
-    .cancelled, "the two answers differed three times; nothing was changed")
-
   static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
 
   static let needsAsyncRoot = KeychainError(
@@ -217,19 +214,6 @@ extension KeychainError {
 
   static func unencodable() -> Self {
     Self(.internalFailure, "the answer could not be written as JSON")
-  }
-
-  init(_ end: TerminalSession.End) {
-    switch end {
-    case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
-    case .timedOut: self.init(.timedOut, "nobody answered the question in time")
-    case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
-    case .unusable(let code):
-      self.init(
-        .inputOutput, "the terminal cannot be used: \(Self.reason(code))",
-        underlying: .system(errno: code))
-    case .secrets(let error): self.init(error)
-    }
   }
 
   private static func reason(_ code: Int32) -> String {

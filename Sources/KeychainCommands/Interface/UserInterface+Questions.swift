@@ -1,3 +1,5 @@
+internal import KeychainCredentials
+internal import KeychainTerminal
 internal import KeychainVault
 
 extension UserInterface {
@@ -12,10 +14,7 @@ extension UserInterface {
 
   /// The question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
-    let isEither = request.takesRecoveryCode && request.kind != .recoveryCode
-    let what = isEither ? "\(request.kind) or recovery code" : "\(request.kind)"
-    let again = request.failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
-    return "\(again)\(hostName): \(what) of \(request.vaultPath.visible): "
+    request.question(from: hostName)
   }
 
   static func question(for subject: Subject) -> String {

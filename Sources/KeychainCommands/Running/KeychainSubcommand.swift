@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainTerminal
 
 /// A command that works with credentials or a vault.
 protocol KeychainSubcommand: ParsableCommand {

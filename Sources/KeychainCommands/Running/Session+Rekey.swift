@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainTerminal
 internal import KeychainVault
 
 extension Session {

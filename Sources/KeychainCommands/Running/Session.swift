@@ -3,6 +3,7 @@ internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
+internal import KeychainTerminal
 internal import KeychainVault
 
 /// What a running command works with: the stores, and the person who may be asked.

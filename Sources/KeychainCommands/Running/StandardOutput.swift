@@ -26,18 +26,3 @@ enum StandardOutput {
     guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
   }
 }
-
-/// Writes text to a descriptor; `false` leaves the reason in `errno`.
-@discardableResult
-func writeAll(_ text: String, to descriptor: Int32) -> Bool {
-  var rest = Array(text.utf8)[...]
-  while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count >= 0 {
-      rest = rest.dropFirst(count)
-    } else if errno != EINTR {
-      return false
-    }
-  }
-  return true
-}

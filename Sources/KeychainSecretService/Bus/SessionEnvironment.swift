@@ -5,8 +5,8 @@ internal import Glibc
 /// A copy of the whole environment would put a passphrase that is in it into ordinary memory.
 enum SessionEnvironment {
   private static let names = [
-    "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "SSH_TTY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
-    "XDG_STATE_HOME",
+    "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "KEYCHAIN_NO_PROMPT", "SSH_TTY", "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
   /// Those of the process, by their names.

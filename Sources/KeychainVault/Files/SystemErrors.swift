@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
-internal import SystemPackage
+package import SystemPackage
 
 extension KeychainError {
   /// A failed system call on a file.
@@ -24,7 +24,7 @@ extension Errno {
   static var current: Errno { Errno(rawValue: errno) }
 
   /// The system's words for the error, without a capital.
-  var words: String {
+  package var words: String {
     let text = description
     return text.prefix(1).lowercased() + text.dropFirst()
   }

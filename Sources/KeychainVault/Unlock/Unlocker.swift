@@ -112,7 +112,7 @@ final class Unlocker: Sendable {
   }
 
   private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedRoot {
-    guard case .allowed(let ask) = configuration.interaction, let kind = kindToAskFor(head)
+    guard let ask = configuration.ask, let kind = kindToAskFor(head)
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
       let request = PassphraseRequest(

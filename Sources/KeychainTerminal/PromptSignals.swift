@@ -1,4 +1,4 @@
-internal import CCommandLine
+internal import CTerminal
 internal import Glibc
 
 /// Hears the signals that come while a question waits for its answer.
@@ -16,11 +16,11 @@ struct PromptSignals: ~Copyable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     pipe = (ends[0], ends[1])
-    ccommandline_terminal_listen(pipe.write)
+    cterminal_listen(pipe.write)
   }
 
   deinit {
-    ccommandline_terminal_listen(-1)
+    cterminal_listen(-1)
     while let number = next() {
       if number != SIGCONT { raise(number) }
     }

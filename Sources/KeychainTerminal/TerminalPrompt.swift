@@ -1,6 +1,6 @@
 internal import Glibc
-internal import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainCredentials
+package import KeychainSecrets
 internal import Synchronization
 
 /// Asks a person on the terminal.
@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// From the first question on, the terminal shows nothing that is typed, until ``close()``: who types
 /// on while a passphrase is being hashed, or the next question is late, would see it on the screen.
-final class TerminalPrompt: Sendable {
+package final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
   static let patience: Duration = .seconds(120)
 
@@ -22,7 +22,7 @@ final class TerminalPrompt: Sendable {
 
   /// Whether there is a terminal, and this process may read it: one in the background would be
   /// stopped if it tried.
-  static var isUsable: Bool {
+  package static var isUsable: Bool {
     do throws(TerminalSession.End) {
       return try Terminal().isInForeground()
     } catch {
@@ -32,18 +32,21 @@ final class TerminalPrompt: Sendable {
 
   private let session = Mutex<TerminalSession?>(nil)
 
+  /// Makes a prompt; the terminal is opened by the first question.
+  package init() {}
+
   /// Puts the terminal back, and drops what was typed and not read.
-  func close() {
+  package func close() {
     session.withLock { $0 = nil }
   }
 
   /// Asks for a secret.
-  func secret(_ question: String) throws(KeychainError) -> SecretBytes {
+  package func secret(_ question: String) throws(KeychainError) -> SecretBytes {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
 
   /// Asks for a secret, and again until both answers are equal.
-  func secretTwice(
+  package func secretTwice(
     _ question: String, again: String, mismatch: String
   ) throws(KeychainError) -> SecretBytes {
     let answer = try inSession { session throws(TerminalSession.End) -> SecretBytes? in
@@ -73,7 +76,7 @@ final class TerminalPrompt: Sendable {
   /// - Returns: `false` if it was not given back in three answers.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled``,
   ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/inputOutput``.
-  func isGivenBack(
+  package func isGivenBack(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
   ) throws(KeychainError) -> Bool {
@@ -105,7 +108,7 @@ final class TerminalPrompt: Sendable {
   }
 
   /// Asks to agree; only `y` and `yes` do.
-  func confirm(_ question: String) throws(KeychainError) -> Bool {
+  package func confirm(_ question: String) throws(KeychainError) -> Bool {
     let answer = try inSession { session throws(TerminalSession.End) in
       try session.answer(to: question, isShown: true)
     }

@@ -1,11 +1,11 @@
 extension String {
   /// The text with everything that a terminal would act on, or not show, as an escape.
-  var visible: String { escaping(\.visibleEscape) }
+  package var visible: String { escaping(\.visibleEscape) }
 
   /// The text with the same characters as escapes of JSON, which say exactly the same.
   ///
   /// It is for text that is JSON already, whose line breaks stay.
-  var visibleInJSON: String {
+  package var visibleInJSON: String {
     escaping { $0.isASCII && $0 != "\u{7F}" ? nil : $0.escapeInJSON }
   }
 

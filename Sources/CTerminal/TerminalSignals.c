@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CCommandLine.h"
+#include "CTerminal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -179,7 +179,7 @@ static sigset_t block_signals(void) {
 
 static void unblock_signals(sigset_t old) { pthread_sigmask(SIG_SETMASK, &old, NULL); }
 
-// MARK: - For the commands
+// MARK: - For whoever asks
 
 static void hide_from(const struct termios *usual, struct termios *hidden) {
   *hidden = *usual;
@@ -188,13 +188,13 @@ static void hide_from(const struct termios *usual, struct termios *hidden) {
   hidden->c_cc[VTIME] = 0;
 }
 
-int32_t ccommandline_terminal_begin(int32_t descriptor, int32_t output) {
+int32_t cterminal_begin(int32_t descriptor, int32_t output) {
   static atomic_flag is_registered = ATOMIC_FLAG_INIT;
   struct termios usual;
   if (tcgetattr(descriptor, &usual) != 0) return errno;
   if (atomic_exchange(&is_begun, true)) return EBUSY;
   // A host may end the process while a question waits.
-  if (!atomic_flag_test_and_set(&is_registered)) atexit(ccommandline_terminal_end);
+  if (!atomic_flag_test_and_set(&is_registered)) atexit(cterminal_end);
   sigset_t old = block_signals();
   terminal.descriptor = descriptor;
   terminal.output = output;
@@ -205,7 +205,7 @@ int32_t ccommandline_terminal_begin(int32_t descriptor, int32_t output) {
   return 0;
 }
 
-void ccommandline_terminal_end(void) {
+void cterminal_end(void) {
   if (!is_begun) return;
   sigset_t old = block_signals();
   put_back();
@@ -215,7 +215,7 @@ void ccommandline_terminal_end(void) {
   unblock_signals(old);
 }
 
-int32_t ccommandline_terminal_show_input(bool shows, bool drops) {
+int32_t cterminal_show_input(bool shows, bool drops) {
   bool changes = is_hidden == shows;
   // First, so that a signal from here on puts the terminal back.
   if (!shows) is_hidden = true;
@@ -226,17 +226,17 @@ int32_t ccommandline_terminal_show_input(bool shows, bool drops) {
   return 0;
 }
 
-void ccommandline_terminal_open_screen(void) {
+void cterminal_open_screen(void) {
   has_screen = true;
   write_sequence(screen_opening, sizeof screen_opening - 1);
 }
 
-void ccommandline_terminal_close_screen(void) {
+void cterminal_close_screen(void) {
   write_sequence(screen_closing, sizeof screen_closing - 1);
   has_screen = false;
 }
 
-void ccommandline_terminal_listen(int32_t descriptor) {
+void cterminal_listen(int32_t descriptor) {
   listener = descriptor;
   await_notes();
 }

@@ -1,10 +1,10 @@
-import CCommandLine
+import CTerminal
 import Foundation
 import Glibc
 import Synchronization
 import Testing
 
-@testable import KeychainCommands
+@testable import KeychainTerminal
 
 /// How many signals the host's own handler got.
 private let passedOn = Atomic<Int>(0)
@@ -28,7 +28,7 @@ struct TerminalSignalTests {
       }
       #expect(heard > 0)
       #expect(heard + passedOn.load(ordering: .sequentiallyConsistent) == count)
-      ccommandline_terminal_end()
+      cterminal_end()
     }
   }
 
@@ -36,13 +36,13 @@ struct TerminalSignalTests {
     await #expect(processExitsWith: .success) {
       try Self.begin()
       let own = Self.handler()
-      ccommandline_terminal_end()
+      cterminal_end()
       let host = Self.handler()
       try #require(own != host)
       Self.sendSignals()
       while !isDone.load(ordering: .sequentiallyConsistent) {
         try Self.begin()
-        ccommandline_terminal_end()
+        cterminal_end()
       }
       #expect(Self.handler() == host)
       #expect(passedOn.load(ordering: .sequentiallyConsistent) == count)
@@ -60,7 +60,7 @@ struct TerminalSignalTests {
       signal(SIGTERM) { _ in passedOn.add(1, ordering: .sequentiallyConsistent) }
       terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     }
-    try #require(ccommandline_terminal_begin(terminal, terminal) == 0)
+    try #require(cterminal_begin(terminal, terminal) == 0)
   }
 
   private nonisolated(unsafe) static var terminal: CInt = -1

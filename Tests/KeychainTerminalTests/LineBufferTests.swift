@@ -1,7 +1,7 @@
 import KeychainSecrets
 import Testing
 
-@testable import KeychainCommands
+@testable import KeychainTerminal
 
 @Suite("Typing a line")
 struct LineBufferTests {

@@ -1,8 +1,9 @@
-internal import CCommandLine
+internal import CTerminal
 internal import Glibc
+internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The terminal of a command that asks; it is put back when the object goes.
+/// The terminal of a program that asks; it is put back when the object goes.
 ///
 /// A signal that ends or stops the process puts it back, too.
 final class TerminalSession: Sendable {
@@ -20,15 +21,15 @@ final class TerminalSession: Sendable {
 
   /// Opens the terminal.
   ///
-  /// - Throws: ``End/unusable(errno:)``, also if another command of the process asks.
+  /// - Throws: ``End/unusable(errno:)``, also if somebody else in the process asks.
   init() throws(End) {
     let terminal = try Terminal()
-    let failure = ccommandline_terminal_begin(terminal.descriptor, terminal.input)
+    let failure = cterminal_begin(terminal.descriptor, terminal.input)
     guard failure == 0 else { throw .unusable(errno: failure) }
     self.terminal = terminal
   }
 
-  deinit { ccommandline_terminal_end() }
+  deinit { cterminal_end() }
 
   /// For reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
@@ -48,27 +49,28 @@ final class TerminalSession: Sendable {
   /// - Parameter dropsTyped: Whether what was typed before is dropped even if it was hidden already.
   /// - Throws: ``End/unusable(errno:)``.
   func hideInput(dropsTyped: Bool = false) throws(End) {
-    let failure = ccommandline_terminal_show_input(false, dropsTyped)
+    let failure = cterminal_show_input(false, dropsTyped)
     guard failure == 0 else { throw .unusable(errno: failure) }
   }
 
   /// Shows what is typed, and lets the terminal edit the line.
   func showInput() throws(End) {
-    let failure = ccommandline_terminal_show_input(true, false)
+    let failure = cterminal_show_input(true, false)
     guard failure == 0 else { throw .unusable(errno: failure) }
   }
 
   /// Changes to an empty screen beside the usual one, whose contents no scrolling brings back.
   func openScreen() {
-    if hasScreens { ccommandline_terminal_open_screen() }
+    if hasScreens { cterminal_open_screen() }
   }
 
   /// Empties that screen, and goes back to the usual one.
   func closeScreen() {
-    if hasScreens { ccommandline_terminal_close_screen() }
+    if hasScreens { cterminal_close_screen() }
   }
 
   private var hasScreens: Bool {
-    Session.environment("TERM").map { $0 != "dumb" } ?? false
+    guard let name = getenv("TERM").flatMap({ String(validatingCString: $0) }) else { return false }
+    return !name.isEmpty && name != "dumb"
   }
 }

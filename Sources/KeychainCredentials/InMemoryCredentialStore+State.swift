@@ -1,0 +1,76 @@
+internal import KeychainSecrets
+
+extension InMemoryCredentialStore {
+  final class Item: Sendable {
+    let credential: Credential
+    let secret: SharedSecret
+
+    init(_ credential: Credential, _ secret: SharedSecret) {
+      self.credential = credential
+      self.secret = secret
+    }
+  }
+
+  struct Failure {
+    let error: KeychainError
+
+    /// How many calls are still to fail; `nil` for all.
+    let count: Int?
+
+    /// What is left after one more call.
+    var next: Failure? {
+      guard let count else { return self }
+      return count > 1 ? Failure(error: error, count: count - 1) : nil
+    }
+  }
+
+  struct State {
+    var items: [CredentialIdentity: Item] = [:]
+    var counter: UInt64 = 0
+
+    /// What can be read: more while the store is unlocked.
+    var readable = Accessibility.UnlockRequirement.unlockedNow
+
+    /// What calls throw, by what they do.
+    var failures: [Operation: Failure] = [:]
+
+    /// The item of a call that reads.
+    mutating func readableItem(
+      _ identity: CredentialIdentity
+    ) throws(KeychainError) -> Item? {
+      try item(identity, for: .reading)
+    }
+
+    /// The item that a call replaces, changes or removes.
+    mutating func writableItem(
+      _ identity: CredentialIdentity
+    ) throws(KeychainError) -> Item? {
+      try item(identity, for: .writing)
+    }
+
+    /// Throws if a credential needs the store to be unlocked, and it is not.
+    func checkReadable(_ credential: Credential) throws(KeychainError) {
+      guard credential.accessibility.requires <= readable else {
+        throw KeychainError(
+          .locked, "the store in memory is locked for \(credential.identity)",
+          recovery: "unlock it")
+      }
+    }
+
+    /// Throws what a test wants to see.
+    mutating func failIfTold(_ operation: Operation) throws(KeychainError) {
+      guard let failure = failures[operation] else { return }
+      failures[operation] = failure.next
+      throw failure.error
+    }
+
+    private mutating func item(
+      _ identity: CredentialIdentity, for operation: Operation
+    ) throws(KeychainError) -> Item? {
+      try failIfTold(operation)
+      guard let item = items[identity] else { return nil }
+      try checkReadable(item.credential)
+      return item
+    }
+  }
+}

@@ -1,0 +1,15 @@
+internal import KeychainCredentials
+package import KeychainVault
+
+extension PassphraseRequest {
+  /// What a person reads who is asked.
+  ///
+  /// - Parameter name: The name of the program.
+  /// - Returns: The question, with what was wrong with the answer before.
+  package func question(from name: String) -> String {
+    let isEither = takesRecoveryCode && kind != .recoveryCode
+    let what = isEither ? "\(kind) or recovery code" : "\(kind)"
+    let again = failedAttempts > 0 ? "that \(what) is wrong; try again\n" : ""
+    return "\(again)\(name): \(what) of \(vaultPath.visible): "
+  }
+}

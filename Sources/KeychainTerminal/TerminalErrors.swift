@@ -1,0 +1,30 @@
+internal import KeychainCredentials
+internal import KeychainVault
+internal import SystemPackage
+
+extension KeychainError {
+  /// Why a question on the terminal has no answer.
+  init(_ end: TerminalSession.End) {
+    switch end {
+    case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")
+    case .timedOut: self.init(.timedOut, "nobody answered the question in time")
+    case .tooLong: self.init(.tooLarge, "the answer is longer than 1 MiB")
+    case .unusable(let code):
+      self.init(
+        .inputOutput, "the terminal cannot be used: \(Errno(rawValue: code).words)",
+        underlying: .system(errno: code))
+    case .secrets(let error): self.init(error)
+    }
+  }
+
+  static let answersKeepDiffering = KeychainError(
+    .cancelled, "the two answers differed three times; nothing was changed")
+
+  static func noTerminal(for request: PassphraseRequest) -> Self {
+    Self(
+      .locked,
+      "the vault \(request.vaultPath) is locked, and there is no terminal to ask for the "
+        + "\(request.kind)",
+      recovery: "run `prefs keychain unlock`, or give a passphrase")
+  }
+}

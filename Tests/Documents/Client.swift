@@ -1,0 +1,4 @@
+// What the blocks of the documents leave to their reader.
+import ArgumentParser
+
+struct Deploy: ParsableCommand {}

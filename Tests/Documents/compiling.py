@@ -1,0 +1,52 @@
+"""The compiler, with the modules that the debug build has made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from documents import ROOT
+
+BUILD = ROOT / ".build" / "debug"
+MODULES = BUILD / "Modules"
+LIMIT = 300
+
+
+def run(*command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+  return subprocess.run(
+    [str(word) for word in command], cwd=folder, capture_output=True, text=True, timeout=LIMIT)
+
+
+def c_modules() -> list[str]:
+  """What the compiler needs to find the modules in C."""
+  folders = ["Sources/*", ".build/checkouts/*/Sources/*", ".build/checkouts/*/Sources/*/include"]
+  maps = [path for folder in folders for path in ROOT.glob(f"{folder}/module.modulemap")]
+  maps += BUILD.glob("*.build/module.modulemap")
+  return [word for path in sorted(maps) for word in ("-Xcc", f"-fmodule-map-file={path}")]
+
+
+def typecheck(
+  *sources: Path, modules: tuple[Path, ...] = (MODULES,), options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+  """Checks sources as a client has them; the first folder that has a module gives it."""
+  folders = [word for folder in modules for word in ("-I", folder)]
+  return run(
+    "swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Client", *folders,
+    *(c_modules() if MODULES in modules else []), *options, *sources)
+
+
+def make_module(name: str, folder: Path, *sources: Path, options: tuple[str, ...] = ()) -> None:
+  """Makes a module that others can import, but not run."""
+  outcome = run(
+    "swiftc", "-emit-module", "-parse-as-library", "-module-name", name, "-emit-module-path",
+    folder / f"{name}.swiftmodule", "-swift-version", "6", "-I", MODULES, *options, *sources,
+    folder=folder)
+  assert outcome.returncode == 0, outcome.stderr
+
+
+def dumped(folder: Path) -> dict:
+  """What SwiftPM reads in the manifest of a folder."""
+  outcome = run("swift", "package", "--package-path", folder, "dump-package", folder=folder)
+  assert outcome.returncode == 0, outcome.stderr
+  return json.loads(outcome.stdout)
