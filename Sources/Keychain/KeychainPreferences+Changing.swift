@@ -32,14 +32,14 @@ extension KeychainPreferences {
     deadline: Duration = .seconds(10), _ change: (inout Value?) throws -> Void
   ) throws -> Value? {
     let identity = identity(for: key)
-    let end = ContinuousClock.now + deadline
+    let start = ContinuousClock.now
     while true {
       let old = try store.item(identity)
       var value = try old?.value.value(as: type)
       try change(&value)
       let new = try replacement(value, for: old, identity, expires)
       guard try !new.isWritten(to: store) else { return value }
-      guard ContinuousClock.now < end else {
+      guard .now - start < deadline else {
         throw KeychainError.changedTooOften(identity, deadline)
       }
       usleep(.random(in: 500...10_000))
@@ -62,7 +62,7 @@ extension KeychainPreferences {
     deadline: Duration = .seconds(10), _ change: (inout Value?) throws -> Void
   ) async throws -> Value? {
     let identity = identity(for: key)
-    let end = ContinuousClock.now + deadline
+    let start = ContinuousClock.now
     while true {
       let old = try await away { keychain throws(KeychainError) in
         try keychain.store.item(identity)
@@ -74,7 +74,7 @@ extension KeychainPreferences {
         try new.isWritten(to: keychain.store)
       }
       guard !isWritten else { return value }
-      guard ContinuousClock.now < end else {
+      guard .now - start < deadline else {
         throw KeychainError.changedTooOften(identity, deadline)
       }
       try? await Task.sleep(for: .microseconds(.random(in: 500...10_000)))

@@ -31,7 +31,7 @@ struct Token: ParsableCommand {
   }
 
   private func blockingToken() throws -> Tokens {
-    try KeychainPreferences(service: SampleTool.service).value(
+    try KeychainPreferences(service: SampleTool.service).waitForValue(
       Tokens.self, for: "api", validWhile: Self.isValid, deadline: .seconds(deadline),
       renew: { try refreshed($0) })
   }

@@ -41,26 +41,27 @@ extension KeychainPreferences {
     renew: @escaping @Sendable (Value?) async throws -> Value
   ) async throws -> Value {
     let item = RenewableItem<Value>(self, key)
-    let end = ContinuousClock.now + deadline
+    let deadline = RenewalDeadline(item.identity, after: deadline)
     while true {
       let current = try await store.perform { _ in try item.current() }
       if let value = current.value, isValid(value) { return value }
-      let (renewal, number) = SharedRenewals.join(item, of: self, limit: end) { renewal in
+      let (renewal, number) = SharedRenewals.join(item, of: self, limit: deadline) { renewal in
         try await item.renewed(in: renewal, expires, isValid, renew)
       }
-      if let outcome = try await renewal.outcome(for: number, until: end, deadline),
+      if let outcome = try await renewal.outcome(for: number, within: deadline),
         outcome.isNew || isValid(outcome.value)
       {
         return outcome.value
       }
-      guard ContinuousClock.now < end else {
-        throw KeychainError.renewedElsewhere(item.identity, deadline)
-      }
+      guard !deadline.hasPassed else { throw deadline.renewedElsewhere }
     }
   }
 
-  /// Returns a value that is valid, and renews it if it is not: once, however many threads and programs of
-  /// the user ask for it at the same time. It blocks the calling thread.
+  /// Waits for a value that is valid, and renews it if it is not: once, however many threads and programs of
+  /// the user ask for it at the same time.
+  ///
+  /// It blocks the calling thread. Asynchronous code calls
+  /// ``value(_:for:expires:validWhile:deadline:renew:)``.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
@@ -71,18 +72,17 @@ extension KeychainPreferences {
   ///   - renew: Makes a valid value of the stored one, which is `nil` if there is none.
   /// - Returns: A value of the store, or the renewed one.
   /// - Throws: As the asynchronous method, except that others who wait try themselves if `renew` throws.
-  public func value<Value: Codable & Sendable>(
+  @available(*, noasync, message: "await value(_:for:validWhile:renew:) instead")
+  public func waitForValue<Value: Codable & Sendable>(
     _ type: Value.Type, for key: String, expires: (Value) -> Date? = { _ in nil },
     validWhile isValid: (Value) -> Bool, deadline: Duration = .seconds(60),
     renew: (Value?) throws -> Value
   ) throws -> Value {
     let item = RenewableItem<Value>(self, key)
-    let end = ContinuousClock.now + deadline
+    let deadline = RenewalDeadline(item.identity, after: deadline)
     if let value = try item.current().value, isValid(value) { return value }
     let turn = try RenewalTurn(item.identity, in: store)
-    guard try turn.wait(until: end) else {
-      throw KeychainError.renewedElsewhere(item.identity, deadline)
-    }
+    try turn.wait(within: deadline)
     defer { extendLifetime(turn) }
     switch try item.need(isValid) {
     case .none(let value): return value

@@ -53,14 +53,13 @@ final class RenewalTurn: Sendable {
     while try !take() { try await Task.sleep(for: .microseconds(pause.next())) }
   }
 
-  /// Waits for the turn; `false` if it was not to be had in time.
-  func wait(until end: ContinuousClock.Instant) throws(KeychainError) -> Bool {
+  /// Waits for the turn, and blocks the thread.
+  func wait(within deadline: RenewalDeadline) throws(KeychainError) {
     var pause = Pause()
     while try !take() {
-      guard ContinuousClock.now < end else { return false }
+      guard !deadline.hasPassed else { throw deadline.renewedElsewhere }
       usleep(UInt32(pause.next()))
     }
-    return true
   }
 }
 

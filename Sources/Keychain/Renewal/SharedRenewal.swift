@@ -57,7 +57,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - limit: When it is abandoned.
   ///   - work: The work.
-  func start(limit: ContinuousClock.Instant, _ work: @escaping Work) {
+  func start(limit: RenewalDeadline, _ work: @escaping Work) {
     let task = Task {
       do {
         finish(.success(try await work(self)))
@@ -66,8 +66,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
       }
     }
     let timer = Task {
-      guard (try? await Task.sleep(until: limit, clock: .continuous)) != nil else { return }
-      abandon()
+      if await limit.sleep() { abandon() }
     }
     let isOver = state.withLock { state in
       (state.task, state.limit) = (task, timer)
@@ -78,6 +77,8 @@ final class SharedRenewal<Value: Sendable>: Sendable {
 
   /// Notes that the server is asked from now on.
   func beginRenewing() { state.withLock { $0.isRenewing = true } }
+
+  private var isRenewing: Bool { state.withLock(\.isRenewing) }
 
   /// Whether it goes on, so that it can be waited for.
   var isRunning: Bool { state.withLock { $0.result == nil && !$0.isAbandoned } }
@@ -96,17 +97,16 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - number: The number that joining gave.
-  ///   - end: How long to wait.
-  ///   - deadline: The same, as the caller gave it.
+  ///   - deadline: How long to wait.
   /// - Returns: The outcome, or `nil` if the renewal was abandoned, and another one may be begun.
   /// - Throws: What the work threw, or ``KeychainError`` with ``KeychainError/Code/timedOut`` or
   ///   ``KeychainError/Code/cancelled``.
   func outcome(
-    for number: Int, until end: ContinuousClock.Instant, _ deadline: Duration
+    for number: Int, within deadline: RenewalDeadline
   ) async throws -> Outcome? {
     let timer = Task {
-      guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return }
-      leave(number, timeOut(deadline))
+      guard await deadline.sleep() else { return }
+      leave(number, isRenewing ? deadline.tookTooLong : deadline.renewedElsewhere)
     }
     defer { timer.cancel() }
     return try await withTaskCancellationHandler {
@@ -175,22 +175,5 @@ final class SharedRenewal<Value: Sendable>: Sendable {
       return state.takeWaiting()
     }
     for continuation in waiting { continuation.resume(with: result.map { $0 }) }
-  }
-
-  private func timeOut(_ deadline: Duration) -> KeychainError {
-    state.withLock(\.isRenewing)
-      ? .renewalTookTooLong(identity, deadline) : .renewedElsewhere(identity, deadline)
-  }
-}
-
-extension KeychainError {
-  static func renewedElsewhere(_ identity: CredentialIdentity, _ deadline: Duration) -> Self {
-    Self(
-      .timedOut, "another task or program was renewing \(identity) for longer than \(deadline)",
-      recovery: "try again, or end a program that was stopped while it renewed it")
-  }
-
-  static func renewalTookTooLong(_ identity: CredentialIdentity, _ deadline: Duration) -> Self {
-    Self(.timedOut, "renewing \(identity) took longer than \(deadline)", recovery: "try again")
   }
 }
