@@ -95,6 +95,23 @@ struct RenewalEndTests {
     #expect(office.requests == 0)
   }
 
+  @Test func aDeadlineMayBeAnyTime() async throws {
+    for deadline in [Duration.seconds(Int64.max), .zero, .seconds(Int64.min)] {
+      let (keychain, office) = (keychain, TicketOffice(waits: true))
+      let task = Task { try await keychain.ticket(office, deadline: deadline) }
+      guard deadline > .zero else {
+        await expect(.timedOut) { try await task.value }
+        office.answers.open()
+        continue
+      }
+      await office.asked.wait()
+      task.cancel()
+      await expect(.cancelled) { try await task.value }
+      office.close()
+      office.answers.open()
+    }
+  }
+
   @Test func aTaskThatIsCancelledAlreadyAsksNobody() async throws {
     let (keychain, office) = (keychain, TicketOffice())
     let task = Task {

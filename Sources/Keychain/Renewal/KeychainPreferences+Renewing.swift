@@ -53,7 +53,7 @@ extension KeychainPreferences {
       {
         return outcome.value
       }
-      guard !deadline.hasPassed else { throw deadline.renewedElsewhere }
+      guard !deadline.hasPassed else { throw renewal.failure(deadline) }
     }
   }
 

@@ -63,32 +63,41 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
       let stored = try StoredValue(encoding: value)
       let update = CredentialUpdate(
         contentType: FieldChange(to: stored.contentType), expires: FieldChange(to: expires))
-      var old = old.item
-      var pauses = Self.pauses[...]
-      for _ in 0..<Self.maximumAttempts {
-        let credential =
-          old?.credential.successor ?? Credential(identity, accessibility: accessibility)
-        do throws(KeychainError) {
-          try store.replace(old, update.applied(to: credential), by: stored)
-          return value
-        } catch {
-          if KeychainError.conflicts.contains(error.code) {
-            switch try successor(of: old, isValid) {
-            case .other(let other): return other
-            case .same(let item): old = item
-            }
-          } else {
-            guard Self.passing.contains(error.code), let pause = pauses.popFirst() else {
-              throw error
-            }
-            usleep(pause)
-          }
-        }
-      }
-      throw KeychainError(.busy, "others keep changing it", recovery: "try again")
+      return try write(stored, update, replacing: old.item, isValid) ?? value
     } catch {
       throw UnsavedValueError(value, identity, error)
     }
+  }
+
+  /// Writes a renewed value, and again what may pass or is no change of the value.
+  ///
+  /// - Returns: What somebody else stored meanwhile, and stays; `nil` if the value was written.
+  private func write(
+    _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
+    _ isValid: (Value) -> Bool
+  ) throws(KeychainError) -> Value? {
+    var old = old
+    var pauses = Self.pauses[...]
+    for _ in 0..<Self.maximumAttempts {
+      let base = old?.credential.successor ?? Credential(identity, accessibility: accessibility)
+      do throws(KeychainError) {
+        try store.replace(old, update.applied(to: base), by: new)
+        return nil
+      } catch {
+        if KeychainError.conflicts.contains(error.code) {
+          switch try successor(of: old, isValid) {
+          case .other(let other): return other
+          case .same(let item): old = item
+          }
+        } else {
+          guard Self.passing.contains(error.code), let pause = pauses.popFirst() else {
+            throw error
+          }
+          usleep(pause)
+        }
+      }
+    }
+    throw KeychainError(.busy, "others keep changing it", recovery: "try again")
   }
 
   private enum Successor {

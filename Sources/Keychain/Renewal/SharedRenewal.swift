@@ -33,7 +33,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     var isAbandoned = false
     var isRenewing = false
     var task: Task<Void, Never>?
-    var limit: Task<Void, Never>?
+    var timer: Task<Void, Never>?
 
     /// Takes out those who wait already.
     mutating func takeWaiting() -> [Continuation] {
@@ -47,17 +47,16 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     }
   }
 
-  private let identity: CredentialIdentity
+  private let limit: RenewalDeadline
   private let state = Mutex(State())
 
-  init(_ identity: CredentialIdentity) { self.identity = identity }
+  /// Makes a renewal that has not begun.
+  ///
+  /// - Parameter limit: When it is abandoned.
+  init(limit: RenewalDeadline) { self.limit = limit }
 
   /// Begins the work.
-  ///
-  /// - Parameters:
-  ///   - limit: When it is abandoned.
-  ///   - work: The work.
-  func start(limit: RenewalDeadline, _ work: @escaping Work) {
+  func start(_ work: @escaping Work) {
     let task = Task {
       do {
         finish(.success(try await work(self)))
@@ -69,7 +68,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
       if await limit.sleep() { abandon() }
     }
     let isOver = state.withLock { state in
-      (state.task, state.limit) = (task, timer)
+      (state.task, state.timer) = (task, timer)
       return state.result != nil
     }
     if isOver { timer.cancel() }
@@ -78,7 +77,10 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// Notes that the server is asked from now on.
   func beginRenewing() { state.withLock { $0.isRenewing = true } }
 
-  private var isRenewing: Bool { state.withLock(\.isRenewing) }
+  /// The failure of who has waited for too long.
+  func failure(_ deadline: RenewalDeadline) -> KeychainError {
+    state.withLock(\.isRenewing) ? deadline.tookTooLong : deadline.renewedElsewhere
+  }
 
   /// Whether it goes on, so that it can be waited for.
   var isRunning: Bool { state.withLock { $0.result == nil && !$0.isAbandoned } }
@@ -106,14 +108,15 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   ) async throws -> Outcome? {
     let timer = Task {
       guard await deadline.sleep() else { return }
-      leave(number, isRenewing ? deadline.tookTooLong : deadline.renewedElsewhere)
+      leave(number, failure(deadline))
     }
     defer { timer.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { wait(number, $0) }
     } onCancel: {
       leave(
-        number, KeychainError(.cancelled, "the task was cancelled while \(identity) was renewed"))
+        number,
+        KeychainError(.cancelled, "the task was cancelled while \(limit.identity) was renewed"))
     }
   }
 
@@ -152,7 +155,8 @@ final class SharedRenewal<Value: Sendable>: Sendable {
       let isLast = state.waiters.values.allSatisfy { if case .gone = $0 { true } else { false } }
       return (continuation, isLast)
     }
-    if isLast { abandon() }
+    // At its limit, before the task that began it goes on: what comes then is another renewal.
+    if isLast || limit.hasPassed { abandon() }
     continuation?.resume(throwing: error)
   }
 
@@ -161,7 +165,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     let (waiting, task) = state.withLock { state -> ([Continuation], Task<Void, Never>?) in
       guard state.result == nil else { return ([], nil) }
       state.isAbandoned = true
-      state.limit?.cancel()
+      state.timer?.cancel()
       return (state.takeWaiting(), state.task)
     }
     task?.cancel()
@@ -171,7 +175,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   private func finish(_ result: Result<Outcome, any Error>) {
     let waiting = state.withLock { state in
       state.result = result
-      state.limit?.cancel()
+      state.timer?.cancel()
       return state.takeWaiting()
     }
     for continuation in waiting { continuation.resume(with: result.map { $0 }) }

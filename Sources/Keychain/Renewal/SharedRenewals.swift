@@ -27,14 +27,14 @@ enum SharedRenewals {
         if let renewal = running[name] as? SharedRenewal<Value>, renewal.isRunning {
           return (renewal, false)
         }
-        let renewal = SharedRenewal<Value>(item.identity)
+        let renewal = SharedRenewal<Value>(limit: limit)
         running[name] = renewal
         return (renewal, true)
       }
       // It may have ended since.
       guard let number = renewal.join() else { continue }
       if isNew {
-        renewal.start(limit: limit) { renewal in
+        renewal.start { renewal in
           defer { remove(renewal, name) }
           return try await work(renewal)
         }
