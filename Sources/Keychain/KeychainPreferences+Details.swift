@@ -12,7 +12,7 @@ extension KeychainPreferences {
   /// ```
   ///
   /// - Parameters:
-  ///   - value: The value, as for ``set(_:for:)-(Any?,_)``; `nil` removes, and notes nothing.
+  ///   - value: The value, as for `set(_:for:)`; `nil` removes, and notes nothing.
   ///   - key: The key.
   ///   - expires: When the value stops being valid; with `nil` it never does, whatever the expiry of the
   ///     old value was.

@@ -17,6 +17,16 @@ func accessTokenOrUnsaved(
   }
 }
 
+/// Renews a token that the server refused although it looks valid.
+func accessToken(
+  in keychain: KeychainPreferences, insteadOf refused: String,
+  renew: @escaping @Sendable (Tokens?) async throws -> Tokens
+) async throws -> String {
+  let tokens = try await keychain.value(
+    Tokens.self, for: "api", validWhile: { $0.access != refused }, renew: renew)
+  return tokens.access
+}
+
 /// The same for programs without asynchronous code, and with what a person should know.
 public func count(in keychain: KeychainPreferences) throws -> Int? {
   let tokens = try keychain.waitForValue(

@@ -3,6 +3,8 @@ import Keychain
 import KeychainVault
 import Testing
 
+@testable import Keychain
+
 @Suite("The lock of a renewal", .timeLimit(.minutes(10)))
 struct RenewalLockTests {
   private let machine: Machine
@@ -64,5 +66,12 @@ struct RenewalLockTests {
     #expect(try first.take())
     #expect(try !lock("a").take())
     extendLifetime(first)
+  }
+
+  @Test func withoutAPlaceForItNobodyRenews() throws {
+    let store = machine.store(["XDG_STATE_HOME": "/proc/nowhere"])
+    let error = #expect(throws: KeychainError.self) { try RenewalTurn(.item("a"), in: store.vault) }
+    #expect(error?.code == .inputOutput && error?.recovery?.contains("XDG_STATE_HOME") == true)
+    #expect(error?.message.contains("'a' of service 's'") == true)
   }
 }

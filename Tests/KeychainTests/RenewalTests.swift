@@ -177,7 +177,7 @@ struct RenewalTests {
         in: keychain, refresh: { _ in throw NotSignedIn() }) == "a")
   }
 
-  @Test func theSampleOfTheArticle() async throws {
+  @Test func theSampleOfTheArticleWorks() async throws {
     let keychain = preferences()
     await #expect(throws: NotSignedIn.self) {
       try await accessToken(in: keychain) { _ in throw TicketOffice.IsClosed() }
@@ -188,14 +188,23 @@ struct RenewalTests {
     }
     #expect(access == "b-r")
     #expect(try await accessToken(in: keychain) { _ in throw NotSignedIn() } == "b-r")
-    let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let sample = try String(
-      contentsOf: sources.appending(path: "Tests/ImportCanary/RenewedTokens.swift"), encoding: .utf8
-    )
-    let article = try String(
-      contentsOf: sources.appending(
-        path: "Sources/Keychain/Documentation.docc/RenewingTokens.md"), encoding: .utf8)
-    #expect(article.contains("```swift\n\(sample)```"))
+  }
+
+  /// Every sample of the article is code of a program that was compiled.
+  @Test func theSamplesOfTheArticleCompile() throws {
+    let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+    let compiled = try ["RenewedTokens", "RenewalCalls"].map { name in
+      try text("Tests/ImportCanary/\(name).swift")
+    }.joined()
+    let article = try text("Sources/Keychain/Documentation.docc/RenewingTokens.md")
+    let samples = article.components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+    #expect(samples.count == 2)
+    for sample in samples { #expect(compiled.contains(sample), "\(sample)") }
   }
 }

@@ -26,7 +26,21 @@ final class RenewalTurn: Sendable {
     if let store = store as? InMemoryCredentialStore {
       place = .memory(ProcessTurns.Name(store: ObjectIdentifier(store), identity: identity))
     } else {
-      place = .file(try RenewalLock(identity, environment: store.renewalEnvironment))
+      place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
+    }
+  }
+
+  private static func lock(
+    _ identity: CredentialIdentity, environment: VaultEnvironment
+  ) throws(KeychainError) -> RenewalLock {
+    do throws(KeychainError) {
+      return try RenewalLock(identity, environment: environment)
+    } catch {
+      guard error.code == .inputOutput || error.code == .noStore else { throw error }
+      throw KeychainError(
+        error.code, "\(identity) cannot be locked for its renewal: \(error.message)",
+        recovery: "set XDG_STATE_HOME to a folder that can be written", underlying: error.underlying
+      )
     }
   }
 
