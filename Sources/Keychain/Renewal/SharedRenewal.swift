@@ -69,9 +69,11 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     }
     let isOver = state.withLock { state in
       (state.task, state.timer) = (task, timer)
-      return state.result != nil
+      return state.result != nil || state.isAbandoned
     }
-    if isOver { timer.cancel() }
+    guard isOver else { return }
+    timer.cancel()
+    task.cancel()
   }
 
   /// Notes that the server is asked from now on.
