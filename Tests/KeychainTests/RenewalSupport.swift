@@ -85,6 +85,23 @@ extension KeychainPreferences {
       Ticket.self, for: key, validWhile: \.isValid, deadline: deadline, renew: office.renew)
   }
 
+  /// Begins to wait for a ticket that somebody asks for already.
+  func joiningTask(_ office: TicketOffice) async throws -> Task<Ticket, any Error> {
+    let looked = Gate()
+    let task = Task {
+      try await value(
+        Ticket.self, for: "k",
+        validWhile: { ticket in
+          looked.open()
+          return ticket.isValid
+        }, deadline: .seconds(300), renew: office.renew)
+    }
+    // It joins as soon as it has looked, without waiting for anything.
+    await looked.wait()
+    try await Task.sleep(for: .milliseconds(200))
+    return task
+  }
+
   /// The ticket, by a closure that is to be called.
   func ticket(
     for key: String = "k", _ renew: @escaping @Sendable (Ticket?) async throws -> Ticket

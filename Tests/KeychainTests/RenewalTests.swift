@@ -82,8 +82,7 @@ struct RenewalTests {
     office.close()
     let first = Task { try await keychain.ticket(office) }
     await office.asked.wait()
-    let second = Task { try await keychain.ticket(office) }
-    try await Task.sleep(for: .milliseconds(50))
+    let second = try await keychain.joiningTask(office)
     office.answers.open()
     await #expect(throws: TicketOffice.IsClosed.self) { try await first.value }
     await #expect(throws: TicketOffice.IsClosed.self) { try await second.value }
