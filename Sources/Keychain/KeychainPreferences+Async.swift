@@ -173,7 +173,7 @@ extension KeychainPreferences {
     try await away { keychain throws(KeychainError) in try keychain.rename(key, to: newKey) }
   }
 
-  private func away<Result: Sendable>(
+  func away<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws(KeychainError) -> Result
   ) async throws(KeychainError) -> Result {
     do {

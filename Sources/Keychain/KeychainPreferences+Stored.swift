@@ -18,22 +18,10 @@ extension KeychainPreferences {
   func store(
     _ secret: borrowing SecretBytes, contentType: String?, for key: String
   ) throws(KeychainError) {
-    let identity = identity(for: key)
-    for _ in 0..<Self.maximumAttempts {
-      let old = try store.credential(for: identity)
-      let mode = old.map { StoreMode.replace(version: $0.version) } ?? .addOnly
-      do throws(KeychainError) {
-        try store.store(successor(of: old, identity, contentType), secret: secret, mode: mode)
-        return
-      } catch {
-        guard Self.conflicts.contains(error.code) else { throw error }
-      }
-    }
-    // So many writers are at work on this one credential that its notes can't be had in time; the
-    // value must not be lost for that.
-    let old = try store.credential(for: identity)
-    try store.store(
-      successor(of: old, identity, contentType), secret: secret, mode: .addOrReplace)
+    // The expiry is that of the old value.
+    let update = CredentialUpdate(
+      accessibility: accessibility, contentType: FieldChange(to: contentType), expires: .clear)
+    try write(secret, update, for: key)
   }
 
   /// Returns the names of the credentials, and the first reason why there may be more.
@@ -42,19 +30,6 @@ extension KeychainPreferences {
     let keys = result.credentials.map(\.identity).filter { $0 == identity(for: $0.account) }
       .map(\.account)
     return (keys, KeychainError(incomplete: result))
-  }
-
-  private static let maximumAttempts = 16
-  private static let conflicts: Set<KeychainError.Code> = [
-    .versionConflict, .alreadyExists, .notFound,
-  ]
-
-  private func successor(
-    of old: Credential?, _ identity: CredentialIdentity, _ contentType: String?
-  ) -> Credential {
-    Credential(
-      identity, accessibility: accessibility, label: old?.label, comment: old?.comment,
-      contentType: contentType, attributes: old?.attributes ?? [:])
   }
 
   private var query: CredentialQuery {

@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainVault
+import Synchronization
 import Testing
 
 @testable import KeychainSecretService
@@ -100,5 +101,52 @@ struct PreferencesTests {
     #expect(await changes.next() == .some("a"))
     try await keychain.removeValue(for: "a")
     #expect(await changes.next() == .some("a"))
+  }
+
+  private final class Counter: Sendable {
+    let count = Atomic(0)
+  }
+
+  private struct Ticket: Codable, Sendable {
+    var number: Int
+  }
+
+  @Test(arguments: Kind.allCases)
+  func aValueIsRenewedOnce(_ kind: Kind) async throws {
+    let folder = try HomeFolder()
+    let keychain = try preferences(kind, folder)
+    try await keychain.set(Ticket(number: 0), for: "k", expires: .distantPast, label: "L")
+    let requests = Counter()
+    try await withThrowingTaskGroup { group in
+      for index in 0..<8 {
+        // Preferences of a handle of their own don't share the call, but wait for each other.
+        let own = index < 4 || kind == .memory ? keychain : try again(kind, folder)
+        group.addTask {
+          let ticket = try await own.value(
+            Ticket.self, for: "k", validWhile: { $0.number > 0 }, deadline: .seconds(300)
+          ) { old in
+            requests.count.add(1, ordering: .relaxed)
+            try await Task.sleep(for: .milliseconds(50))
+            return Ticket(number: (old?.number ?? 0) + 1)
+          }
+          #expect(ticket.number == 1)
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(requests.count.load(ordering: .relaxed) == 1)
+    let credential = try #require(try await keychain.credential(for: "k"))
+    #expect(credential.label == "L" && credential.expires == nil)
+    #expect(try await keychain.update(Ticket.self, for: "k") { $0?.number += 1 }?.number == 2)
+    #expect(try await keychain.value(Ticket.self, for: "k")?.number == 2)
+  }
+
+  private func again(
+    _ kind: Kind, _ folder: HomeFolder
+  ) throws -> KeychainPreferences {
+    let store = try Self.desktop.get().automaticStore(folder) {
+      if kind == .vault { $0.choice = .vault }
+    }
+    return KeychainPreferences(service: "preferences", store: store)
   }
 }

@@ -9,7 +9,9 @@ struct SampleTool: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "mytool", abstract: "Deploy things", version: "1.2.3",
-    subcommands: [WhoAmI.self, Fail.self, Arguments.self, KeychainCommand.self])
+    subcommands: [
+      WhoAmI.self, Fail.self, Arguments.self, Token.self, KeychainCommand.self,
+    ])
 
   static func main() {
     KeychainCommandLine.main(

@@ -1,0 +1,131 @@
+internal import Dispatch
+public import Foundation
+internal import KeychainCredentials
+
+// Values that are renewed before they are used, such as tokens. See the article RenewingTokens.
+extension KeychainPreferences {
+  /// Returns a value that is valid, and renews it if it is not: once, however many tasks and programs of the
+  /// user ask for it at the same time.
+  ///
+  /// ```swift
+  /// let tokens = try await keychain.value(
+  ///   Tokens.self, for: "api", validWhile: { $0.expires > .now + 60 }
+  /// ) { old in try await server.refresh(old?.refreshToken) }
+  /// ```
+  ///
+  /// A valid value is returned at once, whatever the expiry of its credential. Otherwise one task takes the
+  /// lock of the credential, looks again, and renews; the others wait for what it stores. A process that
+  /// ends has no lock any more, however it ends. See <doc:RenewingTokens>.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key.
+  ///   - expires: The expiry of the credential of a renewed value; by default, it has none. Label, comment,
+  ///     attributes and accessibility stay.
+  ///   - isValid: Whether a value can still be used. A renewed value is returned whatever this says.
+  ///   - deadline: How long to wait, for others and for `renew`. Then the task that runs `renew` is
+  ///     cancelled; a value that it returns nevertheless is stored.
+  ///   - renew: Makes a valid value of the stored one, which is `nil` if there is none. It runs in a task of
+  ///     its own, which is cancelled when nobody of this process waits for it any more. It must not ask
+  ///     for the same credential in this way: that waits for itself.
+  /// - Returns: A value of the store, or the renewed one.
+  /// - Throws: What `renew` throws, for all tasks of this process that wait for it, while other processes
+  ///   then try themselves; ``UnsavedValueError`` with the new value if that could not be stored; or
+  ///   ``KeychainError``, such as ``KeychainError/Code/locked``, with ``KeychainError/Code/timedOut``,
+  ///   ``KeychainError/Code/cancelled``, or ``KeychainError/Code/undecodable`` if what is stored is no such
+  ///   value. Whether the store can be written is found out before `renew` is called.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: String,
+    expires: @escaping @Sendable (Value) -> Date? = { _ in nil },
+    validWhile isValid: @escaping @Sendable (Value) -> Bool, deadline: Duration = .seconds(60),
+    renew: @escaping @Sendable (Value?) async throws -> Value
+  ) async throws -> Value {
+    let item = RenewableItem<Value>(self, key)
+    let deadline = RenewalDeadline(item.identity, after: deadline)
+    while true {
+      let current = try await store.perform { _ in try item.current() }
+      if let value = current.value, isValid(value) { return value }
+      let (renewal, number) = SharedRenewals.join(item, of: self, limit: deadline) { renewal in
+        try await item.renewed(in: renewal, expires, isValid, renew)
+      }
+      if let outcome = try await renewal.outcome(for: number, within: deadline),
+        outcome.isNew || isValid(outcome.value)
+      {
+        return outcome.value
+      }
+      guard !deadline.hasPassed else { throw renewal.failure(deadline) }
+    }
+  }
+
+  /// Waits for a value that is valid, and renews it if it is not: once, however many threads and programs of
+  /// the user ask for it at the same time.
+  ///
+  /// It blocks the calling thread. Asynchronous code calls
+  /// ``value(_:for:expires:validWhile:deadline:renew:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key.
+  ///   - expires: The expiry of the credential of a renewed value; by default, it has none.
+  ///   - isValid: Whether a value can still be used. A renewed value is returned whatever this says.
+  ///   - deadline: How long to wait for others. Nothing ends `renew`: limit the time of its requests.
+  ///   - renew: Makes a valid value of the stored one, which is `nil` if there is none.
+  /// - Returns: A value of the store, or the renewed one.
+  /// - Throws: As the asynchronous method, except that others who wait try themselves if `renew` throws.
+  @available(*, noasync, message: "await value(_:for:validWhile:renew:) instead")
+  public func waitForValue<Value: Codable & Sendable>(
+    _ type: Value.Type, for key: String, expires: (Value) -> Date? = { _ in nil },
+    validWhile isValid: (Value) -> Bool, deadline: Duration = .seconds(60),
+    renew: (Value?) throws -> Value
+  ) throws -> Value {
+    let item = RenewableItem<Value>(self, key)
+    let deadline = RenewalDeadline(item.identity, after: deadline)
+    if let value = try item.current().value, isValid(value) { return value }
+    let turn = try RenewalTurn(item.identity, in: store)
+    try turn.wait(within: deadline)
+    defer { extendLifetime(turn) }
+    switch try item.need(isValid) {
+    case .none(let value): return value
+    case .renewal(let old):
+      let new = try renew(old.value)
+      return try item.save(new, expires: expires(new), replacing: old, isValid)
+    }
+  }
+}
+
+extension RenewableItem {
+  /// Renews the value in its turn, unless somebody else has done so meanwhile.
+  ///
+  /// After `renew` has returned, nothing but the store keeps its value from being stored.
+  fileprivate func renewed(
+    in renewal: SharedRenewal<Value>, _ expires: @escaping @Sendable (Value) -> Date?,
+    _ isValid: @escaping @Sendable (Value) -> Bool,
+    _ renew: @Sendable (Value?) async throws -> Value
+  ) async throws -> SharedRenewal<Value>.Outcome {
+    let turn = try await onOwnThread { try RenewalTurn(identity, in: store) }
+    try await turn.wait()
+    defer { extendLifetime(turn) }
+    switch try await onOwnThread({ try need(isValid) }) {
+    case .none(let value): return SharedRenewal.Outcome(value: value, isNew: false)
+    case .renewal(let old):
+      try Task.checkCancellation()
+      renewal.beginRenewing()
+      let new = try await renew(old.value)
+      let saved = try await onOwnThread {
+        try save(new, expires: expires(new), replacing: old, isValid)
+      }
+      return SharedRenewal.Outcome(value: saved, isNew: true)
+    }
+  }
+
+  /// Does work on a thread of its own, even if the task was cancelled.
+  private func onOwnThread<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(with: Swift.Result { try work() })
+      }
+    }
+  }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+
+/// A credential whose value is renewed.
+struct RenewableItem<Value: Codable & Sendable>: Sendable {
+  let store: any CredentialStore
+  let identity: CredentialIdentity
+  let accessibility: Accessibility
+
+  /// What is stored; `nil` if nothing is.
+  struct Current: Sendable {
+    let item: StoredItem?
+    let value: Value?
+  }
+
+  /// What there is to do about the value.
+  enum Need: Sendable {
+    case none(Value)
+    case renewal(of: Current)
+  }
+
+  init(_ keychain: KeychainPreferences, _ key: String) {
+    store = keychain.store
+    identity = keychain.identity(for: key)
+    accessibility = keychain.accessibility
+  }
+
+  /// Reads the value, be it expired or not.
+  func current() throws(KeychainError) -> Current {
+    let item = try store.item(identity)
+    return Current(item: item, value: try item?.value.value(as: Value.self))
+  }
+
+  /// Looks whether the value must be renewed, and makes sure that its successor can be stored.
+  ///
+  /// For that, the value is written once more as it is. A server may accept a refresh token once, so that a
+  /// locked store or a full disk must show before it gets the token.
+  func need(_ isValid: (Value) -> Bool) throws(KeychainError) -> Need {
+    for _ in 0..<Self.maximumAttempts {
+      let current = try current()
+      if let value = current.value, isValid(value) { return .none(value) }
+      guard let item = current.item else { return .renewal(of: current) }
+      do throws(KeychainError) {
+        let written = try store.replace(item, item.credential.successor, by: item.value)
+        let again = StoredItem(credential: written ?? item.credential, value: item.value)
+        return .renewal(of: Current(item: again, value: current.value))
+      } catch {
+        guard KeychainError.conflicts.contains(error.code) else { throw error }
+      }
+    }
+    throw KeychainError(.busy, "others keep changing \(identity)", recovery: "try again")
+  }
+
+  /// Stores a renewed value in the place of the one that it was made of.
+  ///
+  /// - Returns: The value that is stored now; the one that somebody else stored meanwhile, if it is valid.
+  /// - Throws: ``UnsavedValueError``.
+  func save(
+    _ value: Value, expires: Date?, replacing old: Current, _ isValid: (Value) -> Bool
+  ) throws(UnsavedValueError<Value>) -> Value {
+    do throws(KeychainError) {
+      let stored = try StoredValue(encoding: value)
+      let update = CredentialUpdate(
+        contentType: FieldChange(to: stored.contentType), expires: FieldChange(to: expires))
+      return try write(stored, update, replacing: old.item, isValid) ?? value
+    } catch {
+      throw UnsavedValueError(value, identity, error)
+    }
+  }
+
+  /// Writes a renewed value, and again what may pass or is no change of the value.
+  ///
+  /// - Returns: What somebody else stored meanwhile, and stays; `nil` if the value was written.
+  private func write(
+    _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
+    _ isValid: (Value) -> Bool
+  ) throws(KeychainError) -> Value? {
+    var old = old
+    var pauses = Self.pauses[...]
+    for _ in 0..<Self.maximumAttempts {
+      let base = old?.credential.successor ?? Credential(identity, accessibility: accessibility)
+      do throws(KeychainError) {
+        try store.replace(old, update.applied(to: base), by: new)
+        return nil
+      } catch {
+        if KeychainError.conflicts.contains(error.code) {
+          switch try successor(of: old, isValid) {
+          case .other(let other): return other
+          case .same(let item): old = item
+          }
+        } else {
+          guard Self.passing.contains(error.code), let pause = pauses.popFirst() else {
+            throw error
+          }
+          usleep(pause)
+        }
+      }
+    }
+    throw KeychainError(.busy, "others keep changing it", recovery: "try again")
+  }
+
+  private enum Successor {
+    /// Somebody stored another value, which is valid.
+    case other(Value)
+
+    /// The value is the old one: only what is known about it was changed.
+    case same(StoredItem?)
+  }
+
+  /// Looks what somebody else made of a value; what is not known to be worthless is left alone.
+  private func successor(
+    of old: StoredItem?, _ isValid: (Value) -> Bool
+  ) throws(KeychainError) -> Successor {
+    guard let item = try store.item(identity) else {
+      guard old != nil else { return .same(nil) }
+      throw KeychainError(.notFound, "it was removed meanwhile")
+    }
+    if let old, old.value.isSame(as: item.value) { return .same(item) }
+    if let value = try? item.value.value(as: Value.self), isValid(value) { return .other(value) }
+    throw KeychainError(
+      .versionConflict, "another value was stored meanwhile, which is not valid either")
+  }
+
+  private static var maximumAttempts: Int { 16 }
+
+  /// How long to wait, in microseconds, before what may pass is tried again.
+  private static var pauses: [UInt32] { [100_000, 500_000, 1_000_000] }
+
+  /// What may pass; each call of the store waited up to its own deadline already.
+  private static var passing: Set<KeychainError.Code> { [.busy, .timedOut, .inputOutput] }
+}

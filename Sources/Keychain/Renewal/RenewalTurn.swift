@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainVault
+internal import Synchronization
+
+/// The right to renew a credential, which one task of all processes of the user has at a time, until the
+/// object is destroyed.
+///
+/// It is the same for all stores, so that it does not matter how a program came to its handle. A store in
+/// memory is this process's own, and needs no file.
+final class RenewalTurn: Sendable {
+  private enum Place: Sendable {
+    case file(RenewalLock)
+    case memory(ProcessTurns.Name)
+  }
+
+  private let place: Place
+  private let isTaken = Atomic(false)
+
+  /// Names the turn; nobody has it yet.
+  ///
+  /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
+  init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
+    if let store = store as? InMemoryCredentialStore {
+      place = .memory(ProcessTurns.Name(store: ObjectIdentifier(store), identity: identity))
+    } else {
+      place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
+    }
+  }
+
+  private static func lock(
+    _ identity: CredentialIdentity, environment: VaultEnvironment
+  ) throws(KeychainError) -> RenewalLock {
+    do throws(KeychainError) {
+      return try RenewalLock(identity, environment: environment)
+    } catch {
+      guard error.code == .inputOutput || error.code == .noStore else { throw error }
+      throw KeychainError(
+        error.code, "\(identity) cannot be locked for its renewal: \(error.message)",
+        recovery: "set XDG_STATE_HOME to a folder that can be written", underlying: error.underlying
+      )
+    }
+  }
+
+  deinit {
+    if case .memory(let name) = place, isTaken.load(ordering: .acquiring) {
+      ProcessTurns.end(name)
+    }
+  }
+
+  /// Takes the turn, unless somebody has it.
+  private func take() throws(KeychainError) -> Bool {
+    switch place {
+    case .file(let lock): return try lock.take()
+    case .memory(let name):
+      guard ProcessTurns.begin(name) else { return false }
+      isTaken.store(true, ordering: .releasing)
+      return true
+    }
+  }
+
+  /// Waits for the turn until the task is cancelled, without blocking a thread.
+  func wait() async throws {
+    var pause = Pause()
+    while try !take() { try await Task.sleep(for: .microseconds(pause.next())) }
+  }
+
+  /// Waits for the turn, and blocks the thread.
+  func wait(within deadline: RenewalDeadline) throws(KeychainError) {
+    var pause = Pause()
+    while try !take() {
+      guard !deadline.hasPassed else { throw deadline.renewedElsewhere }
+      usleep(UInt32(pause.next()))
+    }
+  }
+}
+
+/// How long to wait before looking again: longer each time, and different for each who waits.
+private struct Pause {
+  private var longest = 4000
+
+  /// The microseconds.
+  mutating func next() -> Int {
+    defer { longest = min(longest * 3 / 2, 100_000) }
+    return .random(in: longest / 2...longest)
+  }
+}
+
+/// The turns of stores that are this process's own.
+private enum ProcessTurns {
+  struct Name: Hashable {
+    let store: ObjectIdentifier
+    let identity: CredentialIdentity
+  }
+
+  private static let running = Mutex<Set<Name>>([])
+
+  static func begin(_ name: Name) -> Bool { running.withLock { $0.insert(name).inserted } }
+
+  static func end(_ name: Name) { running.withLock { _ = $0.remove(name) } }
+}
+
+extension CredentialStore {
+  /// The variables that say where the state folder is.
+  fileprivate var renewalEnvironment: VaultEnvironment {
+    switch self {
+    case let store as AutomaticStore: store.configuration.vault.environment
+    case let store as Vault: store.configuration.environment
+    case let store as SecretServiceStore: VaultEnvironment(store.configuration.environment)
+    default: .process
+    }
+  }
+}

@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Glibc
+package import KeychainCredentials
+internal import KeychainSecrets
+internal import SystemPackage
+
+/// The lock under which one credential is renewed, held until the object is destroyed.
+///
+/// It is a lock on one byte of the file `renewal.lock` in the state folder (`fcntl`, `F_OFD_SETLK`), so
+/// that there is one file however many credentials there are. The lock belongs to the open file: threads
+/// keep each other out as processes do, and the kernel releases it when the process ends, however it ends.
+///
+/// Every user of the machine can read in `/proc/locks` which byte is locked. So it is chosen by a hash of
+/// the credential's names under random bytes, which are the contents of the file.
+package final class RenewalLock: Sendable {
+  private let descriptor: FileDescriptor
+  private let path: String
+  private let position: Int64
+
+  /// Opens the lock of a credential, and makes the file if there is none; nothing is locked yet.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for the file,
+  ///   ``KeychainError/Code/insecurePermissions`` if others could change it, or
+  ///   ``KeychainError/Code/inputOutput``.
+  package init(
+    _ identity: CredentialIdentity, environment: VaultEnvironment
+  ) throws(KeychainError) {
+    let folder = try TrustedPath(
+      resolving: Locations(environment: environment).stateFolder()
+    ).path
+    path = folder + "/renewal.lock"
+    descriptor = try Self.open(path, in: folder)
+    do throws(KeychainError) {
+      position = try Self.position(of: identity, in: descriptor, path)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+  }
+
+  deinit {
+    // A child that was forked meanwhile has the open file as well, and would keep the lock.
+    _ = try? set(F_UNLCK)
+    try? descriptor.close()
+  }
+
+  /// Takes the lock, unless somebody has it.
+  ///
+  /// - Returns: Whether it was taken.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
+  package func take() throws(KeychainError) -> Bool {
+    do throws(Errno) {
+      return try set(F_WRLCK)
+    } catch {
+      throw .system(error, "lock", path)
+    }
+  }
+
+  private func set(_ kind: CInt) throws(Errno) -> Bool {
+    var range = Glibc.flock(
+      l_type: Int16(kind), l_whence: Int16(SEEK_SET), l_start: Int(position), l_len: 1, l_pid: 0)
+    while unsafe fcntl(descriptor.rawValue, Self.setLock, &range) != 0 {
+      switch Errno.current {
+      case .resourceTemporarilyUnavailable, .permissionDenied: return false
+      case .interrupted: continue
+      case let error: throw error
+      }
+    }
+    return true
+  }
+
+  /// `F_OFD_SETLK`, which <fcntl.h> has behind a macro that Swift's Glibc module does not set.
+  private static let setLock: CInt = 37
+
+  private static func open(
+    _ path: String, in folder: String
+  ) throws(KeychainError) -> FileDescriptor {
+    if try PrivateFile.inspect(path) == nil {
+      try PrivateFile.makeFolder(folder)
+      try create(path)
+    }
+    do throws(Errno) {
+      return try PrivateFile.open(path, .readWrite, flags: O_NONBLOCK)
+    } catch {
+      throw .system(error, "open", path)
+    }
+  }
+
+  private static func create(_ path: String) throws(KeychainError) {
+    let key: SecretBytes
+    do throws(SecretsError) {
+      key = try SecretBytes.random(count: keyCount)
+    } catch {
+      throw KeychainError(error)
+    }
+    do throws(KeychainError) {
+      let file = try NewFile(path)
+      try file.write(key)
+      try file.publish()
+    } catch {
+      // Another process was faster.
+      guard error.code == .alreadyExists else { throw error }
+    }
+  }
+
+  private static func position(
+    of identity: CredentialIdentity, in descriptor: FileDescriptor, _ path: String
+  ) throws(KeychainError) -> Int64 {
+    let key: [UInt8]
+    do throws(Errno) {
+      key = try DescriptorIO.read(descriptor, keyCount)
+    } catch {
+      throw .system(error, "read", path)
+    }
+    let names = MetadataCoding.identityFields(identity)
+    let hash = try Derivation.hash(Data(key + names), count: 32)
+    let number = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    // The greatest position that a file can have is 2^63 - 1.
+    return Int64(number >> 2)
+  }
+
+  private static let keyCount = 32
+}

@@ -1,0 +1,41 @@
+// What else a program writes that renews tokens, changes values and notes what they are.
+import Foundation
+public import Keychain
+
+/// Uses a renewed value that could not be stored, instead of losing it.
+func accessTokenOrUnsaved(
+  in keychain: KeychainPreferences,
+  refresh: @escaping @Sendable (Tokens?) async throws -> Tokens
+) async throws -> String {
+  do {
+    return try await keychain.value(
+      Tokens.self, for: "api", expires: \.expires, validWhile: { $0.expires > .now },
+      deadline: .seconds(10), renew: refresh
+    ).access
+  } catch let error as UnsavedValueError<Tokens> {
+    return error.reason.code == .locked ? error.value.access : "\(error)"
+  }
+}
+
+/// Renews a token that the server refused although it looks valid.
+func accessToken(
+  in keychain: KeychainPreferences, insteadOf refused: String,
+  renew: @escaping @Sendable (Tokens?) async throws -> Tokens
+) async throws -> String {
+  let tokens = try await keychain.value(
+    Tokens.self, for: "api", validWhile: { $0.access != refused }, renew: renew)
+  return tokens.access
+}
+
+/// The same for programs without asynchronous code, and with what a person should know.
+public func count(in keychain: KeychainPreferences) throws -> Int? {
+  let tokens = try keychain.waitForValue(
+    Tokens.self, for: "api", expires: \.expires, validWhile: { $0.expires > .now }
+  ) { old in
+    Tokens(access: "a", refresh: old?.refresh ?? "r", expires: .distantFuture)
+  }
+  try keychain.set(
+    tokens, for: "copy", expires: tokens.expires, label: "A copy", attributes: ["of": "api"])
+  try keychain.update(Tokens.self, for: "copy") { $0?.access = "b" }
+  return try keychain.update(Int.self, for: "count") { count in count = (count ?? 0) + 1 }
+}
