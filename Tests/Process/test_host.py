@@ -48,6 +48,44 @@ def test_its_service_is_the_default(mytool, home):
   assert mytool.run("list", "--json").json[0]["service"] == SERVICE
 
 
+def test_it_shows_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token", "--expires", "2020-01-01", "--access-group", "team")
+  mytool.set("api", b"token", "--attribute", "env=test")
+  home.set("bob", b"x", "--service", "other", "--attribute", "env=test")
+  home.set("bob", b"x", "--server", "example.org", "--expires", "2020-01-01")
+  def listed(host, *options):
+    return [(item.get("service"), item.get("server")) for item in host.run("list", "--json", *options).json]
+  assert listed(mytool) == [(SERVICE, None)]
+  assert listed(mytool, "--all-groups") == [(SERVICE, None)] * 2
+  everything = [(SERVICE, None), (None, "example.org"), ("other", None)]
+  assert listed(mytool, "--all-services") == everything == listed(home) == listed(home, "--all-services")
+  assert listed(mytool, "--service", "other") == [("other", None)]
+  assert listed(mytool, "--server", "example.org") == [(None, "example.org")]
+  assert mytool.run("get", "--attribute", "env=test").out == b"token"
+  mytool.run("get", "--attribute", "env=test", "--all-services", code=76)
+  assert hinted(mytool.run("get", "bob", code=44)) == ""
+  assert "--service other" in hinted(home.run("get", "bob", code=44))
+  for command in (["list"], ["get", "bob"], ["export", "x"]):
+    refused = mytool.run(*command, "--service", "other", "--all-services", code=64)
+    assert "exclude each other" in refused.error
+  assert [host.run("doctor", "--json").json["expired"] for host in (mytool, home)] == [1, 2]
+  assert b"mytool keychain list --all-groups --expiring-within 30d" in mytool.run("doctor").out
+
+
+def test_it_exports_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token")
+  home.set("bob", b"x", "--service", "other")
+  given = ("--json", "--export-passphrase-file", home.file("pass", b"an export's"))
+  counts = [host.run("export", name, *options, *given).json["items"] for host, name, *options in (
+    (mytool, "a"), (mytool, "b", "--all-services"), (mytool, "c", "--service", "other"), (home, "d"))]
+  assert counts == [1, 2, 1, 2]
+  moved = ("migrate", "--from", "vault", "--to", "secret-service", "--dry-run")
+  # Without a desktop nothing moves; which services would is seen before.
+  assert "--all-services" in mytool.run("migrate", "--help").out.decode()
+  assert "--all-services" not in home.run("migrate", "--help").out.decode()
+  mytool.run(*moved, "--service", "other", "--all-services", code=64)
+
+
 def test_every_help_speaks_of_the_host(mytool):
   texts = dict((" ".join(path), text) for path, text in helps(mytool.program, mytool.environment))
   assert {"keychain get", "keychain slots add", "keychain doctor"} <= texts.keys()
