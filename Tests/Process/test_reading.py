@@ -8,7 +8,7 @@ import pytest
 
 from prefs_testing import ended, hinted
 
-READING = (["get", "alice"], ["show", "alice"], ["update", "alice", "--label", "x"],
+READING = (["get", "alice"], ["get", "--attribute", "a=b"], ["show", "alice"], ["update", "alice", "--label", "x"],
            ["rename", "alice", "bob"], ["delete", "alice"])
 
 
@@ -26,8 +26,8 @@ def test_a_mistyped_vault_is_named(home, by_option):
   path, name, options, environment = named("typo.db")
   for command in READING:
     missed = home.run(*command, *options, environment=environment, code=44)
-    assert f"there is no credential 'alice' of service 'default': the vault '{path}' does not exist" \
-      in missed.error
+    subject = "with these values of 'a'" if "--attribute" in command else "'alice' of service 'default'"
+    assert f"there is no credential {subject}: the vault '{path}' does not exist" in missed.error
     assert hinted(missed) == f"check the path that {name} gives"
   for json, out in ([], b""), (["--json"], b"[\n\n]\n"):
     listed = home.run("list", *json, *options, environment=environment)
@@ -40,6 +40,8 @@ def test_a_mistyped_vault_is_named(home, by_option):
     missed = home.run(*command, *options, environment=environment, code=69)
     assert missed.out == b"" and "does not exist, nor does its folder" in missed.error
     assert path in missed.error and name in hinted(missed)
+  assert "check the path" in hinted(home.run("status", *options, environment=environment))
+  assert "check the path" in hinted(home.run("doctor", *options, environment=environment))
   for command in (["verify"], ["backup", "copy"], ["export", "copy"]):
     assert path in home.run(*command, *options, environment=environment, code=69).error
 

@@ -134,6 +134,20 @@ def test_options_that_contradict_each_other(home):
   assert "this is about the vault" in told
 
 
+def test_a_hint_waits_for_no_keyring(home, keyring):
+  home.set("bob", b"1", "--service", "s")
+  home.set("bob", b"2", "--service", "t", "--store", "vault")
+  hint = hinted(home.run("get", "bob", "--service", "u", code=44))
+  assert hint == "bob exists with --service s, and with --service t"
+  assert hinted(home.run("get", "bob", "--service", "u", "--store", "vault", code=44)) == (
+    "bob exists with --service t")
+  home.run("get", "bob", "--service", "t")
+  os.kill(int(keyring["DESKTOP_PROVIDER_PID"]), signal.SIGSTOP)
+  begun = time.monotonic()
+  missed = home.run("get", "bob", "--service", "t", "--access-group", "g", code=44)
+  assert hinted(missed) == "bob exists with --service t" and time.monotonic() - begun < 4
+
+
 def test_collections(home, keyring):
   home.set("alice", b"1", "--service", "s")
   home.set("alice", b"2", "--service", "s", "--session-only")

@@ -109,7 +109,7 @@ extension CredentialFinder {
     if let account, attributes.isEmpty { return try existing(account: account) }
     let pairs = CredentialAttributes(attributes)
     guard let found = try identity(attributes: pairs, account: account) else {
-      throw .nothingMatches(pairs)
+      throw nothingMatches(pairs)
     }
     return found
   }

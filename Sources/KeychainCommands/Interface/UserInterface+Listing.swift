@@ -59,12 +59,10 @@ extension KeychainError {
       recovery: UserInterface.unlockToSee(kinds))
   }
 
-  /// A vault was named that is not there.
-  static func missing(
-    _ identity: CredentialIdentity, _ absence: VaultAbsence, named name: String
-  ) -> Self {
+  /// The failure with its cause: a vault was named that is not there.
+  func explained(by absence: VaultAbsence, named name: String) -> Self {
     Self(
-      .notFound, "there is no credential \(identity): \(UserInterface.missing(absence))",
+      code, "\(message): \(UserInterface.missing(absence))",
       recovery: UserInterface.checkPath(of: name))
   }
 

@@ -15,6 +15,9 @@ struct CredentialFinder {
   /// That a credential is not there, with what a person may have meant.
   var notFound: (CredentialIdentity) -> KeychainError = { .notFound($0) }
 
+  /// That no credential has some attributes.
+  var nothingMatches: (CredentialAttributes) -> KeychainError = { .nothingMatches($0) }
+
   /// The credential of an account.
   ///
   /// The one of exactly the names given is preferred. Without it, an internet password is found

@@ -7,13 +7,18 @@ extension Session {
   /// That a credential is not there, with what a person may have meant: a vault that doesn't exist, a
   /// service that has another store than was chosen, or the same account elsewhere.
   func notFound(_ identity: CredentialIdentity) -> KeychainError {
-    if let (absence, name) = missingNamedVault() {
-      return absence.hasFolder
-        ? .missing(identity, absence, named: name) : .noFolder(absence, named: name)
+    let failure = explainingMissingVault(.notFound(identity))
+    guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
+      return failure
     }
-    let failure = KeychainError.notFound(identity)
-    guard let recovery = wayToWhatIsMeant(by: identity) else { return failure }
     return KeychainError(failure.code, failure.message, recovery: recovery)
+  }
+
+  /// That something is not there; because the vault isn't that was named, where that is why.
+  func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
+    guard let (absence, name) = missingNamedVault() else { return failure }
+    return absence.hasFolder
+      ? failure.explained(by: absence, named: name) : .noFolder(absence, named: name)
   }
 
   /// Does something with a credential that must be there, and explains it where it is not.
@@ -34,6 +39,12 @@ extension Session {
     guard let (absence, name) = missingNamedVault() else { return }
     guard absence.hasFolder else { throw .noFolder(absence, named: name) }
     interface.say(UserInterface.missing(absence))
+    interface.hint(UserInterface.checkPath(of: name))
+  }
+
+  /// Hints at a mistake where the state of a vault is shown that was named and doesn't exist.
+  func hintAtMissingVault() {
+    guard let (_, name) = missingNamedVault() else { return }
     interface.hint(UserInterface.checkPath(of: name))
   }
 

@@ -114,6 +114,7 @@ extension Session {
     }
     if !allServices { finder.narrow = context.narrow }
     finder.notFound = notFound
+    finder.nothingMatches = { explainingMissingVault(.nothingMatches($0)) }
     return finder
   }
 }
