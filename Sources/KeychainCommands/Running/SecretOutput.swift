@@ -79,7 +79,7 @@ struct SecretOutput {
     }
   }
 
-  /// Opens a pipe or device. A pipe without a reader is tried until the time is over.
+  /// Opens a pipe or device; a pipe without a reader is tried until the time is over.
   private func openStream() throws(KeychainError) -> Int32 {
     let end = ContinuousClock.now + patience
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
