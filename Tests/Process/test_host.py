@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop_session import desktop
 from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, helps, hinted
 
 SERVICE = "com.example.mytool"
@@ -79,11 +80,19 @@ def test_it_exports_its_own_service_alone(mytool, home):
   counts = [host.run("export", name, *options, *given).json["items"] for host, name, *options in (
     (mytool, "a"), (mytool, "b", "--all-services"), (mytool, "c", "--service", "other"), (home, "d"))]
   assert counts == [1, 2, 1, 2]
-  moved = ("migrate", "--from", "vault", "--to", "secret-service", "--dry-run")
-  # Without a desktop nothing moves; which services would is seen before.
+
+
+def test_it_moves_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token")
+  home.set("bob", b"x", "--service", "other")
+  move = ("migrate", "--from", "vault", "--to", "secret-service", "--json")
+  mytool.run(*move, "--service", "other", "--all-services", code=64)
   assert "--all-services" in mytool.run("migrate", "--help").out.decode()
   assert "--all-services" not in home.run("migrate", "--help").out.decode()
-  mytool.run(*moved, "--service", "other", "--all-services", code=64)
+  with desktop(home):
+    assert mytool.run(*move, "--dry-run").json["copied"] == 1
+    assert mytool.run(*move, "--dry-run", "--all-services").json["copied"] == 2
+    assert mytool.run(*move).json["completeServices"] == [{"service": SERVICE}]
 
 
 def test_every_help_speaks_of_the_host(mytool):

@@ -134,6 +134,21 @@ def test_options_that_contradict_each_other(home):
   assert "this is about the vault" in told
 
 
+def test_doctor_counts_what_expires_in_both_stores(home, keyring):
+  home.set("alice", b"1", "--service", "s", "--expires", "2020-01-01")
+  home.set("bob", b"2", "--service", "t", "--expires", "10d", "--store", "vault")
+  # What another store of the service holds is not what programs find.
+  home.set("alice", b"3", "--service", "s", "--expires", "2020-01-01", "--store", "vault")
+
+  def counted():
+    found = home.run("doctor", "--json").json
+    return found["expired"], found["expiringWithin30Days"]
+
+  assert counted() == (1, 1)
+  lock(keyring)
+  assert counted() == (0, 1)
+
+
 def test_a_hint_waits_for_no_keyring(home, keyring):
   home.set("bob", b"1", "--service", "s")
   home.set("bob", b"2", "--service", "t", "--store", "vault")

@@ -68,7 +68,8 @@ struct ListCommand: KeychainSubcommand {
     if result.credentials.isEmpty { try session.reportMissingVault() }
     let listed = selection(of: result.credentials, foundBy: query)
     try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) })
-    let isAllLocked = listed.isEmpty && result.lockedCount > 0
+    let isAllLocked =
+      listed.isEmpty && result.lockedCount > 0 && result.failures.isEmpty && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(UserInterface.locked(result.lockedCount))
       session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
