@@ -62,7 +62,7 @@ def test_output_writes_a_file_for_the_user_alone(home):
   path = home.folder / "out"
   path.write_text("old")
   path.chmod(0o644)
-  assert home.get("alice", "--output", str(path)) == b""
+  assert home.get("alice", "--output", str(path), "--overwrite") == b""
   assert path.read_bytes() == b"a\0b\n"
   assert stat.S_IMODE(path.stat().st_mode) == 0o600
   assert sorted(entry.name for entry in home.folder.iterdir() if entry.is_file()) == ["out"]
@@ -80,7 +80,9 @@ def test_output_follows_no_link(home):
 def test_output_into_a_missing_folder(home):
   home.set("alice", b"secret")
   failed = home.run("get", "alice", "--output", "nowhere/out", code=74)
-  assert "'nowhere/out' cannot be written" in failed.error
+  assert "nowhere/out" in failed.error and "no such file or directory" in failed.error
+  again = home.run("get", "alice", "--output", "nowhere/out", "--overwrite", code=74)
+  assert "'nowhere/out' cannot be written" in again.error
 
 
 def test_newline_of_a_pipe_is_kept_with_a_hint(home):
@@ -261,7 +263,8 @@ def test_list_in_a_pipe_and_as_json(home):
   home.set("bob", b"hunter2", "--service", "mail", "--attribute", "env=test")
   lines = home.run("list").out.decode().splitlines()
   assert sorted(line.split("\t")[:2] for line in lines) == [["mail", "bob"], ["web", "alice"]]
-  assert any(line.endswith("\ttab\\there\\\\") for line in lines)
+  assert any(line.endswith("\ttab\\there\\\\\tvault") for line in lines)
+  assert all(len(line.split("\t")) == 8 for line in lines)
   listed = home.run("list", "--json")
   assert {item["account"] for item in listed.json} == {"alice", "bob"}
   assert b"hunter2" not in listed.out and not any("secret" in item for item in listed.json)

@@ -90,9 +90,10 @@ def test_output_to_a_full_disk_leaves_the_old_file(home, mounting):
   home.set("alice", os.urandom(2 << 20))
   with mounted(home.folder / "small", "1m") as small:
     (small / "out").write_bytes(b"old")
-    refused = home.run("get", "alice", "--output", str(small / "out"), code=74)
-    assert "no space" in refused.error
-    assert {entry.name: entry.read_bytes() for entry in small.iterdir()} == {"out": b"old"}
+    for name, options in (("out", ["--overwrite"]), ("new", [])):
+      refused = home.run("get", "alice", "--output", str(small / name), *options, code=74)
+      assert "no space" in refused.error.lower()
+      assert {entry.name: entry.read_bytes() for entry in small.iterdir()} == {"out": b"old"}
 
 
 def test_a_medium_that_can_only_be_read(home, disk):

@@ -92,6 +92,24 @@ def test_an_export_that_was_made_once_is_taken_for_ever(home, name):
   assert again["left-out"] == 0
 
 
+def test_services_are_exported_alone(make_home):
+  one, other = make_home(), make_home()
+  for account, service in ("alice", "web"), ("bob", "web"), ("carol", "mail"), ("dave", "other"):
+    one.set(account, b"x", "--service", service)
+  one.set("erin", b"x", "--server", "example.org")
+  one.set("stays", b"x", "--service", "web", "--accessibility", "whenUnlockedThisDeviceOnly")
+  made = one.run("export", "some", "--service", "web", "--service", "mail", "--server", "example.org",
+                 *given(one))
+  assert "exported 4 items" in made.error and "1 item stays behind" in made.error
+  other.run("import", str(one.folder / "some"), *given(other))
+  assert names(other) == {"alice", "bob", "carol", "erin"}
+  # Nobody is asked for a passphrase of an export that would lack what was named.
+  for options in (["--service", "web", "--service", "typo"], ["--server", "typo"]):
+    refused = one.run("export", "none", *options, code=44)
+    assert "typo" in refused.error and "prefs keychain list" in hinted(refused)
+  assert not (one.folder / "none").exists()
+
+
 def test_through_a_pipe(make_home):
   one, other = make_home(), make_home()
   secret = os.urandom(300_000)

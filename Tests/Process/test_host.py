@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop_session import desktop
 from prefs_testing import LIMIT, PASSPHRASE, Home, Outcome, ended, helps, hinted
 
 SERVICE = "com.example.mytool"
@@ -46,6 +47,52 @@ def test_its_service_is_the_default(mytool, home):
   home.set("api", b"other", "--service", "other")
   assert mytool.get("api") == b"token"
   assert mytool.run("list", "--json").json[0]["service"] == SERVICE
+
+
+def test_it_shows_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token", "--expires", "2020-01-01", "--access-group", "team")
+  mytool.set("api", b"token", "--attribute", "env=test")
+  home.set("bob", b"x", "--service", "other", "--attribute", "env=test")
+  home.set("bob", b"x", "--server", "example.org", "--expires", "2020-01-01")
+  def listed(host, *options):
+    return [(item.get("service"), item.get("server")) for item in host.run("list", "--json", *options).json]
+  assert listed(mytool) == [(SERVICE, None)]
+  assert listed(mytool, "--all-groups") == [(SERVICE, None)] * 2
+  everything = [(SERVICE, None), (None, "example.org"), ("other", None)]
+  assert listed(mytool, "--all-services") == everything == listed(home) == listed(home, "--all-services")
+  assert listed(mytool, "--service", "other") == [("other", None)]
+  assert listed(mytool, "--server", "example.org") == [(None, "example.org")]
+  assert mytool.run("get", "--attribute", "env=test").out == b"token"
+  mytool.run("get", "--attribute", "env=test", "--all-services", code=76)
+  assert hinted(mytool.run("get", "bob", code=44)) == ""
+  assert "--service other" in hinted(home.run("get", "bob", code=44))
+  for command in (["list"], ["get", "bob"], ["export", "x"]):
+    refused = mytool.run(*command, "--service", "other", "--all-services", code=64)
+    assert "exclude each other" in refused.error
+  assert [host.run("doctor", "--json").json["expired"] for host in (mytool, home)] == [1, 2]
+  assert b"mytool keychain list --all-groups --expiring-within 30d" in mytool.run("doctor").out
+
+
+def test_it_exports_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token")
+  home.set("bob", b"x", "--service", "other")
+  given = ("--json", "--export-passphrase-file", home.file("pass", b"an export's"))
+  counts = [host.run("export", name, *options, *given).json["items"] for host, name, *options in (
+    (mytool, "a"), (mytool, "b", "--all-services"), (mytool, "c", "--service", "other"), (home, "d"))]
+  assert counts == [1, 2, 1, 2]
+
+
+def test_it_moves_its_own_service_alone(mytool, home):
+  mytool.set("api", b"token")
+  home.set("bob", b"x", "--service", "other")
+  move = ("migrate", "--from", "vault", "--to", "secret-service", "--json")
+  mytool.run(*move, "--service", "other", "--all-services", code=64)
+  assert "--all-services" in mytool.run("migrate", "--help").out.decode()
+  assert "--all-services" not in home.run("migrate", "--help").out.decode()
+  with desktop(home):
+    assert mytool.run(*move, "--dry-run").json["copied"] == 1
+    assert mytool.run(*move, "--dry-run", "--all-services").json["copied"] == 2
+    assert mytool.run(*move).json["completeServices"] == [{"service": SERVICE}]
 
 
 def test_every_help_speaks_of_the_host(mytool):

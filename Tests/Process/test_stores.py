@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from desktop_session import desktop, keyring_items, secret_tool
-from prefs_testing import LIMIT, PATIENT, hinted
+from prefs_testing import LIMIT, PATIENT, ended, hinted
 
 BUS = "DBUS_SESSION_BUS_ADDRESS"
 NOBODY = 65534
@@ -79,6 +79,12 @@ def test_a_list_says_what_it_could_not_see(home, keyring):
   home.set("alice", b"1", "--service", "s")
   home.set("alice", b"2", "--service", "t", "--store", "vault")
   assert [item["service"] for item in home.run("list", "--json").json] == ["s", "t"]
+  assert [item["store"] for item in home.run("list", "--json").json] == ["secret-service", "vault"]
+  assert [line.split("\t")[7] for line in home.run("list").out.decode().splitlines()] == [
+    "secret-service", "vault"]
+  shown = ended(home.terminal("list"))[1].splitlines()
+  assert [line.split()[-1] for line in shown] == ["STORE", "secret-service", "vault"]
+  assert "STORE" not in ended(home.terminal("list", "--service", "s"))[1]
   partial = home.run("list", "--json", environment={BUS: None}, code=69)
   assert [item["service"] for item in partial.json] == ["t"]
   home.run("get", "--attribute", "a=b", environment={BUS: None}, code=69)
@@ -126,6 +132,35 @@ def test_options_that_contradict_each_other(home):
   home.run("status", "--store", "vault", code=64)
   told = home.run("status", environment={"KEYCHAIN_STORE": "secret-service"}).error
   assert "this is about the vault" in told
+
+
+def test_doctor_counts_what_expires_in_both_stores(home, keyring):
+  home.set("alice", b"1", "--service", "s", "--expires", "2020-01-01")
+  home.set("bob", b"2", "--service", "t", "--expires", "10d", "--store", "vault")
+  # What another store of the service holds is not what programs find.
+  home.set("alice", b"3", "--service", "s", "--expires", "2020-01-01", "--store", "vault")
+
+  def counted():
+    found = home.run("doctor", "--json").json
+    return found["expired"], found["expiringWithin30Days"]
+
+  assert counted() == (1, 1)
+  lock(keyring)
+  assert counted() == (0, 1)
+
+
+def test_a_hint_waits_for_no_keyring(home, keyring):
+  home.set("bob", b"1", "--service", "s")
+  home.set("bob", b"2", "--service", "t", "--store", "vault")
+  hint = hinted(home.run("get", "bob", "--service", "u", code=44))
+  assert hint == "bob exists with --service s, and with --service t"
+  assert hinted(home.run("get", "bob", "--service", "u", "--store", "vault", code=44)) == (
+    "bob exists with --service t")
+  home.run("get", "bob", "--service", "t")
+  os.kill(int(keyring["DESKTOP_PROVIDER_PID"]), signal.SIGSTOP)
+  begun = time.monotonic()
+  missed = home.run("get", "bob", "--service", "t", "--access-group", "g", code=44)
+  assert hinted(missed) == "bob exists with --service t" and time.monotonic() - begun < 4
 
 
 def test_collections(home, keyring):
@@ -337,7 +372,7 @@ def test_a_locked_keyring(home, keyring):
   assert "the desktop keyring is locked" in refused.error and "unlock it" in hinted(refused)
   home.set("alice", b"other", "--service", "s", *PATIENT, code=77)
   home.run("get", "--attribute", "a=b", "--service", "s", *PATIENT, code=77)
-  listed = home.run("list", *PATIENT)
+  listed = home.run("list", *PATIENT, code=77)
   assert listed.out == b"" and "1 item is locked" in listed.error
   assert "unlock the desktop keyring" in hinted(listed)
   # A dialog would help nobody there.

@@ -31,10 +31,18 @@ extension AutomaticStore {
   func reading<Result: ~Copyable>(
     _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
+    try readingAtPlace(service) { _, store throws(KeychainError) in try body(store) }
+  }
+
+  /// As ``reading(_:_:)``; `body` gets the place of the store as well.
+  func readingAtPlace<Result: ~Copyable>(
+    _ service: ServiceName,
+    _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
     try unmoved { () throws(KeychainError) in
       let decision = try chooser.decision(for: service)
       do throws(KeychainError) {
-        return try body(store(at: decision.place))
+        return try body(decision.place, store(at: decision.place))
       } catch {
         throw error.explained(by: decision, "the credentials of \(service)")
       }

@@ -10,9 +10,20 @@ extension AutomaticStore {
   /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy`` if
   ///   migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    if let explicit = try chooser.explicit() { return try store(at: explicit.place).search(query) }
+    try locatedSearch(query).result
+  }
+
+  /// Searches as ``search(_:)`` does, and tells the store of each credential.
+  package func locatedSearch(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> LocatedSearchResult {
+    if let place = try chooser.explicit()?.place {
+      return LocatedSearchResult(try store(at: place).search(query), in: place)
+    }
     if let service = ServiceName(query) {
-      return try reading(service) { store throws(KeychainError) in try store.search(query) }
+      return try readingAtPlace(service) { place, store throws(KeychainError) in
+        LocatedSearchResult(try store.search(query), in: place)
+      }
     }
     return try unmoved { () throws(KeychainError) in try searchAll(query) }
   }
@@ -36,7 +47,7 @@ extension AutomaticStore {
     try vault.ensureReadable(.unlockedNow)
   }
 
-  private func searchAll(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+  private func searchAll(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
     let (places, unreadable) = try placesInUse()
     var union = StoreUnion(records: records, damaged: unreadable)
     for place in places {
@@ -48,7 +59,7 @@ extension AutomaticStore {
       }
     }
     if union.failures.count == places.count, let first = union.failures.first { throw first }
-    return union.result
+    return LocatedSearchResult(union.result, owners: union.owners)
   }
 
   /// The stores that services have, the vault first, and the paths of records that cannot be read.
@@ -71,14 +82,14 @@ extension AutomaticStore {
 }
 
 /// What several stores found, each for the services that it has.
-private struct StoreUnion {
+struct StoreUnion {
   let records: StoreRecords
   var damaged: [String]
   var failures: [KeychainError] = []
   private var credentials: [Credential] = []
   private var lockedCount = 0
   private var otherDeviceCount = 0
-  private var owners: [ServiceName: StorePlace] = [:]
+  private(set) var owners: [ServiceName: StorePlace] = [:]
 
   init(records: StoreRecords, damaged: [String]) {
     self.records = records

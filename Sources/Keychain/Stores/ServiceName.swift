@@ -1,4 +1,4 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 
 /// What a choice of store is about: the service of generic passwords, or the server of internet
 /// passwords, whatever their groups.
@@ -34,7 +34,7 @@ package struct ServiceName: Hashable, Sendable {
   }
 
   /// The search for everything of it.
-  var query: CredentialQuery {
+  package var query: CredentialQuery {
     switch kind {
     case .service: CredentialQuery(service: name)
     case .server: CredentialQuery(server: name)

@@ -33,7 +33,7 @@ struct DeleteCommand: KeychainSubcommand {
     guard let identity = try finder.identity(account: account),
       try session.store.remove(identity, expectedVersion: expectedVersion)
     else {
-      if ifExists { return }
+      if ifExists { return try session.reportMissingVault() }
       throw session.notFound(finder.exactIdentity(account: account))
     }
   }

@@ -46,6 +46,7 @@ struct DoctorCommand: KeychainSubcommand {
       json
         ? try JSONText.text(DiagnosisJSON(diagnosis))
         : UserInterface.description(of: diagnosis))
+    session.hintAtMissingVault()
     if let failure = diagnosis.failure { throw failure }
   }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import Keychain
 internal import KeychainCredentials
 internal import KeychainVault
 
@@ -11,16 +12,30 @@ struct ExportCommand: KeychainSubcommand {
     discussion: """
       The export opens by a passphrase of its own, asked for twice, and by nothing else. Whoever knows \
       it can read everything in it: keep it apart from the file, and delete the file after the import. \
-      Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes to standard output.
+      Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes to standard output. \
+      \(servicesThatAreExported)
 
       Example:
         \(keychainPath) export /media/stick/keychain.export
+        \(keychainPath) export web.export --service example.com --service example.org
         \(keychainPath) export - --export-passphrase-file ~/move.pass | ssh server \
       \(keychainPath) import - --export-passphrase-file move.pass
       """)
 
   @Argument(help: "The file to make, or - for standard output", completion: .file())
   var file: String
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Only credentials of a service; may be given again", valueName: "name"))
+  var service: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Only internet passwords of a server; may be given again", valueName: "host"))
+  var server: [String] = []
+
+  @OptionGroup var scope: ServiceScopeOptions
 
   @OptionGroup(title: "The passphrase of the export") var passphrase: ExportPassphraseOptions
 
@@ -33,18 +48,23 @@ struct ExportCommand: KeychainSubcommand {
 
   func validate() throws {
     guard !isToOutput || !json else { throw ValidationError(UserInterface.Usage.exportOrJSON) }
+    try scope.checkAlone(besides: !service.isEmpty || !server.isEmpty)
     try passphrase.requireOwnDescriptor([common.passphraseFd])
   }
 
   func perform(in session: Session) throws(KeychainError) {
     try checkTarget()
-    try unlock(session)
+    let services = services
+    try unlock(session, services)
+    let queries = services?.map(\.query)
     let passphrase = try passphrase.newPassphrase(in: session)
     let report = try session.withProgress { progress throws(KeychainError) in
       isToOutput
         ? try session.vault.export(
-          toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, progress: progress)
-        : try session.vault.export(to: file, passphrase: passphrase, progress: progress)
+          toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, matching: queries,
+          progress: progress)
+        : try session.vault.export(
+          to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
     if json { try StandardOutput.write(try JSONText.text(ExportJSON(report, file: file))) }
     session.interface.say(UserInterface.summary(of: report, file: isToOutput ? nil : file))
@@ -64,13 +84,29 @@ struct ExportCommand: KeychainSubcommand {
     guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
   }
 
-  /// The passphrase of the vault is asked for before that of the export.
-  private func unlock(_ session: Session) throws(KeychainError) {
-    // This fails without a vault, which a status does not.
-    _ = try session.vault.slots()
-    let status = try session.vault.status()
-    let requirement = status.itemsByAccessibility.keys.filter { !$0.isThisDeviceOnly }
-      .map(\.requires).max()
-    try session.vault.ensureReadable(requirement ?? .nothing)
+  /// The services and servers that are exported; `nil` for all.
+  private var services: [ServiceName]? {
+    let named = service.map { ServiceName(.service, $0) } + server.map { ServiceName(.server, $0) }
+    guard named.isEmpty, !scope.allServices else { return named.isEmpty ? nil : named }
+    return KeychainCommandContext.current.ownService.map { [ServiceName(.service, $0)] }
+  }
+
+  /// The passphrase of the vault is asked for before that of the export, and nobody should choose one for
+  /// an export that would lack what was named.
+  private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
+    for service in services ?? [] {
+      guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
+      throw session.stores.recordedPlace(of: service)?.kind == .secretService
+        ? .exportOfKeyring("\(service)") : .nothingToExport("\(service)")
+    }
+    let counts = try session.vault.itemCounts(matching: services?.map(\.query))
+    try session.vault.ensureReadable(counts.requirementOfExport)
+  }
+
+  /// What is exported if nothing is named, for the help.
+  private static var servicesThatAreExported: String {
+    KeychainCommandContext.current.ownService.map {
+      "Those of the service '\($0)' are exported unless other ones are named, or --all-services is given."
+    } ?? "Credentials of every service are exported unless some are named."
   }
 }

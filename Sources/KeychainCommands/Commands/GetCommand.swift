@@ -11,8 +11,18 @@ struct GetCommand: KeychainSubcommand {
       Exactly the stored bytes are printed; on a terminal a newline follows. With --attribute the \
       one credential is found that has the attribute.
 
+      Everybody can see the arguments of a program (ps), so a secret must not be among them. Give it \
+      to the program through a pipe; printf is part of the shell. In --config, write a backslash \
+      before each quote and backslash of the secret.
+
       Example:
-        curl -H "Authorization: Bearer $(\(keychainPath) get alice --service example.com)" …
+        \(keychainPath) get alice --service example.com
+
+        printf 'Authorization: Bearer %s' "$(\(keychainPath) get api)" |
+          curl -H @- https://example.com/
+
+        printf 'user = "alice:%s"' "$(\(keychainPath) get alice)" |
+          curl --config - https://example.com/
       """)
 
   /// When a newline is added to the secret.
@@ -41,9 +51,14 @@ struct GetCommand: KeychainSubcommand {
   var allowExpired = false
 
   @Option(
-    help: .init("Write the secret to a file that only you can read", valueName: "path"),
+    help: .init("Write the secret to a new file that only you can read", valueName: "path"),
     completion: .file())
   var output: String?
+
+  @Flag(help: "Let --output replace a file that exists")
+  var overwrite = false
+
+  @OptionGroup var scope: ServiceScopeOptions
 
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
@@ -55,11 +70,14 @@ struct GetCommand: KeychainSubcommand {
       throw ValidationError(UserInterface.Usage.accountOrAttribute)
     }
     if json && output != nil { throw ValidationError(UserInterface.Usage.outputIsExact) }
+    if overwrite && output == nil { throw ValidationError(UserInterface.Usage.overwriteOutput) }
+    try scope.checkAlone(besides: item.service != nil || item.server != nil)
     if json && newline != nil { throw ValidationError(UserInterface.Usage.newlineWithJSON) }
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let identity = try session.finder(item).identity(account: account, attributes: attribute)
+    let identity = try session.finder(item, allServices: scope.allServices).identity(
+      account: account, attributes: attribute)
     guard let stored = try session.store.secret(for: identity) else {
       throw session.notFound(identity)
     }
@@ -70,19 +88,14 @@ struct GetCommand: KeychainSubcommand {
       return try StandardOutput.write(try JSONText.text(answer))
     }
     if let output {
-      return try SecretFile.replace(output) { descriptor throws(SecretsError) in
-        try stored.secret.write(toFileDescriptor: descriptor)
-        if newline == .always { try Self.newlineBytes().write(toFileDescriptor: descriptor) }
-      }
+      let patience = session.options.deadline ?? .seconds(10)
+      return try SecretOutput(path: output, overwrites: overwrite, patience: patience)
+        .write(stored.secret, addingNewline: newline == .always)
     }
     try StandardOutput.write(stored.secret)
     if newline == .always || newline != .never && StandardOutput.isTerminal {
       try StandardOutput.write("\n")
     }
-  }
-
-  private static func newlineBytes() throws(SecretsError) -> SecretBytes {
-    try SecretBytes(copying: "\n")
   }
 }
 
@@ -96,7 +109,7 @@ extension CredentialFinder {
     if let account, attributes.isEmpty { return try existing(account: account) }
     let pairs = CredentialAttributes(attributes)
     guard let found = try identity(attributes: pairs, account: account) else {
-      throw .nothingMatches(pairs)
+      throw nothingMatches(pairs)
     }
     return found
   }

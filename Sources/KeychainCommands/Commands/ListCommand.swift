@@ -8,15 +8,26 @@ struct ListCommand: KeychainSubcommand {
     commandName: "list",
     abstract: "List credentials, never their secrets",
     discussion: """
-      A terminal gets a table. A pipe gets a line for each credential, the fields separated by \
-      tabs: service or server, account, access group, accessibility, modified, expires, label; \
-      backslash, tab and newline are written \\\\, \\t and \\n. Credentials of every service are \
-      listed unless one is named; locked ones are counted on standard error.
+      A terminal gets a table, with the store of each where there are several. A pipe gets a line \
+      for each credential, with always the same eight fields separated by tabs: service or server, \
+      account, access group, accessibility, modified, expires, label, and store (vault or \
+      secret-service, which a collection may follow after a colon); backslash, tab and newline are \
+      written \\\\, \\t and \\n. \(servicesThatAreListed) Locked ones are counted on standard error; if \
+      nothing can be listed because of them, the command ends with 77.
+
+      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole account, label, \
+      or service or server; put it in quotes.
 
       Example:
         \(keychainPath) list --service example.com --json
+        \(keychainPath) list 'deploy-*'
+        \(keychainPath) list --expiring-within 30d
       """,
     aliases: ["ls"])
+
+  @Argument(
+    help: "Only those with a name that matches, such as 'git*'", transform: NamePattern.init)
+  var pattern: NamePattern?
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
 
@@ -32,6 +43,9 @@ struct ListCommand: KeychainSubcommand {
   @Flag(help: "List every access group")
   var allGroups = false
 
+  @OptionGroup var scope: ServiceScopeOptions
+  @OptionGroup var filter: ListFilterOptions
+
   @Flag(help: "Print JSON")
   var json = false
 
@@ -44,14 +58,19 @@ struct ListCommand: KeychainSubcommand {
     if allGroups && item.accessGroup != nil {
       throw ValidationError(UserInterface.Usage.groupOrAll)
     }
+    try scope.checkAlone(besides: item.service != nil || item.server != nil)
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    var query = item.query(account: account, attributes: CredentialAttributes(attribute))
-    if allGroups { query.accessGroup = nil }
-    let result = try session.store.search(query)
-    try print(result.credentials.filter(item.matchesDetails))
-    if result.lockedCount > 0 {
+    let query = query
+    let found = try session.stores.locatedSearch(query)
+    let result = found.result
+    if result.credentials.isEmpty { try session.reportMissingVault() }
+    let listed = selection(of: result.credentials, foundBy: query)
+    try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) })
+    let isAllLocked =
+      listed.isEmpty && result.lockedCount > 0 && result.failures.isEmpty && result.damaged.isEmpty
+    if result.lockedCount > 0, !isAllLocked {
       session.interface.say(UserInterface.locked(result.lockedCount))
       session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
     }
@@ -64,15 +83,44 @@ struct ListCommand: KeychainSubcommand {
       guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
       throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
+    // Which of them would be listed is not known, so this is no empty list.
+    guard !isAllLocked else {
+      throw .allLocked(result.lockedCount, try session.stores.kinds(for: query))
+    }
   }
 
-  private func print(_ credentials: [Credential]) throws(KeychainError) {
-    if json {
-      return try StandardOutput.write(try JSONText.text(credentials.map(CredentialJSON.init)))
+  private var query: CredentialQuery {
+    var query = item.query(account: account, attributes: CredentialAttributes(attribute))
+    if allGroups { query.accessGroup = nil }
+    return scope.narrow(query)
+  }
+
+  private func selection(
+    of credentials: [Credential], foundBy query: CredentialQuery
+  ) -> [Credential] {
+    filter.selection(of: credentials).filter { credential in
+      item.matchesDetails(of: credential)
+        && pattern?.matches(credential, foundBy: query) ?? true
     }
-    let table = UserInterface.table(credentials)
+  }
+
+  /// Which services are listed if none is named, for the help.
+  private static var servicesThatAreListed: String {
+    let context = KeychainCommandContext.current
+    guard let service = context.ownService else {
+      return "Credentials of every service are listed unless one is named."
+    }
+    return "Those of the service '\(service)' are listed unless another one or a server is named, "
+      + "or --all-services is given."
+  }
+
+  private func print(_ listed: [ListedCredential]) throws(KeychainError) {
+    if json {
+      return try StandardOutput.write(try JSONText.text(listed.map(ListedCredentialJSON.init)))
+    }
+    let table = UserInterface.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
-      if !credentials.isEmpty { try StandardOutput.write(table.columns) }
+      if !listed.isEmpty { try StandardOutput.write(table.columns) }
     } else {
       try StandardOutput.write(table.lines)
     }

@@ -50,6 +50,8 @@ struct MigrateCommand: KeychainSubcommand {
     help: .init("Only internet passwords of a server", valueName: "host"))
   var server: String?
 
+  @OptionGroup var scope: ServiceScopeOptions
+
   @Option(
     name: [.customLong("access-group"), .customLong("group")], parsing: .unconditional,
     help: .init("Only credentials of an access group", valueName: "name"))
@@ -87,6 +89,7 @@ struct MigrateCommand: KeychainSubcommand {
     if service != nil && server != nil {
       throw ValidationError(UserInterface.Usage.serviceOrServerToMove)
     }
+    try scope.checkAlone(besides: service != nil || server != nil)
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -123,7 +126,7 @@ struct MigrateCommand: KeychainSubcommand {
 
   private func migration(in session: Session) throws(KeychainError) -> CredentialMigration {
     var migration = try session.stores.migration(from: place(of: from), to: place(of: to))
-    migration.service = service
+    migration.service = scope.narrow(CredentialQuery(service: service, server: server)).service
     migration.server = server
     migration.accessGroup = accessGroup
     migration.isOverwriting = overwrite

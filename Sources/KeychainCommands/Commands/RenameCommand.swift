@@ -46,9 +46,10 @@ struct RenameCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let old = try session.finder(item).existing(account: account)
-    let renamed = try session.store.rename(
-      old, to: names.identity(insteadOf: old, account: newAccount),
-      expectedVersion: expectedVersion)
+    let new = try names.identity(insteadOf: old, account: newAccount)
+    let renamed = try session.expecting(old) { () throws(KeychainError) in
+      try session.store.rename(old, to: new, expectedVersion: expectedVersion)
+    }
     if json { try StandardOutput.write(try JSONText.text(CredentialJSON(renamed))) }
   }
 }

@@ -23,5 +23,6 @@ struct StatusCommand: KeychainSubcommand {
     let status = try session.vault.status()
     try StandardOutput.write(
       json ? try JSONText.text(StatusJSON(status)) : UserInterface.description(of: status))
+    session.hintAtMissingVault()
   }
 }

@@ -40,9 +40,10 @@ struct UpdateCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.finder(item).existing(account: account)
-    try session.store.update(
-      identity, with: details.update(removing: removeAttribute),
-      expectedVersion: expectedVersion)
+    let update = details.update(removing: removeAttribute)
+    try session.expecting(identity) { () throws(KeychainError) in
+      _ = try session.store.update(identity, with: update, expectedVersion: expectedVersion)
+    }
     if let hint = details.hint { session.interface.hint(hint) }
   }
 }

@@ -32,7 +32,8 @@ struct StoresJSON: Encodable {
       diagnosis.outlook.findsBus ? DesktopKeyringJSON(probe, diagnosis.provider) : nil
   }
 
-  private static func collection(_ place: StorePlace) -> String? {
+  /// The collection of a place in the desktop keyring.
+  static func collection(_ place: StorePlace) -> String? {
     switch place {
     case .vault: nil
     case .secretService(.default): "default"

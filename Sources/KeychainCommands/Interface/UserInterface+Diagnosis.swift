@@ -13,6 +13,7 @@ extension UserInterface {
     } else if let failure = diagnosis.vaultFailure {
       pairs.append(("problem", failure.message))
     }
+    pairs += expiry(diagnosis)
     pairs += surroundings(diagnosis)
     pairs += nextSteps(diagnosis).map { ("next", $0) }
     return lines(pairs)
@@ -129,7 +130,7 @@ extension UserInterface {
 
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
-    storeSteps(diagnosis) + vaultSteps(diagnosis)
+    storeSteps(diagnosis) + vaultSteps(diagnosis) + expirySteps(diagnosis)
   }
 
   private static func vaultSteps(_ diagnosis: Diagnosis) -> [String] {

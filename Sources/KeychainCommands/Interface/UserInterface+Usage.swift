@@ -70,6 +70,12 @@ extension UserInterface {
       "--keep-recipient goes with a passphrase or key file: --device and --recipient give no new keys"
     static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
+    static let overwriteOutput = "--overwrite goes with --output"
+    static let expiredOrExpiring =
+      "--expiring-within includes what has expired; leave --expired out"
+    static let timeFromNow = "write a time from now such as 12h, 30d or 1y"
+    static let allOrNamedServices =
+      "--all-services and a named service or server exclude each other"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
     static let dashAccount = "an account that begins with a dash goes after --"

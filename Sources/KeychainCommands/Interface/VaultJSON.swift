@@ -136,6 +136,9 @@ private struct DiagnosisFactsJSON: Encodable {
   let vault: StatusJSON?
   let problem: String?
   let weakKeyFiles: [String]
+  let expired: Int?
+  let expiringWithin30Days: Int?
+  let expiryUnknown: Int?
   let memoryCanBeLocked: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -148,6 +151,9 @@ private struct DiagnosisFactsJSON: Encodable {
     vault = diagnosis.status.map(StatusJSON.init)
     problem = diagnosis.failure?.message
     weakKeyFiles = diagnosis.weakKeyFiles
+    expired = diagnosis.expiry?.expiredCount
+    expiringWithin30Days = diagnosis.expiry?.expiringCount
+    expiryUnknown = diagnosis.expiry?.unknownCount
     memoryCanBeLocked = diagnosis.canLockMemory
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk

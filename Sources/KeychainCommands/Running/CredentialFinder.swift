@@ -9,6 +9,15 @@ struct CredentialFinder {
   /// Unlocks the stores that a query concerns as far as that can be done, or throws.
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
+  /// Narrows down a search that names no service.
+  var narrow: (CredentialQuery) -> CredentialQuery = { $0 }
+
+  /// That a credential is not there, with what a person may have meant.
+  var notFound: (CredentialIdentity) -> KeychainError = { .notFound($0) }
+
+  /// That no credential has some attributes.
+  var nothingMatches: (CredentialAttributes) -> KeychainError = { .nothingMatches($0) }
+
   /// The credential of an account.
   ///
   /// The one of exactly the names given is preferred. Without it, an internet password is found
@@ -27,7 +36,7 @@ struct CredentialFinder {
   /// As ``identity(account:)``, but none is an error.
   func existing(account: String) throws(KeychainError) -> CredentialIdentity {
     guard let found = try identity(account: account) else {
-      throw .notFound(exactIdentity(account: account))
+      throw notFound(exactIdentity(account: account))
     }
     return found
   }
@@ -47,7 +56,7 @@ struct CredentialFinder {
   func identity(
     attributes: CredentialAttributes, account: String?
   ) throws(KeychainError) -> CredentialIdentity? {
-    try only(matching: options.query(account: account, attributes: attributes))
+    try only(matching: narrow(options.query(account: account, attributes: attributes)))
   }
 
   private func only(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {

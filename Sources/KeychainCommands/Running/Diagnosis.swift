@@ -29,6 +29,12 @@ struct Diagnosis {
   /// The sources of key files at hand that hold a few readable words.
   let weakKeyFiles: [String]
 
+  /// What expires; `nil` if nothing can be looked at.
+  let expiry: ExpirySummary?
+
+  /// The service or server that it is about, if one is named.
+  let service: ServiceName?
+
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -42,6 +48,8 @@ struct Diagnosis {
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
+    expiry = ExpirySummary(session, service: service)
+    self.service = service
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import KeychainCredentials
 
 /// How the keychain commands speak, and what they assume, inside the program that mounts them.
 public struct KeychainCommandContext: Hashable, Sendable {
@@ -9,11 +10,30 @@ public struct KeychainCommandContext: Hashable, Sendable {
   public var commandPath: String
 
   /// The service of a credential when none is given.
+  ///
+  /// With another one than `default`, commands that list or move credentials concern this service alone,
+  /// unless other services are named or `--all-services` is given.
   public var defaultService: String
 
   /// The path of the vault when neither `--vault` nor `KEYCHAIN_VAULT` names one; `nil` for the usual
   /// one, which the user's programs share.
   public var defaultVault: String?
+
+  /// The service that is the host's own; `nil` where the commands are for every service.
+  var ownService: String? {
+    defaultService.hasSameBytes(as: Self.sharedService) ? nil : defaultService
+  }
+
+  /// Narrows a search down to the host's own service, unless it names a service or server.
+  func narrow(_ query: CredentialQuery) -> CredentialQuery {
+    guard query.service == nil, query.server == nil else { return query }
+    var narrowed = query
+    narrowed.service = ownService
+    return narrowed
+  }
+
+  /// The service of credentials that belong to no program.
+  private static let sharedService = "default"
 
   /// Whether the process ends with the command.
   var isWholeProgram = false

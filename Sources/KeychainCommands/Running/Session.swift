@@ -63,14 +63,6 @@ struct Session {
     }
   }
 
-  /// That a credential is not there, with a word where its service has another store than was chosen.
-  func notFound(_ identity: CredentialIdentity) -> KeychainError {
-    let failure = KeychainError.notFound(identity)
-    guard let place = stores.placePassedOver(of: identity) else { return failure }
-    return KeychainError(
-      failure.code, failure.message, recovery: UserInterface.lookingElsewhere(place))
-  }
-
   /// The vault, for what only a vault can do.
   var vault: Vault { stores.vault }
 
@@ -113,10 +105,17 @@ extension Session {
   }
 
   /// Finds the credential that options mean.
-  func finder(_ options: ItemOptions) -> CredentialFinder {
-    CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
-      query throws(KeychainError) in
+  func finder(
+    _ options: ItemOptions, allServices: Bool = false
+  ) -> CredentialFinder {
+    var finder = CredentialFinder(
+      store: store, options: options, defaultService: context.defaultService
+    ) { query throws(KeychainError) in
       try stores.ensureReadable(query)
     }
+    if !allServices { finder.narrow = context.narrow }
+    finder.notFound = notFound
+    finder.nothingMatches = { explainingMissingVault(.nothingMatches($0)) }
+    return finder
   }
 }

@@ -13,6 +13,7 @@ extension Vault {
   ///   - path: Where the export goes; there must be no file yet. It is made with mode 0600, and appears
   ///     when it is complete.
   ///   - passphrase: The passphrase of the export, not empty; it has nothing to do with the vault's.
+  ///   - queries: What to export: items that match one of these; `nil` for everything.
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What is in the export.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
@@ -21,13 +22,13 @@ extension Vault {
   ///   there is no vault, ``KeychainError/Code/refused`` for an empty passphrase, or
   ///   ``KeychainError/Code/inputOutput``. What was begun is then removed.
   public func export(
-    to path: String, passphrase: borrowing SecretBytes,
+    to path: String, passphrase: borrowing SecretBytes, matching queries: [CredentialQuery]? = nil,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ExportReport {
     try NewFile.requireAbsent(path)
-    let key = try newExportKey(passphrase)
+    let key = try newExportKey(passphrase, queries)
     let file = try NewFile(path)
-    let report = try export(to: file.descriptor, key, progress)
+    let report = try export(to: file.descriptor, key, queries, progress)
     try file.publish()
     return report
   }
@@ -40,17 +41,19 @@ extension Vault {
   /// - Parameters:
   ///   - descriptor: An open descriptor. It stays open.
   ///   - passphrase: The passphrase of the export, not empty.
+  ///   - queries: What to export: items that match one of these; `nil` for everything.
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What is in the export.
   /// - Throws: As ``export(to:passphrase:progress:)``. A part of the export may have been written when
   ///   writing it fails; no import takes a part.
   public func export(
     toFileDescriptor descriptor: Int32, passphrase: borrowing SecretBytes,
+    matching queries: [CredentialQuery]? = nil,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ExportReport {
-    let key = try newExportKey(passphrase)
+    let key = try newExportKey(passphrase, queries)
     let spool = try SpoolFile(in: stateFolder())
-    let report = try export(to: spool.descriptor, key, progress)
+    let report = try export(to: spool.descriptor, key, queries, progress)
     try spool.copy(to: FileDescriptor(rawValue: descriptor))
     return report
   }
@@ -65,37 +68,29 @@ extension Vault {
   /// Hashes the passphrase; first it is made sure that there is something to export, and that it can be
   /// read.
   private func newExportKey(
-    _ passphrase: borrowing SecretBytes
+    _ passphrase: borrowing SecretBytes, _ queries: [CredentialQuery]?
   ) throws(KeychainError) -> ExportKey {
     guard passphrase.count > 0 else {
       throw KeychainError(
         .refused, "an empty passphrase protects nothing", recovery: "choose one for the export")
     }
-    let session = try existingSession()
-    try session.requireReadable(try requirementOfExport(session))
+    try existingSession().requireReadable(itemCounts(matching: queries).requirementOfExport)
     let head = try ExportHead(parameters: passwordHashForNewPassphrase())
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
     return try ExportKey(head, passphrase: passphrase)
   }
 
-  private func requirementOfExport(
-    _ session: VaultSession
-  ) throws(KeychainError) -> Accessibility.UnlockRequirement {
-    let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
-      try rows.itemCounts()
-    }
-    return counts.keys.filter { !$0.isThisDeviceOnly }.map(\.requires).max() ?? .nothing
-  }
-
   private func export(
-    to output: FileDescriptor, _ key: borrowing ExportKey, _ progress: ((VaultProgress) -> Void)?
+    to output: FileDescriptor, _ key: borrowing ExportKey, _ queries: [CredentialQuery]?,
+    _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ExportReport {
     let session = try existingSession()
     let (report, requirement) = try session.read(.nothing) {
       rows, sealing, state throws(KeychainError)
         -> VaultSession.Attempt<(ExportReport, Accessibility.UnlockRequirement)> in
-      let export = try VaultExport(rows: rows, sealing: sealing, state: state)
+      let export = try VaultExport(
+        rows: rows, sealing: sealing, state: state, selection: ExportSelection(queries: queries))
       if let missing = export.missingRequirement { return .again(missing, try VaultHead(rows)) }
       let report = try export.write(ExportWriter(key, to: output), progress)
       return .done((report, export.requirement))
@@ -110,20 +105,22 @@ private struct VaultExport {
   let rows: any VaultRows
   let sealing: ItemSealing
   let state: StateRow
+  let selection: ExportSelection
   private let counts: [Accessibility: Int]
 
-  init(rows: any VaultRows, sealing: ItemSealing, state: StateRow) throws(KeychainError) {
+  init(
+    rows: any VaultRows, sealing: ItemSealing, state: StateRow, selection: ExportSelection
+  ) throws(KeychainError) {
     self.rows = rows
     self.sealing = sealing
     self.state = state
-    counts = try rows.itemCounts()
+    self.selection = selection
+    counts = try selection.counts(rows, sealing)
   }
 
   private var exported: [Accessibility: Int] { counts.filter { !$0.key.isThisDeviceOnly } }
 
-  var requirement: Accessibility.UnlockRequirement {
-    exported.keys.map(\.requires).max() ?? .nothing
-  }
+  var requirement: Accessibility.UnlockRequirement { counts.requirementOfExport }
 
   /// What must be unlocked yet.
   var missingRequirement: Accessibility.UnlockRequirement? {
@@ -141,7 +138,8 @@ private struct VaultExport {
       rows: rows, sealing: sealing, state: state, progress: progress)
     var written = 0
     let report = try verification.run { item throws(KeychainError) in
-      guard !item.credential.accessibility.isThisDeviceOnly else { return }
+      guard !item.credential.accessibility.isThisDeviceOnly, selection.contains(item.credential)
+      else { return }
       try writer.append(item)
       written += 1
     }.report

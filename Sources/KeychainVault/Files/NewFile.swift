@@ -1,13 +1,13 @@
 internal import Glibc
-internal import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainCredentials
+package import KeychainSecrets
 internal import SystemPackage
 
 /// A file that appears under its name whole or not at all, and never in the place of another.
 ///
 /// Until it is published it has no name, so that nothing is left of it however the process ends. Where
 /// the file system knows no such files, it has a temporary name beside its own.
-struct NewFile: ~Copyable {
+package struct NewFile: ~Copyable {
   let descriptor: FileDescriptor
 
   private let path: String
@@ -16,7 +16,7 @@ struct NewFile: ~Copyable {
   private let temporary: String?
 
   /// Makes an empty file, open to the user alone.
-  init(_ path: String) throws(KeychainError) {
+  package init(_ path: String) throws(KeychainError) {
     try Self.requireAbsent(path)
     let nameless = Self.nameless(in: FilePath(path).folder)
     let temporary =
@@ -68,7 +68,7 @@ struct NewFile: ~Copyable {
   }
 
   /// Writes a secret.
-  borrowing func write(_ contents: borrowing SecretBytes) throws(KeychainError) {
+  package borrowing func write(_ contents: borrowing SecretBytes) throws(KeychainError) {
     do throws(SecretsError) {
       try contents.write(toFileDescriptor: descriptor.rawValue)
     } catch {
@@ -79,7 +79,7 @@ struct NewFile: ~Copyable {
   /// Makes what was written durable, and gives it its name.
   ///
   /// When this fails, nothing has the name, unless another process gave it to something.
-  consuming func publish() throws(KeychainError) {
+  package consuming func publish() throws(KeychainError) {
     guard fsync(descriptor.rawValue) == 0 else { throw .system(.current, "write", path) }
     try takeName()
     do throws(KeychainError) {

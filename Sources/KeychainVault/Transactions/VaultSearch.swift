@@ -22,9 +22,27 @@ struct VaultSearch {
     } else {
       try searchByTokens(query)
     }
-    return CredentialSearchResult(
+    return matching(query)
+  }
+
+  /// What was found and matches: two names can share a token.
+  private func matching(_ query: CredentialQuery) -> CredentialSearchResult {
+    CredentialSearchResult(
       credentials: result.credentials.filter(query.matches), lockedCount: result.lockedCount,
       damaged: result.damaged, otherDeviceCount: result.otherDeviceCount)
+  }
+
+  /// Searches in the tree that is ordered by token alone, and looks at no more than `limit` items.
+  mutating func runByIndex(
+    _ query: CredentialQuery, limit: Int
+  ) throws(KeychainError) -> CredentialSearchResult {
+    var tokens: Set<Data> = []
+    for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
+    let found = try itemsByToken(tokens)
+    for id in found.sorted(by: { $0.lexicographicallyPrecedes($1) }).prefix(limit) {
+      try add(try intactItem(id), id: id, group: query.accessGroup)
+    }
+    return matching(query)
   }
 
   private mutating func searchAll() throws(KeychainError) {
@@ -39,16 +57,21 @@ struct VaultSearch {
     var tokens: Set<Data> = []
     for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
     let byItem = try rows.items(withAll: tokens)
-    var byToken: Set<Data>?
-    for token in tokens {
-      let found = Set(try rows.items(withToken: token))
-      byToken = byToken?.intersection(found) ?? found
-    }
-    let found = byItem.union(byToken ?? [])
-    for id in found.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-      let isInBoth = byItem.contains(id) && byToken?.contains(id) ?? false
+    let byToken = try itemsByToken(tokens)
+    for id in byItem.union(byToken).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      let isInBoth = byItem.contains(id) && byToken.contains(id)
       try add(isInBoth ? try intactItem(id) : nil, id: id, group: query.accessGroup)
     }
+  }
+
+  /// The items that have all of these tokens, through the tree ordered by token.
+  private func itemsByToken(_ tokens: Set<Data>) throws(KeychainError) -> Set<Data> {
+    var items: Set<Data>?
+    for token in tokens {
+      let found = Set(try rows.items(withToken: token))
+      items = items?.intersection(found) ?? found
+    }
+    return items ?? []
   }
 
   private func intactItem(_ id: Data) throws(KeychainError) -> ItemRow? {

@@ -1,0 +1,58 @@
+internal import ArgumentParser
+internal import Foundation
+internal import KeychainCredentials
+
+/// What `list` selects by more than searches know.
+struct ListFilterOptions: ParsableArguments {
+  @Flag(help: "Only those that have expired, the first to expire first")
+  var expired = false
+
+  @Option(
+    help: .init(
+      "Only those that have expired or do so within a time such as 30d, in that order",
+      valueName: "time"),
+    transform: ListFilterOptions.time)
+  var expiringWithin: Duration?
+
+  func validate() throws {
+    if expired && expiringWithin != nil {
+      throw ValidationError(UserInterface.Usage.expiredOrExpiring)
+    }
+  }
+
+  /// The moment until which a credential must expire to be listed; `nil` if expiry doesn't matter.
+  private func limit(from now: Date) -> Date? {
+    if expired { return now }
+    return expiringWithin.map { now.addingTimeInterval($0 / .seconds(1)) }
+  }
+
+  /// The credentials that are selected, in the order in which they are listed.
+  func selection(of credentials: [Credential], now: Date = Date()) -> [Credential] {
+    guard let limit = limit(from: now) else { return credentials }
+    // Sorting keeps the order of what expires at once.
+    return credentials.filter { $0.isExpired(at: limit) }
+      .sorted { ($0.expires ?? .distantFuture) < ($1.expires ?? .distantFuture) }
+  }
+
+  private static func time(_ text: String) throws -> Duration {
+    guard let time = DurationText.parse(text, plainSeconds: false) else {
+      throw ValidationError(UserInterface.Usage.timeFromNow)
+    }
+    return time
+  }
+}
+
+extension NamePattern {
+  /// Whether a name of a credential matches: the account, the label, and the service or server unless the
+  /// search has one.
+  func matches(_ credential: Credential, foundBy query: CredentialQuery) -> Bool {
+    var names = [credential.identity.account, credential.label].compactMap(\.self)
+    if query.service == nil && query.server == nil {
+      switch credential.identity.kind {
+      case .genericPassword(let service, _): names.append(service)
+      case .internetPassword(let password): names.append(password.server)
+      }
+    }
+    return names.contains(where: matches)
+  }
+}

@@ -1,0 +1,128 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainVault
+
+/// Where a secret is written by the option `--output`.
+///
+/// A regular file that is there stays unless overwriting was asked for. A device, a named pipe and a
+/// descriptor such as `/dev/stdout` get the secret as it is.
+struct SecretOutput {
+  let path: String
+  let overwrites: Bool
+
+  /// How long to wait for somebody who reads a named pipe.
+  let patience: Duration
+
+  /// Writes a secret: to a file in one step, so that whoever looks finds nothing, the old file, or all of
+  /// the new one.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists``, ``KeychainError/Code/refused``,
+  ///   ``KeychainError/Code/insecurePermissions`` if another user could read it,
+  ///   ``KeychainError/Code/timedOut`` if nobody reads a pipe, or ``KeychainError/Code/inputOutput``.
+  func write(
+    _ secret: borrowing SecretBytes, addingNewline addsNewline: Bool
+  ) throws(KeychainError) {
+    if let descriptor = Self.descriptor(namedBy: path) {
+      guard StandardDescriptors.wasOpen(descriptor) else {
+        throw .cannotWrite(path, errno: EBADF)
+      }
+      return try write(secret, addsNewline, to: descriptor)
+    }
+    switch Self.fileType(at: path) {
+    case nil where !overwrites: try create(secret, addsNewline)
+    case S_IFREG where !overwrites: throw .outputExists(path)
+    case nil, S_IFREG:
+      try SecretFile.replace(path) { descriptor throws(SecretsError) in
+        try Self.write(secret, addsNewline, to: descriptor)
+      }
+    case S_IFIFO, S_IFCHR:
+      let descriptor = try openStream()
+      defer { close(descriptor) }
+      try write(secret, addsNewline, to: descriptor)
+    default: throw .notARegularFile(path)
+    }
+  }
+
+  /// The number of a descriptor that a path stands for.
+  ///
+  /// Opened by its path, a file would be written from its beginning, although `>>` asked for its end.
+  static func descriptor(namedBy path: String) -> Int32? {
+    switch path {
+    case "/dev/stdout": return STDOUT_FILENO
+    case "/dev/stderr": return STDERR_FILENO
+    default: break
+    }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+
+  /// The type of what lies at a path, a link included; `nil` if nothing does.
+  private static func fileType(at path: String) -> mode_t? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// The file appears under its name when it is complete, and never in the place of another.
+  private func create(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      let file = try NewFile(path)
+      try file.write(secret)
+      if addsNewline { try file.write(translating(Self.newline)) }
+      try file.publish()
+    } catch {
+      throw error.code == .alreadyExists ? .outputExists(path) : error
+    }
+  }
+
+  /// Opens a pipe or device; a pipe without a reader is tried until the time is over.
+  private func openStream() throws(KeychainError) -> Int32 {
+    let end = ContinuousClock.now + patience
+    let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
+    while true {
+      let descriptor = open(path, flags)
+      if descriptor >= 0 { return try checked(descriptor) }
+      guard errno == ENXIO || errno == EINTR else { throw .cannotWrite(path, errno: errno) }
+      guard ContinuousClock.now < end else { throw .nobodyReads(path) }
+      usleep(20_000)
+    }
+  }
+
+  /// Somebody may have put a pipe of theirs where a file was to be made.
+  private func checked(_ descriptor: Int32) throws(KeychainError) -> Int32 {
+    var status = stat()
+    let isKnown = fstat(descriptor, &status) == 0
+    let isStream = [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
+    let isOurs = status.st_uid == geteuid() || status.st_uid == 0
+    guard isKnown, isStream, isOurs, fcntl(descriptor, F_SETFL, 0) == 0 else {
+      close(descriptor)
+      throw isKnown && isStream ? .outputOfOthers(path) : .notARegularFile(path)
+    }
+    return descriptor
+  }
+
+  private func write(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
+  ) throws(KeychainError) {
+    do throws(SecretsError) {
+      try Self.write(secret, addsNewline, to: descriptor)
+    } catch {
+      throw .cannotWrite(path, errno: error.systemError)
+    }
+  }
+
+  private static func write(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
+  ) throws(SecretsError) {
+    try secret.write(toFileDescriptor: descriptor)
+    if addsNewline { try newline().write(toFileDescriptor: descriptor) }
+  }
+
+  private static func newline() throws(SecretsError) -> SecretBytes {
+    try SecretBytes(copying: "\n")
+  }
+}

@@ -1,0 +1,86 @@
+internal import Keychain
+internal import KeychainCredentials
+internal import KeychainVault
+
+// What is said where something is not there.
+extension Session {
+  /// That a credential is not there, with what a person may have meant: a vault that doesn't exist, a
+  /// service that has another store than was chosen, or the same account elsewhere.
+  func notFound(_ identity: CredentialIdentity) -> KeychainError {
+    let failure = explainingMissingVault(.notFound(identity))
+    guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
+      return failure
+    }
+    return KeychainError(failure.code, failure.message, recovery: recovery)
+  }
+
+  /// That something is not there; because the vault isn't that was named, where that is why.
+  func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
+    guard let (absence, name) = missingNamedVault() else { return failure }
+    return absence.hasFolder
+      ? failure.explained(by: absence, named: name) : .noFolder(absence, named: name)
+  }
+
+  /// Does something with a credential that must be there, and explains it where it is not.
+  func expecting<Result>(
+    _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    do throws(KeychainError) {
+      return try body()
+    } catch {
+      throw error.code == .notFound ? notFound(identity) : error
+    }
+  }
+
+  /// Says that the vault which was named doesn't exist, where it does not.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if not even its folder does.
+  func reportMissingVault() throws(KeychainError) {
+    guard let (absence, name) = missingNamedVault() else { return }
+    guard absence.hasFolder else { throw .noFolder(absence, named: name) }
+    interface.say(UserInterface.missing(absence))
+    interface.hint(UserInterface.checkPath(of: name))
+  }
+
+  /// Hints at a mistake where the state of a vault is shown that was named and doesn't exist.
+  func hintAtMissingVault() {
+    guard let (_, name) = missingNamedVault() else { return }
+    interface.hint(UserInterface.checkPath(of: name))
+  }
+
+  /// How the vault is absent that somebody named and that is used, with what named it.
+  ///
+  /// The usual vault, or a host's, is absent until something is stored, which is no mistake.
+  private func missingNamedVault() -> (VaultAbsence, name: String)? {
+    guard let name = nameOfVault, stores.explicitPlace == .vault,
+      let absence = try? vault.absence()
+    else { return nil }
+    return (absence, name)
+  }
+
+  private var nameOfVault: String? {
+    if options.vault != nil { return "--vault" }
+    return Self.environment("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
+  }
+
+  private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {
+    if let place = stores.placePassedOver(of: identity) {
+      return UserInterface.lookingElsewhere(place)
+    }
+    let found = elsewhere(identity.account)
+    guard !found.isEmpty else { return nil }
+    return found.count <= Self.hintLimit
+      ? UserInterface.elsewhere(identity.account, found)
+      : UserInterface.elsewhereOften(identity.account)
+  }
+
+  /// The credentials of an account that can be seen at once; a host looks at its own service only.
+  private func elsewhere(_ account: String) -> [CredentialIdentity] {
+    let query = context.narrow(CredentialQuery(account: account))
+    let found = stores.glance(query, .quick(limit: Self.hintLimit + 1))
+    return found?.credentials.map(\.identity) ?? []
+  }
+
+  /// More places are not worth their lines.
+  private static let hintLimit = 3
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+package import KeychainCredentials
+internal import SystemPackage
+
+/// That there is no vault, and how much of its path exists.
+package struct VaultAbsence: Hashable, Sendable {
+  /// The real path at which there is none.
+  package let path: String
+
+  /// The folder in which it would be.
+  package let folder: String
+
+  /// Whether that folder exists.
+  package let hasFolder: Bool
+}
+
+// What can be seen of a vault without asking, hashing or prolonging anything.
+extension Vault {
+  /// Returns how a vault is absent.
+  ///
+  /// - Returns: What exists of its path; `nil` if there is a vault.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was one and it is gone.
+  package func absence() throws(KeychainError) -> VaultAbsence? {
+    guard try !isThere() else { return nil }
+    let path = try file.path()
+    let folder = try? Stat(FilePath(path.folder))
+    return VaultAbsence(
+      path: path.path, folder: path.folder, hasFolder: folder?.type == .directory)
+  }
+
+  /// Searches with the keys that are at hand.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions.
+  ///   - time: How long to wait for another process.
+  /// - Returns: What was found, or `nil` if there is no vault, or nothing that is at hand opens its indexes.
+  /// - Throws: ``KeychainError`` if the vault cannot be read.
+  package func glance(
+    _ query: CredentialQuery, within time: Duration
+  ) throws(KeychainError) -> CredentialSearchResult? {
+    try glancing(within: time) { search throws(KeychainError) in try search.run(query) }
+  }
+
+  /// Searches with the keys that are at hand, in one index, which takes no longer in a large vault.
+  ///
+  /// A damaged index can hide items, so that this is for hints alone.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions, at least one.
+  ///   - limit: How many items are looked at.
+  ///   - time: How long to wait for another process.
+  /// - Returns: As ``glance(_:within:)``.
+  /// - Throws: ``KeychainError`` if the vault cannot be read.
+  package func quickGlance(
+    _ query: CredentialQuery, limit: Int, within time: Duration
+  ) throws(KeychainError) -> CredentialSearchResult? {
+    try glancing(within: time) { search throws(KeychainError) in
+      try search.runByIndex(query, limit: limit)
+    }
+  }
+
+  private func glancing(
+    within time: Duration,
+    _ body: (inout VaultSearch) throws(KeychainError) -> CredentialSearchResult
+  ) throws(KeychainError) -> CredentialSearchResult? {
+    let deadline = Deadline(after: time)
+    guard let session = try file.open(deadline).map({ session($0, deadline) }) else { return nil }
+    let head = try session.readHead()
+    guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
+    let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
+    return try session.opened.storage.read(deadline) {
+      rows throws(KeychainError) -> CredentialSearchResult? in
+      guard try rows.vaultRow().checks == keys.checks else { return nil }
+      let state = try session.checkedState(rows, keys).row
+      var search = VaultSearch(rows: rows, sealing: sealing, state: state)
+      return try body(&search)
+    }
+  }
+}
