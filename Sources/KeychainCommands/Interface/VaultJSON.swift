@@ -63,6 +63,7 @@ struct StatusJSON: Encodable {
   let seenRecordPath: String
   let fileSystem: String?
   let onNetwork: Bool
+  let inMemory: Bool
   let readOnly: Bool
   let unlockSources: [String]
 
@@ -87,6 +88,7 @@ struct StatusJSON: Encodable {
     seenRecordPath = status.seenRecordPath
     fileSystem = status.fileSystem
     onNetwork = status.isOnNetwork
+    inMemory = status.isInMemory
     readOnly = status.isReadOnly
     unlockSources = status.unlockSources
   }
@@ -137,6 +139,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let problem: String?
   let weakKeyFiles: [String]
   let memoryCanBeLocked: Bool
+  let memoryLocking: MemoryLocking
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
   let processFilesAreMounted: Bool
@@ -148,7 +151,8 @@ private struct DiagnosisFactsJSON: Encodable {
     vault = diagnosis.status.map(StatusJSON.init)
     problem = diagnosis.failure?.message
     weakKeyFiles = diagnosis.weakKeyFiles
-    memoryCanBeLocked = diagnosis.canLockMemory
+    memoryCanBeLocked = diagnosis.memoryLocking == .available
+    memoryLocking = diagnosis.memoryLocking
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk
     processFilesAreMounted = diagnosis.hasProcessFiles

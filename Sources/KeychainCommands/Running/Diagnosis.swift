@@ -29,7 +29,7 @@ struct Diagnosis {
   /// The sources of key files at hand that hold a few readable words.
   let weakKeyFiles: [String]
 
-  let canLockMemory: Bool
+  let memoryLocking: MemoryLocking
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
 
@@ -42,7 +42,7 @@ struct Diagnosis {
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
-    canLockMemory = ProcessProtection.canLockMemory
+    memoryLocking = ProcessProtection.memoryLocking
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
     hasProcessFiles = access("/proc/self", F_OK) == 0
