@@ -49,7 +49,7 @@ if [ "$mode" = ro ]; then
 else
   shift "$count"
 fi
-exec chroot "$root" "$@"
+exec /usr/sbin/chroot "$root" "$@"
 """
 
 ACCOUNTS = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"

@@ -65,6 +65,18 @@ def test_a_hidden_home_of_another_user(home, own, mounting):
     assert f"{folder} is closed to this process" in refused.error, command
 
 
+def test_the_home_of_somebody_else(home, own, superuser):
+  """HOME=/root is left to a user by many an image and by `setpriv`."""
+  folder, environment = own
+  home.folder.chmod(0o755)
+  folder.chmod(0o700)
+  refused = home.run("get", "token", environment=environment, preexec_fn=as_stranger, code=69)
+  assert f"{folder} is closed to this process" in refused.error
+  environment = environment | {"STATE_DIRECTORY": state_folder(home, STRANGER)}
+  home.set("token", b"x", environment=environment, preexec_fn=as_stranger)
+  assert home.get("token", environment=environment, preexec_fn=as_stranger) == b"x"
+
+
 def test_a_vault_in_a_hidden_folder_is_not_absent(home, own, mounting):
   folder, _ = own
   path = str(folder / ".local/share/keychain/vault.db")

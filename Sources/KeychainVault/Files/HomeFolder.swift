@@ -9,7 +9,7 @@ enum HomeFolder: Hashable {
   /// A folder is named, and there is none: system users often have `/nonexistent`.
   case missing(String)
 
-  /// The folder is there, and hidden from this process, as by `ProtectHome=` of a service.
+  /// The folder is there, and this process cannot enter it, as with `ProtectHome=` of a service.
   case closed(String)
 
   /// None is named.
@@ -42,7 +42,11 @@ enum HomeFolder: Hashable {
   /// that does not answer must not lead to another place.
   private static func looking(at path: String) -> Self {
     let (status, error) = status(of: path)
-    if let status { return ClosedFolder.isClosed(status) ? .closed(path) : .usable(path) }
+    if let status {
+      // Whoever starts a program as another user often leaves HOME as it was.
+      let isBarred = unsafe status.st_uid != geteuid() && access(path, X_OK) != 0
+      return isBarred || ClosedFolder.isClosed(status) ? .closed(path) : .usable(path)
+    }
     return switch error {
     case ENOENT, ENOTDIR: ClosedFolder.above(path) == nil ? .missing(path) : .closed(path)
     case EACCES: .closed(path)
