@@ -342,6 +342,26 @@ def test_kubernetes(container):
   variables = {variable["name"]: variable["value"] for variable in program["env"]}
   assert all(name in refused.error for name in variables)
   use(container, groups=(group,), variables=variables)
+  # At each start of a pod, the group gets all files of the volume, to read and to write.
+  for folder, _, names in os.walk(volume):
+    for path in [folder, *(os.path.join(folder, name) for name in names)]:
+      os.chown(path, -1, group)
+      os.chmod(path, os.lstat(path).st_mode | (0o2070 if os.path.isdir(path) else 0o060))
+  again = in_container(container, "keychain", "get", "api", groups=(group,), variables=variables)
+  assert again.out == TOKEN.encode()
+
+
+@pytest.mark.parametrize("mode, said", [(0o444, "others"), (0o440, "group")])
+def test_a_secret_that_others_can_read(container, mode, said):
+  path = "/run/secrets-of-others"
+  shutil.copy(key(container), container.root / path.lstrip("/"))
+  (container.root / path.lstrip("/")).chmod(mode)
+  os.chown(container.root / path.lstrip("/"), 0, USER)
+  variables = {"KEYCHAIN_KEY_FILE": path}
+  refused = in_container(container, "keychain", "set", "api", input=b"x", code=79, variables=variables)
+  setting = f"KEYCHAIN_ALLOW_READ={said}"
+  assert setting in refused.error and f"`{setting}`" in PAGE.replace("`\n", "` ")
+  use(container, variables=variables | {"KEYCHAIN_ALLOW_READ": said})
 
 
 def test_the_secret_of_kubernetes_is_the_key_as_it_is(container):
@@ -365,6 +385,8 @@ def test_a_backup_of_a_server(server):
                "KEYCHAIN_KEY_FILE": "/etc/mytool/keychain.key"}
   server.run("mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
   (command,) = blocks("sh", "Copy a vault")
+  server.shell(command, variables=variables)
+  # Again and again.
   server.shell(command, variables=variables)
   there = variables | {"KEYCHAIN_VAULT": "/var/backups/mytool.db", "XDG_STATE_HOME": "/tmp"}
   assert server.run("mytool", "keychain", "get", "api", variables=there).out == TOKEN.encode()
