@@ -174,7 +174,7 @@ extension Vault {
       return try writer.finish()
     }
     guard let made else { return false }
-    reportPlaceInMemory(opened.path)
+    reportPlaceInMemory(opened.path, hasDeviceSlot: inputs.device)
     unlocker.forgetCachedKeys(of: opened.seen.record)
     do throws(KeychainError) {
       try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], state: made))

@@ -22,15 +22,28 @@ extension Vault {
     return "; if a passphrase or key file was meant to open it, \(adding)"
   }
 
-  /// Reports a vault in memory, unless somebody chose the place: then it is meant to be there.
-  func reportPlaceInMemory(_ path: String) {
+  /// Reports a vault or device key in memory, unless somebody chose the place: then it is meant to be there.
+  func reportPlaceInMemory(_ path: String, hasDeviceSlot: Bool) {
+    if !file.isNamed, let name = Self.memory(at: path) {
+      reportInMemory("the vault \(path)", name)
+    } else if hasDeviceSlot, !file.isStateNamed, let path = unlocker.device.path,
+      let name = Self.memory(at: path)
+    {
+      reportInMemory("the device key \(path)", name)
+    }
+  }
+
+  /// The file system at a path, if it lies in memory.
+  private static func memory(at path: String) -> String? {
     let kind = FileSystemKind(of: path)
-    guard kind.isInMemory, !file.isNamed, let name = kind.name else { return }
+    return kind.isInMemory ? kind.name : nil
+  }
+
+  private func reportInMemory(_ what: String, _ fileSystem: String) {
     configuration.notice?(
       Notice(
         kind: .vaultInMemory,
-        message:
-          "the vault \(path) lies in memory (\(name)), as below ProtectHome=tmpfs of a service, "
+        message: "\(what) lies in memory (\(fileSystem)), as below ProtectHome=tmpfs of a service, "
           + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
           + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME"))
   }

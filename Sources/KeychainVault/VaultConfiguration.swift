@@ -196,7 +196,7 @@ public struct Notice: Hashable, Sendable {
     /// A vault was made.
     case vaultCreated
 
-    /// A vault was made in memory, where it will not stay.
+    /// A vault was made in memory, or its device secret was, where it will not stay.
     case vaultInMemory
 
     /// A passphrase slot was made with less than the usual cost, because memory is short.

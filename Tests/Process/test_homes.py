@@ -54,7 +54,7 @@ def test_what_is_hidden_from_the_superuser_is_not_absent(home, own, mounting, hi
   assert home.get("token", environment=environment) == b"secret"
 
 
-def test_a_hidden_home_of_another_user(home, own, mounting):
+def test_a_hidden_home_of_another_user(home, own, superuser, mounting):
   folder, environment = own
   home.folder.chmod(0o755)
   home.program = shutil.copy(home.program, home.folder / "prefs")
@@ -161,14 +161,28 @@ def test_a_vault_in_memory_says_once_that_it_will_not_stay(home, own, mounting):
   assert b"tmpfs, in memory" in told.out and b"for a vault that stays" in told.out
 
 
+def test_a_device_key_in_memory_is_reported_for_a_vault_on_a_disk(home, own, mounting):
+  folder, environment = own
+  path = str(home.folder / "vault.db")
+  environment = environment | {"KEYCHAIN_VAULT": path}
+  told = home.set("token", b"x", environment=environment, through=over(folder, EMPTYING))
+  key = folder / ".local/state/keychain/device.key"
+  assert f"the device key {key} lies in memory (tmpfs)" in told.error and "XDG_STATE_HOME" in told.error
+  os.unlink(path)
+  state = {"XDG_STATE_HOME": str(folder / "state")}
+  told = home.set("token", b"x", environment=environment | state, through=over(folder, EMPTYING))
+  assert "in memory" not in told.error
+
+
 @pytest.mark.parametrize("named", ["KEYCHAIN_VAULT", "--vault", "XDG_DATA_HOME"])
 def test_a_place_in_memory_that_was_chosen_is_meant(home, own, mounting, named):
   folder, environment = own
   path = str(folder / "keychain" / "vault.db")
   options = ["--vault", path] if named == "--vault" else []
   more = {"KEYCHAIN_VAULT": path} if named == "KEYCHAIN_VAULT" else {"XDG_DATA_HOME": str(folder)}
-  told = home.run("init", *options, environment=environment | (more if not options else {}),
-                  through=over(folder, EMPTYING))
+  more = {} if options else more
+  told = home.run("init", *options, through=over(folder, EMPTYING),
+                  environment=environment | more | {"XDG_STATE_HOME": str(folder / "state")})
   assert "in memory" not in told.error
 
 

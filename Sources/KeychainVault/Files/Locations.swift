@@ -9,6 +9,9 @@ struct Locations: Sendable {
     environment.value("KEYCHAIN_VAULT") != nil || environment.absolutePath("XDG_DATA_HOME") != nil
   }
 
+  /// Whether a variable names the place of the state; else it follows from the home folder.
+  var namesState: Bool { environment.absolutePath("XDG_STATE_HOME") != nil }
+
   /// The path of the vault that is meant when none is named.
   func defaultVaultPath() throws(KeychainError) -> String {
     if let path = environment.value("KEYCHAIN_VAULT") { return path }

@@ -57,6 +57,9 @@ final class VaultFile: Sendable {
   /// Whether somebody said where the vault lies.
   var isNamed: Bool { configuration.path != nil || locations.namesVault }
 
+  /// Whether somebody said where the state lies.
+  var isStateNamed: Bool { locations.namesState }
+
   private func namedPath() throws(KeychainError) -> String {
     if let path = configuration.path { return path }
     return try locations.defaultVaultPath()
