@@ -139,9 +139,9 @@ private struct DiagnosisFactsJSON: Encodable {
   let problem: String?
   let weakKeyFiles: [String]
   let memoryCanBeLocked: Bool
-  let memoryLocking: MemoryLocking
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
+  let memoryLocking: MemoryLocking
   let processFilesAreMounted: Bool
   let next: [String]
 
@@ -151,10 +151,10 @@ private struct DiagnosisFactsJSON: Encodable {
     vault = diagnosis.status.map(StatusJSON.init)
     problem = diagnosis.failure?.message
     weakKeyFiles = diagnosis.weakKeyFiles
-    memoryCanBeLocked = diagnosis.memoryLocking == .available
-    memoryLocking = diagnosis.memoryLocking
+    memoryCanBeLocked = diagnosis.canLockMemory
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk
+    memoryLocking = diagnosis.memoryLocking
     processFilesAreMounted = diagnosis.hasProcessFiles
     next = UserInterface.nextSteps(diagnosis)
   }

@@ -29,9 +29,10 @@ struct Diagnosis {
   /// The sources of key files at hand that hold a few readable words.
   let weakKeyFiles: [String]
 
-  let memoryLocking: MemoryLocking
+  let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
+  let memoryLocking: MemoryLocking
 
   /// Whether the system tells of its memory, its mounts and its processes.
   let hasProcessFiles: Bool
@@ -42,9 +43,10 @@ struct Diagnosis {
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
-    memoryLocking = ProcessProtection.memoryLocking
+    canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
+    memoryLocking = ProcessProtection.memoryLocking
     hasProcessFiles = access("/proc/self", F_OK) == 0
     do throws(KeychainError) {
       let status = try session.vault.status()
