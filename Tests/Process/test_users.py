@@ -90,7 +90,11 @@ def test_without_a_keyring(user, error):
   assert "cannot be kept unlocked here" in refused.error
   assert "KEYCHAIN_PASSPHRASE_FILE" in hinted(refused) and "KEYCHAIN_KEY_FILE" in hinted(refused)
   assert "containers deny it" in hinted(refused)
-  user.run("get", "whenUnlocked", forbidden=error, code=77)
+  locked = user.run("get", "whenUnlocked", forbidden=error, code=77)
+  listed = user.run("list", forbidden=error)
+  # What would have no effect is not proposed.
+  for told in (locked, listed):
+    assert "KEYCHAIN_PASSPHRASE_FILE" in hinted(told) and "keychain unlock" not in told.error
   given = {"KEYCHAIN_PASSPHRASE_FILE": path}
   outcome = user.run("get", "whenUnlocked", forbidden=error, environment=given)
   # That it is hashed again each time is said at `unlock` and by `doctor`, not in every job's mail.

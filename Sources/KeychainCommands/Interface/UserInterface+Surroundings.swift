@@ -14,6 +14,12 @@ extension UserInterface {
       + "for itself"
   }
 
+  /// What opens a locked vault, where `unlock` can keep it open and where it cannot.
+  static var howToUnlock: String {
+    Vault.canStayUnlocked
+      ? "run '\(KeychainCommandContext.current.commandPath) unlock'" : unlockingEachTime
+  }
+
   /// Where a vault is locked that `unlock` cannot keep open.
   static let unlockingEachTime =
     "give each command what unlocks the vault: a key file, which needs neither time nor memory, by "
