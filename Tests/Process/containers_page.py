@@ -8,6 +8,12 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# The user of the page's containers and services, and the folder of their vault.
+USER = 10001
+STATE = "/var/lib/mytool"
+
+TOKEN = "tok-42"
+
 PAGE = (Path(__file__).resolve().parents[2]
         / "Sources/Keychain/Documentation.docc/Containers.md").read_text()
 
