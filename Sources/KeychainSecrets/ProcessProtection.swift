@@ -18,15 +18,23 @@ public enum ProcessProtection {
   /// Whether memory can be locked here, so that it is never written to swap.
   ///
   /// Tried with one page; the limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
-  public static var canLockMemory: Bool {
+  public static var canLockMemory: Bool { memoryLocking == .available }
+
+  /// Whether memory can be locked here, and what keeps a process from it.
+  ///
+  /// Tried with one page. A limit of 0 bytes and a filter give the same error; then the limit is reported.
+  public static var memoryLocking: MemoryLocking {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard
       let page = unsafe mmap(
         nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
       unsafe page != MAP_FAILED
-    else { return false }
+    else { return .limited }
     defer { unsafe munmap(page, size) }
-    return unsafe mlock(page, size) == 0
+    if unsafe mlock(page, size) == 0 { return .available }
+    // See mlock(2): ENOMEM and EAGAIN are the limit's, EPERM is so only if the limit is 0.
+    let isOfLimit = errno == ENOMEM || errno == EAGAIN || lockedMemoryLimit == 0
+    return isOfLimit ? .limited : .denied
   }
 
   /// How many bytes may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.

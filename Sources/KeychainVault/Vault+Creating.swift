@@ -67,11 +67,7 @@ extension Vault {
     guard try create(inputs) else { return }
     let path = try path()
     let protection =
-      hasDailyKey
-      ? "it opens by the passphrase, key file or identity given"
-      : "it opens by this machine's device key: that protects it from other users, "
-        + "not from whoever has the disk; without device.key everything in it is lost, unless "
-        + "a code on paper opens it (`prefs keychain recovery create`)"
+      hasDailyKey ? "it opens by the passphrase, key file or identity given" : wordsForDeviceKey
     configuration.notice?(
       Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
   }
@@ -178,6 +174,7 @@ extension Vault {
       return try writer.finish()
     }
     guard let made else { return false }
+    reportPlaceInMemory(opened.path, hasDeviceSlot: inputs.device)
     unlocker.forgetCachedKeys(of: opened.seen.record)
     do throws(KeychainError) {
       try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], state: made))

@@ -6,7 +6,8 @@ extension Vault {
   ///
   /// The keys are put into the kernel's user keyring, where they stay for as long as the vault is
   /// used within each idle time (``Configuration/idleTime``), and 12 hours at most; the
-  /// keys of items that are readable after the first unlock stay until the next boot.
+  /// keys of items that are readable after the first unlock stay until the next boot. A vault that the
+  /// device secret opens is open to later commands also where the kernel keeps no keys.
   ///
   /// - Parameter timeout: How long the vault stays unlocked, used or not, 12 hours at most; `nil` for
   ///   the idle time.
@@ -16,11 +17,16 @@ extension Vault {
   ///   ``KeychainError/Code/refused`` if the kernel keeps no keys here.
   public func unlock(timeout: Duration? = nil) throws(KeychainError) {
     let session = try existingSession()
-    let keys = try unlocker.allKeys(
-      try session.readHead(), path: session.opened.path, session.deadline)
+    let head = try session.readHead()
+    let keys = try unlocker.allKeys(head, path: session.opened.path, session.deadline)
     // What is cached must be found again by what was seen, when the file is gone.
     try session.recordSight(keys)
-    try unlocker.cache.put(keys, fixedTime: timeout)
+    do throws(KeychainError) {
+      try unlocker.cache.put(keys, fixedTime: timeout)
+    } catch {
+      // What the device key opens needs no cache to be open for later commands.
+      guard try unlocker.device.keys(head)?.readable == .unlockedNow else { throw error }
+    }
   }
 
   /// Locks the vault, for this handle and for all programs that took its keys from the kernel.

@@ -63,9 +63,12 @@ extension Vault {
     let found = try PrivateFile.inspect(path.path)
     let fileSystem = FileSystemKind(of: path.path)
     let devicePath = unlocker.device.path ?? ""
+    let cacheFailure = KernelKeyring.failure()
     return VaultStatus(
       path: path.path, exists: (found?.size ?? 0) > 0, wasSeen: seen.read() != .none,
-      isCacheAvailable: KernelKeyring.isAvailable(), deviceSecretPath: devicePath,
+      isCacheAvailable: cacheFailure == nil, cacheErrorNumber: cacheFailure?.rawValue,
+      emptyCredentialsFolder: unlocker.sources.emptyCredentialsFolder,
+      deviceSecretPath: devicePath,
       hasDeviceSecret: try PrivateFile.inspect(devicePath) != nil,
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,

@@ -205,15 +205,15 @@ public struct Notice: Hashable, Sendable {
     /// A vault was made.
     case vaultCreated
 
+    /// A vault was made in memory, or its device secret was, where it will not stay.
+    case vaultInMemory
+
     /// A passphrase slot was made with less than the usual cost, because memory is short.
     case weakPasswordHash
 
     /// A key file that opens the vault from now on holds a few readable words, and key files are not
     /// stretched.
     case weakKeyFile
-
-    /// The vault could not be kept unlocked for later commands.
-    case cacheUnavailable
 
     /// The record of the newest state seen could not be read or written.
     case seenRecordUnavailable

@@ -25,7 +25,9 @@ extension KeychainError {
   static func locked(_ name: String) -> Self {
     Self(
       .locked, "the vault is locked for \(name)",
-      recovery: "run `prefs keychain unlock`, or give a passphrase")
+      recovery: Vault.canStayUnlocked
+        ? "run `prefs keychain unlock`, or give a passphrase"
+        : "give what unlocks the vault, by KEYCHAIN_KEY_FILE or KEYCHAIN_PASSPHRASE_FILE")
   }
 
   static func forgedSlot(

@@ -91,6 +91,12 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the kernel's cache can be used here.
   public var isCacheAvailable: Bool
 
+  /// The system's number of the error, if the kernel's cache cannot be used here.
+  package var cacheErrorNumber: Int32?
+
+  /// The folder of the system's credentials, if it is there and nothing in it unlocks.
+  package var emptyCredentialsFolder: String?
+
   /// How many items there are.
   public var itemCount = 0
 
@@ -123,6 +129,9 @@ public struct VaultStatus: Hashable, Sendable {
 
   /// Whether the file system is a network's, where locks may not hold.
   public var isOnNetwork: Bool
+
+  /// Whether the vault lies in memory, and goes with the mount or the machine.
+  public var isInMemory: Bool { FileSystemKind(name: fileSystem).isInMemory }
 
   /// Whether the vault can only be read here.
   public var isReadOnly: Bool

@@ -80,6 +80,17 @@ struct DiagnosisTests {
     #expect(Self.loss("the identity", [device, code]) == nil)
   }
 
+  @Test func placesThatDoNotStayAreNamed() {
+    var status = Self.status([])
+    status.fileSystem = "ext4"
+    #expect(UserInterface.passingPlace(status) == nil)
+    status.fileSystem = "overlay"
+    #expect(UserInterface.passingPlace(status)?.contains("goes with the container") == true)
+    status.fileSystem = "tmpfs"
+    #expect(status.isInMemory)
+    #expect(UserInterface.passingPlace(status)?.hasPrefix("in memory") == true)
+  }
+
   private static func loss(_ what: String, _ slots: [VaultSlot]) -> String? {
     UserInterface.losses(status(slots)).first { $0.0 == "without \(what)" }?.1
   }

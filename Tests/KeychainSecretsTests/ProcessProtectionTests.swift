@@ -43,7 +43,10 @@ struct ProcessProtectionTests {
     await #expect(processExitsWith: .success) {
       var none = rlimit(rlim_cur: 0, rlim_max: 0)
       try #require(setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &none) == 0)
-      if getuid() != 0 { try #require(ProcessProtection.canLockMemory == false) }
+      if getuid() != 0 {
+        try #require(ProcessProtection.canLockMemory == false)
+        try #require(ProcessProtection.memoryLocking == .limited)
+      }
       let secret = try SecretBytes(counting(100_000))
       let bytes = secret.array
       try #require(bytes == counting(100_000))

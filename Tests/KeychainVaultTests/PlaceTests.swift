@@ -29,19 +29,46 @@ struct PlaceTests {
 
   @Test func theVariablesOfTheBaseDirectorySpecificationCount() throws {
     let given = locations([
-      "HOME": "/home/me", "XDG_DATA_HOME": "/data", "XDG_STATE_HOME": "/state",
+      "HOME": "/no/home", "XDG_DATA_HOME": "/data", "XDG_STATE_HOME": "/state",
     ])
     #expect(try given.defaultVaultPath() == "/data/keychain/vault.db")
     #expect(try given.stateFolder() == "/state/keychain")
-    let home = locations(["HOME": "/home/me", "XDG_DATA_HOME": "relative"])
-    #expect(try home.defaultVaultPath() == "/home/me/.local/share/keychain/vault.db")
-    #expect(try home.stateFolder() == "/home/me/.local/state/keychain")
+    let home = locations(["HOME": "/usr", "XDG_DATA_HOME": "relative"])
+    #expect(try home.defaultVaultPath() == "/usr/.local/share/keychain/vault.db")
+    #expect(try home.stateFolder() == "/usr/.local/state/keychain")
     #expect(try locations(["KEYCHAIN_VAULT": "x.db"]).defaultVaultPath() == "x.db")
   }
 
   @Test func withoutAHomeTheEntryOfTheUserCounts() throws {
     let home = String(cString: getpwuid(geteuid()).pointee.pw_dir)
     #expect(try locations([:]).stateFolder() == home + "/.local/state/keychain")
+  }
+
+  @Test func aHomeThatDoesNotExistCountsAsNone() throws {
+    let missing = locations(["HOME": "/no/home"])
+    #expect(code { _ = try missing.defaultVaultPath() } == .noStore)
+    #expect(code { _ = try missing.stateFolder() } == .noStore)
+    #expect(code { _ = try missing.configurationFolder() } == .noStore)
+    let service = locations(["HOME": "/no/home", "STATE_DIRECTORY": "/var/lib/mine:/more"])
+    #expect(try service.defaultVaultPath() == "/var/lib/mine/keychain/vault.db")
+    #expect(try service.stateFolder() == "/var/lib/mine/keychain")
+    #expect(try service.configurationFolder() == "/var/lib/mine/keychain")
+    // A home that is there comes before the state folder of a service.
+    let both = locations(["HOME": "/usr", "STATE_DIRECTORY": "/var/lib/mine"])
+    #expect(try both.stateFolder() == "/usr/.local/state/keychain")
+  }
+
+  @Test func aFolderWithoutModeBitsIsClosed() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let closed = folder.path + "/closed"
+    #expect(mkdir(closed, 0o700) == 0)
+    #expect(ClosedFolder.above(closed + "/not/there") == nil)
+    #expect(chmod(closed, 0) == 0)
+    #expect(ClosedFolder.above(closed) == closed)
+    #expect(ClosedFolder.above(closed + "/not/there") == closed)
+    #expect(HomeFolder(VaultEnvironment(["HOME": closed])) == .closed(closed))
+    #expect(HomeFolder(VaultEnvironment(["HOME": closed + "/me"])) == .closed(closed + "/me"))
   }
 
   @Test func linksAreFollowedToTheirEnds() throws {

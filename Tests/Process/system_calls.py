@@ -6,8 +6,9 @@ import ctypes
 import platform
 import struct
 
-# The numbers of add_key, request_key and keyctl.
+# The numbers of add_key, request_key and keyctl, and of mlock and mlock2.
 KEY_CALLS = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}[platform.machine()]
+LOCKING_CALLS = {"x86_64": (149, 325), "aarch64": (228, 284)}[platform.machine()]
 
 LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, FAIL_WITH = 0x7FFF0000, 0x00050000
@@ -20,9 +21,14 @@ class Program(ctypes.Structure):
 
 def forbid_keys(errno: int) -> None:
   """Lets every call for kernel keys fail from now on, in this process and those it starts."""
+  forbid(KEY_CALLS, errno)
+
+
+def forbid(calls: tuple[int, ...], errno: int) -> None:
+  """Lets some calls fail from now on, in this process and those it starts."""
   instructions = [(LOAD_WORD, 0, 0, 0)]
-  for position, number in enumerate(KEY_CALLS):
-    instructions.append((JUMP_IF_EQUAL, len(KEY_CALLS) - position, 0, number))
+  for position, number in enumerate(calls):
+    instructions.append((JUMP_IF_EQUAL, len(calls) - position, 0, number))
   instructions += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, FAIL_WITH | errno)]
   code = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
   buffer = ctypes.create_string_buffer(code, len(code))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
@@ -10,6 +11,7 @@ import pytest
 
 from machine import STRANGER
 from prefs_testing import hinted
+from system_calls import LOCKING_CALLS, forbid
 
 
 def test_doctor_before_there_is_a_vault(home):
@@ -113,8 +115,27 @@ def test_doctor_sees_memory_that_cannot_be_locked(home, superuser):
       os.chown(path, STRANGER, STRANGER)
   home.program = shutil.copy(home.program, home.folder / "prefs")
   told = home.run("doctor", preexec_fn=unprivileged).out.decode()
-  assert "memory cannot be locked" in told and "ulimit -l" in told
+  assert "memory cannot be locked (limit: 0 KiB)" in told and "ulimit -l" in told
+  assert "seccomp" not in told
+  found = home.run("doctor", "--json", preexec_fn=unprivileged).json
+  assert found["memoryLocking"] == "limited" and found["memoryCanBeLocked"] is False
   assert home.get("alice", preexec_fn=unprivileged) == b"x"
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS], ids=["EPERM", "ENOSYS"])
+def test_doctor_tells_a_denied_call_from_a_low_limit(home, error):
+  home.set("alice", b"x")
+
+  def deny():
+    forbid(LOCKING_CALLS, error)
+
+  told = home.run("doctor", preexec_fn=deny).out.decode()
+  assert "memory cannot be locked: the call is denied" in told and "seccomp profile" in told
+  assert "SystemCallFilter=@memlock" in told and "ulimit" not in told
+  found = home.run("doctor", "--json", preexec_fn=deny).json
+  assert found["memoryLocking"] == "denied" and found["memoryCanBeLocked"] is False
+  assert home.run("doctor", "--json").json["memoryLocking"] == "available"
+  assert home.get("alice", preexec_fn=deny) == b"x"
 
 
 def test_doctor_of_a_damaged_vault(home):

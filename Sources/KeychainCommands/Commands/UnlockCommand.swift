@@ -9,7 +9,8 @@ struct UnlockCommand: KeychainSubcommand {
     abstract: "Unlock the vault for the commands that follow",
     discussion: """
       The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours at \
-      most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file.
+      most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file. \
+      Most containers deny that: there, give each command what unlocks the vault.
 
       Example:
         \(keychainPath) unlock --timeout 1h

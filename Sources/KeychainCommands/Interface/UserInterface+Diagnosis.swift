@@ -82,19 +82,14 @@ extension UserInterface {
   private static func fileSystem(_ status: VaultStatus) -> String {
     let name = status.fileSystem ?? "unknown"
     if status.isOnNetwork { return "\(name), a network's, where locks may not hold" }
+    if let words = passingPlace(status) { return "\(name), \(words)" }
     return status.isReadOnly ? "\(name), which can only be read" : name
   }
 
   private static func surroundings(_ diagnosis: Diagnosis) -> [(String, String)] {
     var pairs: [(String, String)] = []
     if let status = diagnosis.status {
-      pairs.append(
-        (
-          "cache",
-          status.isCacheAvailable
-            ? "the kernel's keyring keeps the vault unlocked between commands"
-            : "the kernel's keyring cannot be used: each command unlocks for itself"
-        ))
+      pairs.append(("cache", cache(status)))
       pairs.append(
         (
           "unlocking tries",
@@ -102,14 +97,10 @@ extension UserInterface {
         ))
     }
     pairs += diagnosis.weakKeyFiles.map { ("key file", weakKeyFile($0)) }
-    let limit = diagnosis.lockedMemoryLimit.map { "\($0 >> 10) KiB" } ?? "without limit"
-    pairs.append(
-      (
-        "memory",
-        diagnosis.canLockMemory
-          ? "secrets are kept out of swap (limit: \(limit))"
-          : "secrets may reach swap, as memory cannot be locked"
-      ))
+    if let folder = diagnosis.status?.emptyCredentialsFolder {
+      pairs.append(("credentials", noCredential(folder)))
+    }
+    pairs.append(("memory", memory(diagnosis)))
     pairs.append(("core dumps", "off for this command"))
     if !diagnosis.hasProcessFiles { pairs.append(("system", withoutProcessFiles)) }
     return pairs
@@ -146,6 +137,7 @@ extension UserInterface {
     let isThisDevice = status.slots.contains { $0.isThisDevice == true }
     if diagnosis.grade == .weak, status.canBeOpened, isThisDevice {
       steps.append(protectingTheDisk(status, path))
+      if let source = status.unlockSources.first { steps.append(usingSource(source, path)) }
     }
     if !status.canBeOpened {
       let opening =
@@ -155,6 +147,8 @@ extension UserInterface {
       steps.append(
         "\(opening): \(wayBack(status)), or copy the secrets out with '\(path) get' "
           + "while they are readable")
+    } else if status.readable != .unlockedNow, !status.isCacheAvailable {
+      steps.append(unlockingEachTime)
     } else if status.readable != .unlockedNow {
       steps.append("to unlock, run '\(path) unlock'")
     }
@@ -178,8 +172,8 @@ extension UserInterface {
           + "the old one with '\(path) slots remove NUMBER --rekey'")
     }
     if status.isOnNetwork { steps.append("move the vault to a local disk, with KEYCHAIN_VAULT") }
-    if !diagnosis.canLockMemory { steps.append("raise the limit of locked memory (ulimit -l)") }
-    return steps
+    if status.isInMemory { steps.append(leavingMemory) }
+    return steps + memorySteps(diagnosis.memoryLocking)
   }
 
   /// The first passphrase makes new keys, to which other devices cannot be carried over, and one code only

@@ -180,7 +180,7 @@ extension KeychainError {
       .locked,
       "no readable credential matches, and \(UserInterface.items(count)) that may match "
         + "\(UserInterface.are(count)) locked",
-      recovery: "run '\(KeychainCommandContext.current.commandPath) unlock'")
+      recovery: UserInterface.howToUnlock)
   }
 
   static func otherDeviceItems(_ count: Int) -> Self {

@@ -84,6 +84,8 @@ extension UserInterface {
   }
 
   static var lockedByNewKeys: String {
-    "the vault is locked now; '\(KeychainCommandContext.current.commandPath) unlock' opens it"
+    guard Vault.canStayUnlocked else { return "the vault is locked now; \(unlockingEachTime)" }
+    return
+      "the vault is locked now; '\(KeychainCommandContext.current.commandPath) unlock' opens it"
   }
 }

@@ -118,6 +118,7 @@ extension UserInterface {
   }
 
   static func lockedNow(by slot: VaultSlot) -> String {
+    guard Vault.canStayUnlocked else { return "the vault is locked now; \(unlockingEachTime)" }
     let key = slot.kind == .keyFile ? " --key-file FILE" : ""
     return "the vault is locked now; "
       + "'\(KeychainCommandContext.current.commandPath) unlock\(key)' opens it"

@@ -10,7 +10,7 @@ extension UserInterface {
 
   /// How to see what is locked, in the kinds of store that were searched.
   static func unlockToSee(_ kinds: Set<StoreKind>) -> String {
-    let command = "run '\(KeychainCommandContext.current.commandPath) unlock'"
+    let command = howToUnlock
     guard kinds.contains(.secretService) else { return "\(command) to see them" }
     let keyring = "unlock the desktop keyring where the desktop is"
     return (kinds.contains(.vault) ? "\(command), or \(keyring)," : keyring) + " to see them"

@@ -63,6 +63,7 @@ struct StatusJSON: Encodable {
   let seenRecordPath: String
   let fileSystem: String?
   let onNetwork: Bool
+  let inMemory: Bool
   let readOnly: Bool
   let unlockSources: [String]
 
@@ -87,6 +88,7 @@ struct StatusJSON: Encodable {
     seenRecordPath = status.seenRecordPath
     fileSystem = status.fileSystem
     onNetwork = status.isOnNetwork
+    inMemory = status.isInMemory
     readOnly = status.isReadOnly
     unlockSources = status.unlockSources
   }
@@ -142,6 +144,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let memoryCanBeLocked: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
+  let memoryLocking: MemoryLocking
   let processFilesAreMounted: Bool
   let next: [String]
 
@@ -157,6 +160,7 @@ private struct DiagnosisFactsJSON: Encodable {
     memoryCanBeLocked = diagnosis.canLockMemory
     lockedMemoryLimit = diagnosis.lockedMemoryLimit
     mayAsk = diagnosis.mayAsk
+    memoryLocking = diagnosis.memoryLocking
     processFilesAreMounted = diagnosis.hasProcessFiles
     next = UserInterface.nextSteps(diagnosis)
   }

@@ -38,6 +38,7 @@ struct Diagnosis {
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
+  let memoryLocking: MemoryLocking
 
   /// Whether the system tells of its memory, its mounts and its processes.
   let hasProcessFiles: Bool
@@ -53,6 +54,7 @@ struct Diagnosis {
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil
+    memoryLocking = ProcessProtection.memoryLocking
     hasProcessFiles = access("/proc/self", F_OK) == 0
     do throws(KeychainError) {
       let status = try session.vault.status()

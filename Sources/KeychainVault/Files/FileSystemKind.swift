@@ -8,9 +8,14 @@ struct FileSystemKind {
     return Self.networkNames.contains(name) || name.hasPrefix("fuse.")
   }
 
+  /// Whether it lies in memory: what is there goes with the mount, and with the machine.
+  var isInMemory: Bool { name == "tmpfs" || name == "ramfs" }
+
   private static let networkNames: Set = [
     "nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "lustre", "gfs2", "ocfs2", "virtiofs",
   ]
+
+  init(name: String?) { self.name = name }
 
   /// Finds the file system of a real path: that of the longest mount point above it.
   init(of path: String) {

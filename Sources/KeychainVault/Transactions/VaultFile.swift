@@ -54,6 +54,12 @@ final class VaultFile: Sendable {
     return path
   }
 
+  /// Whether somebody said where the vault lies.
+  var isNamed: Bool { configuration.path != nil || locations.namesVault }
+
+  /// Whether somebody said where the state lies.
+  var isStateNamed: Bool { locations.namesState }
+
   private func namedPath() throws(KeychainError) -> String {
     if let path = configuration.path { return path }
     return try locations.defaultVaultPath()
@@ -95,6 +101,7 @@ final class VaultFile: Sendable {
     let seen = seenFile.read()
     guard let stat = try PrivateFile.inspect(path.path), stat.size > 0 else {
       guard seen == .none else { throw Self.missing(path.path) }
+      try ClosedFolder.refuse(above: path.path)
       return nil
     }
     let storage = try storage(path.path, stat.identity, deadline)

@@ -60,18 +60,18 @@ enum KernelKeyring {
     _ = ckernelkeys_unlink_from_user_keyring(key)
   }
 
-  /// Whether keys can be stored: tried with one that expires at once.
-  static func isAvailable() -> Bool {
-    guard let payload = try? SecretBytes.random(count: 16) else { return false }
+  /// Why no keys can be stored, tried with one that expires at once; `nil` if they can.
+  static func failure() -> Errno? {
+    guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
     do throws(Errno) {
       try put(name, payload, timeout: 1)
     } catch {
-      return false
+      return error
     }
-    guard let key = find(name) else { return false }
+    guard let key = find(name) else { return Errno(rawValue: ENOKEY) }
     defer { remove(key) }
-    return read(key, count: 16) != nil
+    return read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil
   }
 
   /// How long a key stays valid, to the precision that the kernel shows; see proc_keys(5).

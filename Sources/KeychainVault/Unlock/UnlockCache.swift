@@ -46,12 +46,7 @@ struct UnlockCache: Sendable {
         keys, .unlocked, limit: fixedTime == nil ? limit & ~1 : limit | 1,
         timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
     } catch {
-      throw KeychainError(
-        .refused,
-        "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
-        recovery:
-          "give the passphrase to each command, as by KEYCHAIN_PASSPHRASE_FILE",
-        underlying: .system(errno: error.rawValue))
+      throw .noCache(error)
     }
   }
 

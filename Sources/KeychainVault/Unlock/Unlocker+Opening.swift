@@ -125,17 +125,15 @@ extension Unlocker {
   /// What a person can give that opens everything, beside one kind that failed; `nil` if nothing.
   private static func ways(_ head: VaultHead, but failed: SlotKind? = nil) -> String? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    let keeps = Vault.canStayUnlocked
+    let unlocking = keeps ? "`prefs keychain unlock`" : "--passphrase-file FILE"
+    let code =
+      (keeps ? "`prefs keychain unlock " : "") + "--recovery-code-file FILE" + (keeps ? "`" : "")
     let ways: [(SlotKind, String)] = [
-      (
-        .passphrase,
-        "give the passphrase, with `prefs keychain unlock` or KEYCHAIN_PASSPHRASE_FILE"
-      ),
+      (.passphrase, "give the passphrase, with \(unlocking) or KEYCHAIN_PASSPHRASE_FILE"),
       (.keyFile, "give the key file, with KEYCHAIN_KEY_FILE"),
       (.recipient, "give an identity, with KEYCHAIN_IDENTITY_FILE"),
-      (
-        .recoveryCode,
-        "give the recovery code, with `prefs keychain unlock --recovery-code-file FILE`"
-      ),
+      (.recoveryCode, "give the recovery code, with \(code)"),
     ]
     let possible = ways.filter { kinds.contains($0.0) && $0.0 != failed }.map(\.1)
     return possible.isEmpty ? nil : possible.joined(separator: "; ")

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
-internal import Synchronization
 internal import SystemPackage
 
 /// Finds the keys of a vault, asking as little as an operation needs.
@@ -15,7 +14,6 @@ final class Unlocker: Sendable {
   let device: DeviceKeys
   private let locations: Locations
   private let held: HeldKeys
-  private let hasToldAboutCache = Mutex(false)
 
   init(_ configuration: Vault.Configuration) {
     self.configuration = configuration
@@ -172,14 +170,8 @@ final class Unlocker: Sendable {
     do throws(KeychainError) {
       try cache.put(keys, fixedTime: nil)
     } catch {
+      // In a container that is so for each command: `unlock` and `doctor` say it.
       held.hold(keys)
-      let isFirst = hasToldAboutCache.withLock { told in
-        defer { told = true }
-        return !told
-      }
-      if isFirst {
-        configuration.notice?(Notice(kind: .cacheUnavailable, message: error.message))
-      }
     }
   }
 

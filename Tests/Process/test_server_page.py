@@ -1,0 +1,191 @@
+"""The page about servers and containers is true of servers: each command in it is typed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from container_testing import Machine
+from containers_page import PAGE, STATE, TOKEN, USER, blocks, images, unit
+from prefs_testing import LIMIT
+from systemd_stand_in import SYSTEMD_RUN
+
+
+@pytest.fixture
+def server(home, sample_tool, program, superuser, mounting) -> Machine:
+  """A server with the programs, and a key made as the page says."""
+  home.folder.chmod(0o755)
+  machine = Machine.make(home.folder / "root", {"mytool": sample_tool, "prefs": program})
+  (command,) = blocks("sh", "Make a key")[:1]
+  machine.shell(command)
+  assert machine.mode("/etc/mytool") == (0, 0o700)
+  assert machine.mode("/etc/mytool/keychain.key") == (0, 0o600)
+  machine.environment = {"TOKEN": TOKEN}
+  yield machine
+  forget(machine)
+
+
+def forget(machine: Machine) -> None:
+  """Takes the keys of every vault there out of the kernel's keyring."""
+  for vault in machine.root.rglob("vault.db"):
+    owner = vault.stat().st_uid
+    machine.run(
+      "mytool", "keychain", "lock", "--all", "--vault", "/" + str(vault.relative_to(machine.root)),
+      user=owner, variables={"XDG_STATE_HOME": "/tmp"}, code=None)
+
+
+def test_the_key_is_made_of_32_bytes(server):
+  assert (server.root / "etc/mytool/keychain.key").stat().st_size == 32
+
+
+# MARK: Libraries
+
+
+def loaded(program: str) -> set[str]:
+  """The libraries that a program loads, Swift's own and the loader left out."""
+  told = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=LIMIT, check=True)
+  names = {line.split()[0] for line in told.stdout.splitlines() if "=>" in line}
+  return {name for name in names if not re.match(r"lib(swift|_?Foundation|dispatch|Blocks)", name)}
+
+
+def test_the_libraries_of_the_page_are_those_that_are_loaded(program, sample_tool):
+  table = PAGE.split("| library |")[1].split("\n\n")[0]
+  named = set(re.findall(r"`(lib[^`]*\.so[^`]*)`", table))
+  for path in (program, sample_tool):
+    assert loaded(path) == named
+  assert {"libsodium23", "libsqlite3-0"} <= images(blocks("dockerfile")[0])[-1].packages
+
+
+def test_the_oldest_glibc_of_the_page(program):
+  if 'VERSION_ID="12"' not in Path("/etc/os-release").read_text():
+    pytest.skip("the page speaks of a program that was built on Debian 12")
+  (said,) = re.findall(r"glibc (2\.\d+)", PAGE)
+  (command,) = [line for line in blocks("sh", "What a program needs")[0].splitlines() if "objdump" in line]
+  told = subprocess.run(
+    ["bash", "-c", command.replace("/usr/local/bin/mytool", program)], capture_output=True, text=True,
+    timeout=LIMIT)
+  found = told.stdout.strip().removeprefix("GLIBC_")
+  assert tuple(map(int, found.split("."))) <= tuple(map(int, said.split("."))), told
+
+
+# MARK: systemd
+
+
+def first_token(number: int) -> str:
+  """The command for the first token that follows a unit."""
+  return blocks("sh", "A service of systemd")[number]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_first_token_has_the_properties_of_the_unit(number):
+  settings = unit(blocks("ini")[number])
+  command = first_token(number)
+  given = re.findall(r"-p (\w+)=(\S+)", command)
+  # Hardening changes nothing of where things lie.
+  others = ("ProtectHome", "Environment", "ExecStart")
+  assert given == [(name, value) for name, value in settings if name not in others]
+  variables = dict(settings).get("Environment", "").replace("%S", "/var/lib").split()
+  assert re.findall(r"-E (\S+)", command) == variables
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_systemd_knows_every_setting(number, tmp_path):
+  """systemd checks units without running as the first process, where it is."""
+  if shutil.which("systemd-analyze") is None:
+    pytest.skip("systemd-analyze is not needed for anything else")
+  path = tmp_path / "mytool.service"
+  path.write_text(re.sub(r"(?m)^ExecStart=.*", "ExecStart=/bin/true", blocks("ini")[number]))
+  told = subprocess.run(
+    ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, timeout=LIMIT)
+  assert told.returncode == 0 and "mytool" not in told.stderr, told
+  # It does say what it doesn't know.
+  path.write_text(path.read_text() + "StateFolder=mytool\n")
+  told = subprocess.run(
+    ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, timeout=LIMIT)
+  assert "StateFolder" in told.stderr
+
+
+def test_a_service_of_systemd(server):
+  server.script("systemd-run", SYSTEMD_RUN)
+  made = server.shell(first_token(0))
+  state = STATE.replace("/lib/", "/lib/private/")
+  assert f"made the vault {state}/keychain/vault.db; it opens by the passphrase, key file" in made.error
+  assert server.mode(f"{state}/keychain/vault.db") == (USER, 0o600) and f"`{state}`" in PAGE
+  # The service itself, and the same without its key.
+  read = first_token(0).split("| ", 1)[1].replace("set api", "get api")
+  assert server.shell(read).out == TOKEN.encode()
+  server.shell(read.replace("get api", "lock --all"))
+  without = re.sub(r"-p LoadCredential=\S+ ", "", read)
+  assert without != read
+  assert server.shell(without, code=77).out == b""
+
+
+def test_a_service_of_an_account_with_a_home(server):
+  server.script("systemd-run", SYSTEMD_RUN)
+  (server.root / "home/mytool").mkdir(mode=0o700)
+  os.chown(server.root / "home/mytool", USER, USER)
+  with (server.root / "etc/passwd").open("a") as accounts:
+    accounts.write(f"mytool:x:{USER}:{USER}::/home/mytool:/bin/sh\n")
+  made = server.shell(first_token(1))
+  assert f"made the vault {STATE}/vault.db; it opens by the passphrase, key file" in made.error
+  assert server.mode(f"{STATE}/keychain/device.key") == (USER, 0o600)
+  assert os.listdir(server.root / "home/mytool") == []
+
+
+def test_a_forgotten_key_is_added_later(server):
+  variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib"}
+  made = server.run(
+    "mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
+  assert "it opens by this machine's device key" in made.error
+  assert "slots add --new-passphrase-file FILE' or '--with-key-file FILE' adds it" in made.error
+  assert b"weak" in server.run("mytool", "keychain", "doctor", variables=variables).out
+  (command,) = blocks("sh", "Make a key")[1:]
+  server.shell(command, variables=variables)
+  assert b"strong" in server.run("mytool", "keychain", "doctor", variables=variables).out
+
+
+# MARK: cron
+
+
+def test_a_cron_job(server):
+  """With the variables that cron sets, and no others."""
+  home, key = server.root / "home/alice", server.root / "home/alice/.config/deploy.key"
+  key.parent.mkdir(parents=True)
+  shutil.copy(server.root / "etc/mytool/keychain.key", key)
+  for path in (home, key.parent, key):
+    os.chown(path, USER, USER)
+    path.chmod(0o600 if path == key else 0o700)
+  script = next(block for block in blocks("sh", "A cron job") if block.startswith("#!"))
+  server.script("deploy-nightly", script.replace("/usr/bin/curl", "/usr/local/bin/curl"))
+  server.script("curl", '#!/bin/sh\n[ "$*" = "--config - https://ci.example.com/deploy" ] && cat\n')
+  cron = {"HOME": "/home/alice", "LOGNAME": "alice", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
+  server.run(
+    "/usr/local/bin/prefs", "keychain", "set", "deploy", "--service", "ci", user=USER,
+    input=TOKEN.encode(), variables=cron | {"KEYCHAIN_KEY_FILE": "/home/alice/.config/deploy.key"})
+  server.run("/usr/local/bin/prefs", "keychain", "lock", "--all", user=USER, variables=cron)
+  (line,) = blocks("crontab")
+  command = line.split(None, 5)[5].strip()
+  for as_container in (False, True):
+    told = server.run("/bin/sh", "-c", command, user=USER, variables=cron, as_container=as_container)
+    assert (told.out.decode(), told.error) == (f'header = "Authorization: Bearer {TOKEN}"\n', "")
+    assert "%" not in line
+
+
+# MARK: Copies
+
+
+def test_a_backup_of_a_server(server):
+  variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib",
+               "KEYCHAIN_KEY_FILE": "/etc/mytool/keychain.key"}
+  server.run("mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
+  (command,) = blocks("sh", "Copy a vault")
+  server.shell(command, variables=variables)
+  # Again and again.
+  server.shell(command, variables=variables)
+  there = variables | {"KEYCHAIN_VAULT": "/var/backups/mytool.db", "XDG_STATE_HOME": "/tmp"}
+  assert server.run("mytool", "keychain", "get", "api", variables=there).out == TOKEN.encode()
