@@ -51,6 +51,7 @@ struct ExportCommand: KeychainSubcommand {
     if report.leftOutCount > 0 {
       session.interface.say(UserInterface.stayBehind(report.leftOutCount))
     }
+    session.tellOfKeyring()
   }
 
   /// Nobody should choose a passphrase for an export that cannot be made.

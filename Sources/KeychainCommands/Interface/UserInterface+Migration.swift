@@ -44,6 +44,11 @@ extension UserInterface {
     return reason.contains(name) ? reason : "\(name): \(reason)"
   }
 
+  /// A service of which the source has nothing any more.
+  static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
+    "everything of \(service?.description ?? "the services") is in \(name(of: target)) already"
+  }
+
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
   static func isInBoth(_ count: Int) -> String {
@@ -62,7 +67,21 @@ extension UserInterface {
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
 }
 
+extension MigrationReport {
+  /// Whether there was nothing to move.
+  var isEmpty: Bool {
+    isComplete && copiedCount + unchangedCount + removedCount + otherProgramsCount == 0
+  }
+}
+
 extension KeychainError {
+  /// Neither store has anything of a service or server.
+  static func nothingToMove(_ service: ServiceName) -> Self {
+    Self(
+      .notFound, "neither the vault nor the desktop keyring has a credential of \(service)",
+      recovery: "see which there are with '\(KeychainCommandContext.current.commandPath) list'")
+  }
+
   /// The failure of a migration that did not move everything; `nil` if it did.
   init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
     guard !report.isComplete else { return nil }
