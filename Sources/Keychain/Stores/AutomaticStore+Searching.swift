@@ -78,6 +78,7 @@ private struct StoreUnion {
   private var credentials: [Credential] = []
   private var lockedCount = 0
   private var otherDeviceCount = 0
+  private var unlistedCount = 0
   private var owners: [ServiceName: StorePlace] = [:]
 
   init(records: StoreRecords, damaged: [String]) {
@@ -89,6 +90,7 @@ private struct StoreUnion {
   mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
     lockedCount += found.lockedCount
     otherDeviceCount += found.otherDeviceCount
+    unlistedCount += found.unlistedCount
     damaged += found.damaged
     failures += found.failures
     for credential in found.credentials {
@@ -100,8 +102,10 @@ private struct StoreUnion {
   }
 
   var result: CredentialSearchResult {
-    CredentialSearchResult(
+    var result = CredentialSearchResult(
       credentials: credentials, lockedCount: lockedCount, damaged: damaged,
       otherDeviceCount: otherDeviceCount, failures: failures)
+    result.unlistedCount = unlistedCount
+    return result
   }
 }

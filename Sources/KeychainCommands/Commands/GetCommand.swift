@@ -9,7 +9,8 @@ struct GetCommand: KeychainSubcommand {
     abstract: "Print a secret",
     discussion: """
       Exactly the stored bytes are printed; on a terminal a newline follows. With --attribute the \
-      one credential is found that has the attribute.
+      one credential is found that has the attribute, or the one item of another program in the desktop \
+      keyring, whatever names it has.
 
       Example:
         curl -H "Authorization: Bearer $(\(keychainPath) get alice --service example.com)" …
@@ -59,6 +60,7 @@ struct GetCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    if let found = try unlistedItem(in: session) { return try print(found, in: session) }
     let identity = try session.finder(item).identity(account: account, attributes: attribute)
     guard let stored = try session.store.secret(for: identity) else {
       throw session.notFound(identity)
@@ -69,13 +71,18 @@ struct GetCommand: KeychainSubcommand {
       stored.secret.withBytes { answer.reveal($0) }
       return try StandardOutput.write(try JSONText.text(answer))
     }
+    try write(stored.secret)
+  }
+
+  /// Writes a secret to where it was asked for.
+  func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
     if let output {
       return try SecretFile.replace(output) { descriptor throws(SecretsError) in
-        try stored.secret.write(toFileDescriptor: descriptor)
+        try secret.write(toFileDescriptor: descriptor)
         if newline == .always { try Self.newlineBytes().write(toFileDescriptor: descriptor) }
       }
     }
-    try StandardOutput.write(stored.secret)
+    try StandardOutput.write(secret)
     if newline == .always || newline != .never && StandardOutput.isTerminal {
       try StandardOutput.write("\n")
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecretService
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {
@@ -11,7 +12,9 @@ struct ListCommand: KeychainSubcommand {
       A terminal gets a table. A pipe gets a line for each credential, the fields separated by \
       tabs: service or server, account, access group, accessibility, modified, expires, label; \
       backslash, tab and newline are written \\\\, \\t and \\n. Credentials of every service are \
-      listed unless one is named; locked ones are counted on standard error.
+      listed unless one is named; locked ones are counted on standard error, and so are items of other \
+      programs that have no names of a credential, unless --other-programs or --attribute asks for them: \
+      then their label follows empty names, and their attributes follow the label.
 
       Example:
         \(keychainPath) list --service example.com --json
@@ -32,6 +35,9 @@ struct ListCommand: KeychainSubcommand {
   @Flag(help: "List every access group")
   var allGroups = false
 
+  @Flag(help: "Also list what other programs stored under no names of a credential")
+  var otherPrograms = false
+
   @Flag(help: "Print JSON")
   var json = false
 
@@ -50,7 +56,9 @@ struct ListCommand: KeychainSubcommand {
     var query = item.query(account: account, attributes: CredentialAttributes(attribute))
     if allGroups { query.accessGroup = nil }
     let result = try session.store.search(query)
-    try print(result.credentials.filter(item.matchesDetails))
+    let unlisted = try unlistedItems(of: result, in: session)
+    try print(result.credentials.filter(item.matchesDetails), unlisted)
+    tellOfUnlisted(result, session.interface)
     if result.lockedCount > 0 {
       session.interface.say(UserInterface.locked(result.lockedCount))
       session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
@@ -66,9 +74,14 @@ struct ListCommand: KeychainSubcommand {
     }
   }
 
-  private func print(_ credentials: [Credential]) throws(KeychainError) {
+  private func print(
+    _ credentials: [Credential], _ unlisted: [UnlistedItem]
+  ) throws(KeychainError) {
     if json {
-      return try StandardOutput.write(try JSONText.text(credentials.map(CredentialJSON.init)))
+      let all =
+        credentials.map { ListedJSON.credential(CredentialJSON($0)) }
+        + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
+      return try StandardOutput.write(try JSONText.text(all))
     }
     let table = UserInterface.table(credentials)
     if StandardOutput.isTerminal {
@@ -76,5 +89,6 @@ struct ListCommand: KeychainSubcommand {
     } else {
       try StandardOutput.write(table.lines)
     }
+    try print(unlisted)
   }
 }
