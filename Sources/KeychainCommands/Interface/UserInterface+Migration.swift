@@ -64,6 +64,19 @@ extension UserInterface {
     "\(name(of: source)) still has what was copied; --remove-source removes it"
   }
 
+  /// What a migration has left that did not come to its end.
+  static func inBothStores(_ copies: UnfinishedCopies) -> String {
+    "\(items(copies.count)) that a migration copied into \(name(of: copies.target)), while their "
+      + "services still have \(name(of: copies.source))"
+  }
+
+  /// How a migration comes to its end.
+  static func finishing(_ copies: UnfinishedCopies) -> String {
+    "to let services change over whose credentials are in both stores, run "
+      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
+      + "--to \(copies.target.rawValue)'"
+  }
+
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
 }
 
