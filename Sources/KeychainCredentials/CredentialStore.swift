@@ -166,6 +166,10 @@ public struct CredentialSearchResult: Hashable, Sendable {
   /// Why stores that may have more could not be searched, where several were.
   public var failures: [KeychainError]
 
+  /// How many items of other programs have the attributes that were looked for, and no names by which they
+  /// could be credentials; counted if no names were looked for.
+  package var unlistedCount = 0
+
   /// Puts a result together; for authors of stores.
   ///
   /// - Parameters:

@@ -43,7 +43,12 @@ extension SecretServiceStore {
 extension ItemFinder {
   fileprivate func result(of query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult
   {
-    CredentialSearchResult(items: try items(matching: query))
+    guard query.hasNoNames else { return CredentialSearchResult(items: try items(matching: query)) }
+    let found = try items(foundBy: query)
+    var result = CredentialSearchResult(
+      items: found.filter { $0.isUnreadable || $0.matches(query) })
+    result.unlistedCount = found.count { $0.isUnlisted(by: query) }
+    return result
   }
 
   /// The items that match a query, and those that may, but cannot be read.
@@ -59,7 +64,7 @@ extension ItemFinder {
     return try found + items(foundBy: broad).filter { $0.matches(query) }
   }
 
-  private func items(foundBy query: CredentialQuery) throws(KeychainError) -> [ServiceItem] {
+  func items(foundBy query: CredentialQuery) throws(KeychainError) -> [ServiceItem] {
     let attributes = ItemAttributes.search(for: query)
     guard attributes.isEmpty else { return try items(paths([attributes]).first ?? []) }
     try unlockIfNeeded()
@@ -86,6 +91,11 @@ extension CredentialSearchResult {
 extension ServiceItem {
   fileprivate func matches(_ query: CredentialQuery) -> Bool {
     credential.map(query.matches) ?? false
+  }
+
+  /// Whether another program's item has the attributes that are looked for, and none of its names matches.
+  func isUnlisted(by query: CredentialQuery) -> Bool {
+    ours == nil && !isUnreadable && attributes.contains(query.attributes) && !matches(query)
   }
 
   fileprivate var isUnreadable: Bool {

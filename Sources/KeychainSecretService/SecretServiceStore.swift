@@ -11,8 +11,9 @@ internal import KeychainSecrets
 /// ```
 ///
 /// Items of other programs are found, too, under the names that those programs gave them; what is stored
-/// becomes an item of its own beside them, and is preferred. Every program of the session can read every
-/// item: the keyring protects what lies on the disk, and from other users.
+/// becomes an item of its own beside them, and is preferred. What has no such names is found by its
+/// attributes: see ``unlistedItems(matching:)``. Every program of the session can read every item: the keyring
+/// protects what lies on the disk, and from other users.
 ///
 /// Handles are cheap and can be used from all threads. The process has one connection to each bus, made by
 /// the first call, and made anew after the bus or the provider ended.

@@ -57,6 +57,13 @@ extension Vault {
     configuration.environment.value(name)
   }
 
+  /// What unfinished migrations have copied.
+  package func copyNotes() -> CopyNotes {
+    CopyNotes(
+      records: keyedRecords(named: "copies"),
+      locations: Locations(environment: configuration.environment))
+  }
+
   /// Texts in the state folder, under this machine's device secret.
   package func keyedRecords(named name: String) -> KeyedRecords {
     KeyedRecords(

@@ -28,6 +28,24 @@ struct CredentialWriterTests {
     #expect(credential.expires == nil && credential.contentType == nil)
   }
 
+  @Test func expiryThatGoesIsReturned() throws {
+    let date = Date(timeIntervalSince1970: 4_000_000_000)
+    #expect(try write(CredentialUpdate(expires: .set(date))).lostExpiry == nil)
+    #expect(try write(CredentialUpdate(expires: .set(date))).lostExpiry == nil)
+    #expect(try write(CredentialUpdate()).lostExpiry == date)
+    #expect(try write(CredentialUpdate()).lostExpiry == nil)
+  }
+
+  @Test func expiryStaysWhenItIsToBeKept() throws {
+    let date = Date(timeIntervalSince1970: 4_000_000_000)
+    try write(CredentialUpdate(contentType: .set("text/plain"), expires: .set(date)))
+    let keeping = CredentialWriter(store: store, patience: .seconds(60), keepsExpiry: true)
+    let written = try keeping.write(
+      identity, update: CredentialUpdate(), secret: try SecretBytes(copying: "t"), condition: .none)
+    #expect(written.lostExpiry == nil && written.credential.expires == date)
+    #expect(written.credential.contentType == nil)
+  }
+
   @Test func conditionsAreKept() throws {
     try write(CredentialUpdate(), condition: .mustBeNew)
     #expect(throws: KeychainError.self) { try write(CredentialUpdate(), condition: .mustBeNew) }
@@ -38,24 +56,12 @@ struct CredentialWriterTests {
     }
   }
 
-  @Test func emptySecretReplacesAnotherOnlyWhenAllowed() throws {
-    try write(CredentialUpdate(), secret: "")
-    try write(CredentialUpdate(), secret: "s")
-    let error = #expect(throws: KeychainError.self) { try write(CredentialUpdate(), secret: "") }
-    #expect(error?.code == .invalidArgument)
-    #expect(try store.secret(for: identity)?.secret.count == 1)
-    let writer = CredentialWriter(store: store, patience: .seconds(60), allowsEmpty: true)
-    try writer.write(
-      identity, update: CredentialUpdate(), secret: try SecretBytes(copying: ""), condition: .none)
-    #expect(try store.secret(for: identity)?.secret.count == 0)
-  }
-
   @Test func everyWriterOfOneCredentialSucceeds() async throws {
     let (writer, identity) = (writer, identity)
     try await withThrowingTaskGroup { group in
       for number in 0..<50 {
         group.addTask {
-          try writer.write(
+          _ = try writer.write(
             identity, update: CredentialUpdate(attributes: [("k\(number)", "v")]),
             secret: try SecretBytes(copying: "s"), condition: .none)
         }
@@ -65,10 +71,11 @@ struct CredentialWriterTests {
     #expect(try store.credential(for: identity)?.attributes.count == 50)
   }
 
+  @discardableResult
   private func write(
     _ update: CredentialUpdate, secret: String = "s",
     condition: CredentialWriter.Condition = .none
-  ) throws {
+  ) throws -> CredentialWriter.Written {
     try writer.write(
       identity, update: update, secret: try SecretBytes(copying: secret), condition: condition)
   }

@@ -34,7 +34,28 @@ struct TextParsingTests {
     ("2027-01-31T12:00:00.25-00:30", 1_801_398_600.25), ("2028-02-29", 1_835_395_200),
   ])
   func dateIsRead(_ text: String, _ seconds: Double) {
-    #expect(DateText.parse(text)?.timeIntervalSince1970 == seconds)
+    let utc = LocalTime { _ in 0 }
+    #expect(DateText.parse(text, local: utc)?.timeIntervalSince1970 == seconds)
+  }
+
+  /// Clocks that are put forward and back, at midnight too, and one that left out a day.
+  @Test(arguments: [
+    ("Europe/Berlin", "2027-01-31T12:00", "2027-01-31T11:00:00Z"),
+    ("Europe/Berlin", "2027-07-31T12:00", "2027-07-31T10:00:00Z"),
+    ("Europe/Berlin", "2027-03-28T01:59:59", "2027-03-28T00:59:59Z"),
+    ("Europe/Berlin", "2027-03-28T02:30", "2027-03-28T01:30:00Z"),
+    ("Europe/Berlin", "2027-03-28T03:00", "2027-03-28T01:00:00Z"),
+    ("Europe/Berlin", "2027-10-31T02:30", "2027-10-31T00:30:00Z"),
+    ("Europe/Berlin", "2027-10-31T03:00", "2027-10-31T02:00:00Z"),
+    ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"),
+    ("Pacific/Apia", "2011-12-30T10:00", "2011-12-30T20:00:00Z"),
+    ("Pacific/Kiritimati", "2027-01-01", "2026-12-31T10:00:00Z"),
+    ("Australia/Lord_Howe", "2027-10-03T02:15", "2027-10-02T15:45:00Z"),
+  ])
+  func dateWithoutZoneIsLocal(_ zone: String, _ text: String, _ expected: String) throws {
+    let zone = try #require(TimeZone(identifier: zone))
+    let local = LocalTime { zone.secondsFromGMT(for: $0) }
+    #expect(DateText.parse(text, local: local).map(DateText.text) == expected)
   }
 
   @Test(arguments: [
@@ -56,7 +77,7 @@ struct TextParsingTests {
     let now = Date(timeIntervalSince1970: 1000)
     #expect(try Expiry(parsing: "never").date(from: now) == nil)
     #expect(try Expiry(parsing: "90s").date(from: now) == Date(timeIntervalSince1970: 1090))
-    #expect(try Expiry(parsing: "1970-01-02") == .at(Date(timeIntervalSince1970: 86_400)))
+    #expect(try Expiry(parsing: "1970-01-02T00:00:00Z") == .at(Date(timeIntervalSince1970: 86_400)))
     #expect(throws: ValidationError.self) { try Expiry(parsing: "soon") }
     #expect(throws: ValidationError.self) { try Expiry(parsing: "90") }
   }

@@ -178,10 +178,13 @@ struct StoreChoiceTests {
     let machine = try Machine()
     try machine.store { $0.choice = .vault }.put("a")
     #expect(try machine.store().decision(for: .item("a")).reason == .record)
-    expect(.noStore) { try machine.store { $0.choice = .secretService }.put("a", service: "k") }
-    #expect(
-      try machine.store().records.place(of: ServiceName(.service, "k"))
-        == .secretService(.default))
+  }
+
+  @Test func aStoreThatIsNotThereIsNotRecorded() throws {
+    let machine = try Machine()
+    let store = machine.store { $0.choice = .secretService }
+    expect(.noStore) { try store.put("a", service: "k") }
+    #expect(machine.records.isEmpty && machine.newNotices().isEmpty)
   }
 
   @Test func whatCannotBeKeptRecordsNothing() throws {

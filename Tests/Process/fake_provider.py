@@ -137,11 +137,18 @@ class Provider:
       raise Silence
     if self.how == "an end":
       os._exit(0)
+    if self.how == "plain only":
+      return self.plain_session(message)
     if self.how.startswith("error "):
       return new_error(message, self.how.removeprefix("error "), "s", ("nonsense",))
     if self.how in REPLIES:
       return new_method_return(message, *REPLIES[self.how])
     return new_method_return(message, *self.wrong(method, honest))
+
+  def plain_session(self, message):
+    if message.body[0] != "plain":
+      return new_error(message, "org.freedesktop.DBus.Error.NotSupported")
+    return new_method_return(message, "vo", (("s", ""), SESSION))
 
   def wrong(self, method: str, honest):
     signature, body = honest

@@ -35,7 +35,7 @@ def test_set_says_nothing_on_standard_output(home):
   b"", b"x", b"\n", b"a\nb\n\n", b"\0", b"\0\xff\0" * 100, bytes(range(256)), b"\r\n",
   "ключ🔑".encode()])
 def test_every_byte_comes_back(home, secret):
-  home.set("alice", secret)
+  home.set("alice", secret, "--allow-empty")
   assert home.get("alice") == secret
   assert home.get("alice", "--newline", "always") == secret + b"\n"
   assert home.get("alice", "--newline", "never") == secret
@@ -97,16 +97,21 @@ def test_trim_newline_drops_one(home):
   assert home.get("alice") == b"secret"
 
 
-def test_an_empty_secret_replaces_another_only_when_told(home):
+def test_an_empty_secret_is_stored_only_when_told(home):
+  # An unset variable or a command that failed must not look like a secret, whether or not there is one.
+  for secret, options in ((b"", []), (b"\n", ["--trim-newline"]), (b"", ["--create-only"])):
+    refused = home.set("new", secret, *options, code=64)
+    assert "nothing was changed" in refused.error and "--allow-empty" in hinted(refused)
+  assert not home.vault.exists()
   assert "is empty" in hinted(home.set("new", b"", "--allow-empty"))
-  assert "is empty" in hinted(home.set("alice", b""))
+  assert home.get("new") == b""
   home.set("alice", b"secret")
   for secret, options in ((b"", []), (b"\n", ["--trim-newline"])):
     refused = home.set("alice", secret, *options, code=64)
     assert "nothing was changed" in refused.error and "--allow-empty" in hinted(refused)
     assert "the secret is empty" not in hinted(refused)
   home.run("set", "alice", "--insecure-value", "", code=64)
-  home.set("alice", b"", "--create-only", code=75)
+  home.set("alice", b"", "--create-only", "--allow-empty", code=75)
   assert home.get("alice") == b"secret"
   assert "is empty" in hinted(home.set("alice", b"", "--allow-empty"))
   assert home.get("alice") == b""
@@ -115,8 +120,8 @@ def test_an_empty_secret_replaces_another_only_when_told(home):
 def test_hints_about_a_secret_are_given_when_it_is_stored(home):
   assert hinted(home.set("alice", b"secret\n", "--expected-version", "7", code=44)).count(
     "newline") == 0
-  assert hinted(home.set("alice", b"", "--accessibility", "whenPasscodeSetThisDeviceOnly",
-                         code=79)).count("empty") == 0
+  assert hinted(home.set("alice", b"", "--allow-empty", "--accessibility",
+                         "whenPasscodeSetThisDeviceOnly", code=79)).count("empty") == 0
 
 
 def test_insecure_value_is_taken_with_a_warning(home):
@@ -163,7 +168,7 @@ def test_update_leaves_the_secret(home):
   home.set("alice", b"secret", "--label", "L", "--attribute", "a=1", "--attribute", "b=2")
   home.run("update", "alice", "--label", "", "--comment", "C", "--attribute", "b=3",
            "--attribute", "c=4=4", "--remove-attribute", "a", "--accessibility", "always",
-           "--expires", "2099-01-31")
+           "--expires", "2099-01-31T00:00:00Z")
   shown = home.run("show", "alice", "--json").json
   assert "label" not in shown
   assert shown["comment"] == "C" and shown["attributes"] == {"b": "3", "c": "4=4"}
@@ -219,6 +224,50 @@ def test_expired_prints_nothing(home):
   assert home.get("alice", "--allow-expired") == b"old"
   assert home.run("show", "alice", "--json").json["expired"] is True
   assert home.run("list").out.count(b"2020-01-02") == 1
+
+
+def test_an_expiry_that_goes_is_told(home):
+  home.set("alice", b"1", "--expires", "2099-01-31T00:00:00Z")
+  told = home.set("alice", b"2")
+  assert "the expiry 2099-01-31T00:00:00Z went with the old secret" in told.error
+  assert "--keep-expiry" in hinted(told) and "--expires" in hinted(told)
+  assert home.set("alice", b"3").error == ""
+  for said in ("never", "2098-01-31T00:00:00Z"):
+    home.set("alice", b"4", "--expires", "2099-01-31T00:00:00Z")
+    assert home.set("alice", b"5", "--expires", said).error == ""
+  # One that has passed is of no use to a new secret.
+  home.set("alice", b"6", "--expires", "2020-01-02T00:00:00Z")
+  told = home.set("alice", b"7")
+  assert "2020-01-02" in told.error and "--keep-expiry" not in hinted(told)
+
+
+def test_an_expiry_is_kept_when_told(home):
+  assert home.set("new", b"1", "--keep-expiry").code == 0
+  home.set("alice", b"1", "--expires", "2099-01-31T00:00:00Z", "--content-type", "text/plain")
+  assert home.set("alice", b"2", "--keep-expiry").error == ""
+  shown = home.run("show", "alice", "--json").json
+  assert shown["expires"] == "2099-01-31T00:00:00Z" and "contentType" not in shown
+  assert home.get("alice") == b"2"
+  refused = home.set("alice", b"3", "--keep-expiry", "--expires", "1d", code=64)
+  assert "--keep-expiry and --expires exclude each other" in refused.error
+  home.set("alice", b"4", "--expires", "2020-01-02")
+  assert "has passed" in hinted(home.set("alice", b"5", "--keep-expiry"))
+
+
+@pytest.mark.parametrize("zone, text, expires", [
+  ("UTC", "2099-01-31", "2099-01-31T00:00:00Z"),
+  ("Asia/Tokyo", "2099-01-31", "2099-01-30T15:00:00Z"),
+  ("America/New_York", "2027-01-31T12:00", "2027-01-31T17:00:00Z"),
+  ("America/New_York", "2027-07-31 12:00", "2027-07-31T16:00:00Z"),
+  ("America/New_York", "2027-07-31T12:00Z", "2027-07-31T12:00:00Z"),
+  (":Asia/Tokyo", "2099-01-31", "2099-01-30T15:00:00Z"),
+  ("CET-1CEST,M3.5.0,M10.5.0/3", "2027-07-01", "2027-06-30T22:00:00Z"),
+  # A clock that is put forward leaves 02:30 out, and one that is put back shows it twice.
+  ("CET-1CEST,M3.5.0,M10.5.0/3", "2027-03-28T02:30", "2027-03-28T01:30:00Z"),
+  ("CET-1CEST,M3.5.0,M10.5.0/3", "2027-10-31T02:30", "2027-10-31T00:30:00Z")])
+def test_a_time_without_a_zone_is_local(home, zone, text, expires):
+  home.set("alice", b"x", "--expires", text, environment={"TZ": zone})
+  assert home.run("show", "alice", "--json").json["expires"] == expires
 
 
 @pytest.mark.parametrize("text, days", [("90d", 90), ("12h", 0.5), ("1w", 7), ("1y", 365)])

@@ -36,7 +36,7 @@ def names(home) -> set[str]:
 def test_credentials_move_to_another_machine(make_home):
   one, other = make_home(), make_home()
   one.set("alice", b"\0secret\n", "--label", "L", "--expires", "2099-01-01", "--attribute", "a=b")
-  one.set("bob", b"", "--access-group", "team", "--accessibility", "always")
+  one.set("bob", b"", "--allow-empty", "--access-group", "team", "--accessibility", "always")
   one.set("stays", b"x", "--accessibility", "whenUnlockedThisDeviceOnly")
   made = one.run("export", "moved.export", *given(one))
   assert "exported 2 items" in made.error and "1 item stays behind" in made.error

@@ -61,7 +61,7 @@ def test_the_second_reader_reads_what_prefs_wrote(filled):
   # The last accessibility asks for a passphrase.
   for number, accessibility in enumerate(ACCESSIBILITIES[:6]):
     filled.set(accessibility, large[number:], "--accessibility", accessibility)
-  filled.set("\u00e9", b"", "--access-group", "gr\u00fcppe", "--label", "L", "--attribute", "a=")
+  filled.set("\u00e9", b"", "--allow-empty", "--access-group", "gr\u00fcppe", "--label", "L", "--attribute", "a=")
   filled.run("export", "made.pkexport", *passphrase_options(filled))
   made = filled.folder / "made.pkexport"
   assert stat.S_IMODE(made.stat().st_mode) == 0o600

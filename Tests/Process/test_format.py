@@ -40,7 +40,7 @@ def varied(locked):
   locked.set("alice", b"internet", "--server", "example.com", "--protocol", "https", "--port",
              "443", "--path", "/a", "--security-domain", "realm", "--authentication-type", "basic")
   locked.set("bound", b"bound", "--accessibility", "whenPasscodeSetThisDeviceOnly")
-  locked.set("empty", b"", "--accessibility", "alwaysThisDeviceOnly")
+  locked.set("empty", b"", "--allow-empty", "--accessibility", "alwaysThisDeviceOnly")
   locked.set("gone", b"gone")
   locked.run("delete", "gone")
   return locked

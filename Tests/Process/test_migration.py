@@ -260,7 +260,7 @@ def test_two_at_once(home, keyring):
   put(home, "alice", b"1")
   home.run(*TO_KEYRING)
   lock = ["flock", str(home.state / "migration.lock")]
-  busy = home.run(*TO_KEYRING, through=[*lock], code=75)
+  busy = home.run(*TO_KEYRING, "--deadline", "300ms", through=[*lock], code=75)
   assert "another process" in busy.error
 
 

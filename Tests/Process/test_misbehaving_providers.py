@@ -245,6 +245,35 @@ def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
   assert fake.end() == b"", "a secret was sent"
 
 
+# A record would send every later command to a keyring that has nothing.
+@pytest.mark.parametrize("what, how, code", [
+  ("OpenSession", "plain only", 79), ("OpenSession", "key 0", 79),
+  ("OpenSession", "error org.nonsense", 69), ("SearchItems", "nothing while locked", 77)])
+def test_nothing_is_recorded_that_is_refused(fake, home, what, how, code):
+  fake.behave(what, how)
+  before = sorted((home.state / "stores").iterdir())
+  # Where nothing is chosen, the vault takes what a locked keyring cannot.
+  choices = [("--store", "secret-service")] + ([()] if code != 77 else [])
+  for options in choices:
+    refused = home.set("carol", b"new", "--service", "t", *options, code=code)
+    assert "are kept in" not in refused.error
+    assert sorted((home.state / "stores").iterdir()) == before
+  assert fake.end() == b"", "a secret was sent"
+  fake.behave()
+  assert "are kept in the desktop keyring" in home.set("carol", b"new", "--service", "t").error
+  assert home.get("carol", "--service", "t") == b"new"
+
+
+def test_a_service_gets_its_record_by_a_first_item_beside_another_programs(fake, home):
+  before = len(list((home.state / "stores").iterdir()))
+  home.set("bob", b"ours", "--service", "s", "--create-only", code=75)
+  home.set("bob", b"ours", "--service", "s", "--expected-version", "7", code=75)
+  assert len(list((home.state / "stores").iterdir())) == before
+  assert "are kept in the desktop keyring" in home.set("bob", b"ours", "--service", "s").error
+  assert home.get("bob", "--service", "s") == b"ours"
+  home.run("get", "bob", "--service", "s", environment={"DBUS_SESSION_BUS_ADDRESS": None}, code=69)
+
+
 @pytest.mark.parametrize("how", [how for how in REPLIES if how.endswith(" as key")])
 def test_a_key_of_another_type_gets_no_secret(fake, home, how):
   fake.behave("OpenSession", how)

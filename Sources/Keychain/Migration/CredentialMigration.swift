@@ -11,7 +11,9 @@ public import KeychainVault
 ///
 /// A service that has the target for its store already was copied as a whole before. What the target lacks of
 /// it may have been removed since, by a program that uses the target. It is therefore not copied again: it
-/// stays in the source, and is reported, unless ``isOverwriting`` is set. Items of other programs are copied
+/// stays in the source, and is reported, unless ``isOverwriting`` is set. In the same way, a copy of a run that was
+/// killed stays in the target if its original was removed from the source since: it is reported, and its service
+/// does not change over, unless ``isOverwriting`` is set. Items of other programs are copied
 /// whenever ``includesOtherPrograms`` is set: what these programs need stays in the source anyway.
 ///
 /// Everything is copied while other programs go on. Then the lock of the choice of store is held alone, for
@@ -69,9 +71,12 @@ public struct CredentialMigration: Sendable {
   /// Tells whether the target is the store of a service or server already.
   package var isChosen: (@Sendable (CredentialIdentity) throws(KeychainError) -> Bool)?
 
+  /// Keeps what was copied for the next run; `nil` where no service changes over.
+  var notes: MigrationNotes?
+
   package var environment = VaultEnvironment.process
 
-  /// How long to wait for programs that are writing.
+  /// How long to wait for programs that are writing, and for another migration.
   package var deadline = Vault.Configuration().deadline
 
   /// Describes a migration of everything.
@@ -100,14 +105,14 @@ public struct CredentialMigration: Sendable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is, before
   ///   anything was changed, ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a vault is
   ///   not intact, ``KeychainError/Code/invalidArgument`` if an end is an ``AutomaticStore``, or
-  ///   ``KeychainError/Code/busy`` if another migration runs, a program does not stop writing, or the
+  ///   ``KeychainError/Code/busy`` if another migration does not end, a program does not stop writing, or the
   ///   source keeps changing past the choice. What was copied by then stays, and the next run finds it.
   @discardableResult
   public func run(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> MigrationReport {
     try checkEnds()
-    let lock = try StateLock("migration.lock", environment: environment)
+    let lock = try StateLock("migration.lock", environment: environment, within: deadline)
     defer { extendLifetime(lock) }
     var run = MigrationRun(self, progress: progress)
     try run.begin()

@@ -42,6 +42,16 @@ extension KeychainError {
         + "with --overwrite")
   }
 
+  static func wasDeleted(_ copy: Credential) -> Self {
+    Self(
+      .refused,
+      "\(copy.identity) is in the target, where an earlier run copied it, and is gone from the source "
+        + "since: it may have been deleted there",
+      recovery:
+        "delete it from the target, too, with `prefs keychain delete` and --store, or keep it "
+        + "with --overwrite")
+  }
+
   static func cameLate(_ credential: Credential) -> Self {
     Self(
       .versionConflict,

@@ -89,10 +89,12 @@ extension MigrationRun {
   /// Writes a credential to the target, and reads it back.
   ///
   /// - Returns: Its version there.
-  private func write(
+  private mutating func write(
     _ original: borrowing StoredSecret, _ mode: StoreMode
   ) throws(KeychainError) -> UInt64 {
     guard !isDryRun else { return 0 }
+    try migration.notes?.add(original.credential)
+    noted.append(original.credential)
     let identity = original.credential.identity
     let written: Credential
     if let receiver = target as? any CredentialReceiver {

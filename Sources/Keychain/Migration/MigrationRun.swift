@@ -8,6 +8,12 @@ struct MigrationRun {
   var ledger = MigrationLedger()
   private(set) var report = MigrationReport()
 
+  /// What is in the target as an earlier run has copied it.
+  private(set) var earlierCopies: [Credential] = []
+
+  /// What this run has noted as its copies.
+  var noted: [Credential] = []
+
   /// The ends, which ask nothing while others wait.
   private(set) var source: any CredentialStore
   private(set) var target: any CredentialStore
@@ -43,6 +49,7 @@ struct MigrationRun {
       let found = try target.search(migration.selection)
       guard found.lockedCount == 0 else { throw .locked(found.lockedCount, in: "target") }
       ledger.inTarget = Set(found.credentials.map(\.identity))
+      earlierCopies = try migration.notes?.copies(among: found.credentials) ?? []
     } catch {
       // A keyring without a default collection gets one by the first write.
       guard error.code == .noStore, !isDryRun else { throw error }
@@ -91,6 +98,8 @@ struct MigrationRun {
       let lock = try choiceLock.exclusive(within: migration.deadline)
       try judgeServices(of: try copyUntilNothingIsNew())
       for service in report.completeServices { try migration.whenComplete?(service) }
+      // Before anything is removed: what is missing then in the source was not deleted by others.
+      try forgetCopies()
       // Before anything is removed: who reads in the source looks again.
       try lock.beginGeneration()
     }
@@ -183,6 +192,10 @@ struct MigrationRun {
     }
     // What is damaged may be of any service.
     var incomplete = report.damaged.isEmpty ? [] : known
+    for copy in try copiesWithoutOriginal(listed) {
+      ledger.note(.wasDeleted(copy), about: copy)
+      incomplete.insert(copy.identity.service)
+    }
     // An access group alone says too little about a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {

@@ -1,5 +1,13 @@
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainVault
+
+/// A credential that may be the first of its service.
+struct FirstCredential {
+  let identity: CredentialIdentity
+  let accessibility: Accessibility
+  let mode: StoreMode
+}
 
 // What keeps a service in its store while a credential is changed there.
 extension AutomaticStore {
@@ -9,22 +17,23 @@ extension AutomaticStore {
   ///
   /// - Parameters:
   ///   - service: The service or server.
-  ///   - accessibility: That of the credential, if it may be the first of the service.
+  ///   - first: The credential, if it may be the first of the service.
   ///   - body: Makes the change; it is called again if something had to be asked first.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``KeychainError`` with ``KeychainError/Code/busy`` if a migration takes
   ///   too long.
   func changing<Result>(
-    _ service: ServiceName, adding accessibility: Accessibility? = nil,
+    _ service: ServiceName, adding first: FirstCredential? = nil,
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
       tellIfElsewhere(explicit, service)
-      let decision = try settle(explicit, service, adding: accessibility)
+      let store = store(at: explicit.place)
+      let decision = try settle(explicit, service, adding: first, to: store)
       observing.use(decision.place, self)
-      return try body(decision, store(at: decision.place))
+      return try body(decision, store)
     }
-    var change = LockedChange(store: self, service: service, accessibility: accessibility)
+    var change = LockedChange(store: self, service: service, first: first)
     do throws(KeychainError) {
       return try change.run(body)
     } catch {
@@ -34,12 +43,31 @@ extension AutomaticStore {
   }
 
   /// Gives a service its store, if it has none and its first credential is about to be written.
+  ///
+  /// Recorded before it is written, a credential is found even if the process is killed in between. So a
+  /// keyring that would refuse the credential is asked before anything is recorded.
   fileprivate func settle(
-    _ decision: StoreDecision, _ service: ServiceName, adding accessibility: Accessibility?
+    _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
+    to store: any CredentialStore
   ) throws(KeychainError) -> StoreDecision {
-    guard let accessibility, decision.reason != .record else { return decision }
-    try checkAccessibility(accessibility, in: decision.place)
+    guard let first, decision.reason != .record else { return decision }
+    try checkAccessibility(first.accessibility, in: decision.place)
+    if let keyring = store as? SecretServiceStore {
+      guard try canBecome(decision, of: service) else { return decision }
+      try keyring.checkStoring(first.identity, mode: first.mode)
+    } else if case .replace = first.mode {
+      // Only beside another program's item can this be the first.
+      return decision
+    }
     return try settle(decision, service)
+  }
+
+  /// Whether a decision would be recorded.
+  private func canBecome(
+    _ decision: StoreDecision, of service: ServiceName
+  ) throws(KeychainError) -> Bool {
+    guard decision.isExplicit else { return try canRecord() }
+    return decision.canBeRecorded && ownPlace(of: service) == nil
   }
 
   private func tellIfElsewhere(_ decision: StoreDecision, _ service: ServiceName) {
@@ -52,7 +80,7 @@ extension AutomaticStore {
 private struct LockedChange {
   let store: AutomaticStore
   let service: ServiceName
-  let accessibility: Accessibility?
+  let first: FirstCredential?
 
   /// The decision that was made last.
   private(set) var decision: StoreDecision?
@@ -60,10 +88,10 @@ private struct LockedChange {
   private let question = PostponedQuestion()
   private var stores: [StorePlace: any CredentialStore] = [:]
 
-  init(store: AutomaticStore, service: ServiceName, accessibility: Accessibility?) {
+  init(store: AutomaticStore, service: ServiceName, first: FirstCredential?) {
     self.store = store
     self.service = service
-    self.accessibility = accessibility
+    self.first = first
   }
 
   mutating func run<Result>(
@@ -72,17 +100,18 @@ private struct LockedChange {
     try question.answering { () throws(KeychainError) in
       let lock = try store.choiceLock.shared(within: store.configuration.vault.deadline)
       defer { extendLifetime(lock) }
-      let decision = try decide()
-      return try body(decision, quietStore(at: decision.place))
+      let (decision, quiet) = try decide()
+      return try body(decision, quiet)
     }
   }
 
-  private mutating func decide() throws(KeychainError) -> StoreDecision {
+  private mutating func decide() throws(KeychainError) -> (StoreDecision, any CredentialStore) {
     let found = try store.chooser.decision(for: service, postponing: question)
     decision = found
-    let settled = try store.settle(found, service, adding: accessibility)
+    let settled = try store.settle(
+      found, service, adding: first, to: quietStore(at: found.place))
     decision = settled
-    return settled
+    return (settled, try quietStore(at: settled.place))
   }
 
   private mutating func quietStore(

@@ -25,6 +25,10 @@ extension AutomaticStore {
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
     migration.environment = configuration.vault.environment
     migration.deadline = configuration.vault.deadline
+    // What a named vault gets or gives is recorded nowhere, and so nothing tells who deleted what.
+    if !isVaultNamed, !target.endsWithSession {
+      migration.notes = MigrationNotes(vault.copyNotes(), from: source, to: target)
+    }
     migration.mayChangeOver = { [self] identity throws(KeychainError) in
       try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
     }

@@ -90,6 +90,7 @@ struct StoreUnion {
   private var lockedCount = 0
   private var otherDeviceCount = 0
   private(set) var owners: [ServiceName: StorePlace] = [:]
+  private var unlistedCount = 0
 
   init(records: StoreRecords, damaged: [String]) {
     self.records = records
@@ -100,6 +101,7 @@ struct StoreUnion {
   mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
     lockedCount += found.lockedCount
     otherDeviceCount += found.otherDeviceCount
+    unlistedCount += found.unlistedCount
     damaged += found.damaged
     failures += found.failures
     for credential in found.credentials {
@@ -111,8 +113,10 @@ struct StoreUnion {
   }
 
   var result: CredentialSearchResult {
-    CredentialSearchResult(
+    var result = CredentialSearchResult(
       credentials: credentials, lockedCount: lockedCount, damaged: damaged,
       otherDeviceCount: otherDeviceCount, failures: failures)
+    result.unlistedCount = unlistedCount
+    return result
   }
 }

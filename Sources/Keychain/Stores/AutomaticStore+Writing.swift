@@ -20,7 +20,9 @@ extension AutomaticStore {
     // Before a store is recorded that would then stay empty.
     try credential.checkRules(secretCount: secret.count)
     return try changing(
-      ServiceName(credential.identity), adding: mode.mayAdd ? credential.accessibility : nil
+      ServiceName(credential.identity),
+      adding: FirstCredential(
+        identity: credential.identity, accessibility: credential.accessibility, mode: mode)
     ) { _, store throws(KeychainError) in
       try store.store(credential, secret: secret, mode: mode)
     }
@@ -85,12 +87,5 @@ extension AutomaticStore {
     try changing(ServiceName(identity)) { _, store throws(KeychainError) in
       try store.remove(identity, expectedVersion: expectedVersion)
     }
-  }
-}
-
-extension StoreMode {
-  /// Whether it can lead to a service's first credential.
-  fileprivate var mayAdd: Bool {
-    if case .replace = self { false } else { true }
   }
 }

@@ -14,6 +14,9 @@ package struct StoreOutlook: Sendable {
 
   /// The stores of the services that have one, and the paths of records that cannot be read.
   package let records: Result<(places: [StorePlace], unreadable: [String]), KeychainError>
+
+  /// What migrations have copied whose services have not changed over.
+  package let copies: [UnfinishedCopies]
 }
 
 extension AutomaticStore {
@@ -32,6 +35,7 @@ extension AutomaticStore {
     }
     return StoreOutlook(
       decision: decision, probe: probe, findsBus: keyring.findsBus,
-      records: Result { () throws(KeychainError) in try records.all() })
+      records: Result { () throws(KeychainError) in try records.all() },
+      copies: MigrationNotes.unfinished(vault))
   }
 }

@@ -30,8 +30,9 @@ struct CredentialOptions: ParsableArguments {
 
   @Option(
     help: .init(
-      "When the secret expires: a date (2027-01-31, 2027-01-31T12:00:00Z), a time from now "
-        + "(90d, 12h, 1w, 1y) or never",
+      "When the secret expires: a date (2027-01-31, which is its first moment, or "
+        + "2027-01-31T12:00) in local time, or with Z or an offset (2027-01-31T12:00:00Z), "
+        + "a time from now (90d, 12h, 1w, 1y) or never",
       valueName: "when"),
     transform: Expiry.init(parsing:))
   var expires: Expiry?

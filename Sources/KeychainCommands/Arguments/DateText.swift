@@ -4,9 +4,11 @@ internal import Foundation
 enum DateText {
   /// Reads `2027-01-31`, which is its first moment, or `2027-01-31T12:00:00Z`.
   ///
-  /// - Parameter text: A date, or a date and a time; in UTC unless an offset is given.
+  /// - Parameters:
+  ///   - text: A date, or a date and a time, with an offset or in local time.
+  ///   - local: The local time.
   /// - Returns: The moment, or `nil` if the text is none of the calendar.
-  static func parse(_ text: String) -> Date? {
+  static func parse(_ text: String, local: LocalTime = .current) -> Date? {
     let form =
       /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?([Zz]|[+-]\d\d:\d\d)?)?/
     guard let match = text.wholeMatch(of: form)?.output else { return nil }
@@ -15,10 +17,12 @@ enum DateText {
     parts.hour = match.4.map { Int($0) } ?? 0
     parts.minute = match.5.map { Int($0) } ?? 0
     parts.second = match.6.flatMap { $0 }.map { Int($0) } ?? 0
-    guard let date = calendar.date(from: parts), parts.isValidDate(in: calendar),
-      let offset = seconds(ofOffset: match.8.flatMap { $0 })
-    else { return nil }
+    guard let date = calendar.date(from: parts), parts.isValidDate(in: calendar) else { return nil }
     let fraction = match.7.flatMap { $0 }.flatMap { Double("0\($0)") } ?? 0
+    guard let zone = match.8.flatMap({ $0 }) else {
+      return local.moment(of: date).addingTimeInterval(fraction)
+    }
+    guard let offset = seconds(ofOffset: zone) else { return nil }
     return date.addingTimeInterval(fraction - Double(offset))
   }
 
@@ -27,8 +31,8 @@ enum DateText {
     date.formatted(Date.ISO8601FormatStyle())
   }
 
-  private static func seconds(ofOffset offset: Substring?) -> Int? {
-    guard let offset, offset.lowercased() != "z" else { return 0 }
+  private static func seconds(ofOffset offset: Substring) -> Int? {
+    guard offset.lowercased() != "z" else { return 0 }
     guard let hours = Int(offset.dropFirst().prefix(2)), let minutes = Int(offset.suffix(2)),
       hours < 24, minutes < 60
     else { return nil }

@@ -14,6 +14,9 @@ struct ListFilterOptions: ParsableArguments {
     transform: ListFilterOptions.time)
   var expiringWithin: Duration?
 
+  /// Whether expiry matters for what is listed.
+  var isActive: Bool { expired || expiringWithin != nil }
+
   func validate() throws {
     if expired && expiringWithin != nil {
       throw ValidationError(UserInterface.Usage.expiredOrExpiring)

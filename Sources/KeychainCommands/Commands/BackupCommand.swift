@@ -28,6 +28,7 @@ struct BackupCommand: KeychainSubcommand {
     if report.deviceItemCount > 0 {
       session.interface.say(UserInterface.boundToDevice(report.deviceItemCount))
     }
+    session.tellOfKeyring()
     if report.needsThisDevice { session.interface.hint(session.interface.backupNeedsThisDevice) }
   }
 }

@@ -71,6 +71,7 @@ struct ExportCommand: KeychainSubcommand {
     if report.leftOutCount > 0 {
       session.interface.say(UserInterface.stayBehind(report.leftOutCount))
     }
+    for query in queries ?? [CredentialQuery()] { session.tellOfKeyring(query) }
   }
 
   /// Nobody should choose a passphrase for an export that cannot be made.

@@ -9,7 +9,8 @@ struct GetCommand: KeychainSubcommand {
     abstract: "Print a secret",
     discussion: """
       Exactly the stored bytes are printed; on a terminal a newline follows. With --attribute the \
-      one credential is found that has the attribute.
+      one credential is found that has the attribute, or the one item of another program in the desktop \
+      keyring, whatever names it has.
 
       Everybody can see the arguments of a program (ps), so a secret must not be among them. Give it \
       to the program through a pipe; printf is part of the shell. In --config, write a backslash \
@@ -76,6 +77,7 @@ struct GetCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    if let found = try unlistedItem(in: session) { return try print(found, in: session) }
     let identity = try session.finder(item, allServices: scope.allServices).identity(
       account: account, attributes: attribute)
     guard let stored = try session.store.secret(for: identity) else {
@@ -87,12 +89,17 @@ struct GetCommand: KeychainSubcommand {
       stored.secret.withBytes { answer.reveal($0) }
       return try StandardOutput.write(try JSONText.text(answer))
     }
+    try write(stored.secret)
+  }
+
+  /// Writes a secret to where it was asked for.
+  func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
     if let output {
       let patience = session.options.deadline ?? .seconds(10)
       return try SecretOutput(path: output, overwrites: overwrite, patience: patience)
-        .write(stored.secret, addingNewline: newline == .always)
+        .write(secret, addingNewline: newline == .always)
     }
-    try StandardOutput.write(stored.secret)
+    try StandardOutput.write(secret)
     if newline == .always || newline != .never && StandardOutput.isTerminal {
       try StandardOutput.write("\n")
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecretService
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {
@@ -14,6 +15,10 @@ struct ListCommand: KeychainSubcommand {
       secret-service, which a collection may follow after a colon); backslash, tab and newline are \
       written \\\\, \\t and \\n. \(servicesThatAreListed) Locked ones are counted on standard error; if \
       nothing can be listed because of them, the command ends with 77.
+
+      Items of other programs that have no names of a credential are counted on standard error, too. With \
+      --other-programs or --attribute they follow, in a pipe with empty names and a field for each \
+      attribute at the end.
 
       A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole account, label, \
       or service or server; put it in quotes.
@@ -46,6 +51,10 @@ struct ListCommand: KeychainSubcommand {
   @OptionGroup var scope: ServiceScopeOptions
   @OptionGroup var filter: ListFilterOptions
 
+  @Flag(help: "Also list what other programs stored under no names of a credential")
+  var otherPrograms = false
+>>>>>>> 5b38364cf78cfa617a100faa1b58447e6faa584a
+
   @Flag(help: "Print JSON")
   var json = false
 
@@ -67,9 +76,11 @@ struct ListCommand: KeychainSubcommand {
     let result = found.result
     if result.credentials.isEmpty { try session.reportMissingVault() }
     let listed = selection(of: result.credentials, foundBy: query)
-    try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) })
+    let unlisted = try unlistedItems(of: result, in: session)
+    try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
+    tellOfUnlisted(result, session.interface)
     let isAllLocked =
-      listed.isEmpty && result.lockedCount > 0 && result.failures.isEmpty && result.damaged.isEmpty
+      listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(UserInterface.locked(result.lockedCount))
       session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
@@ -114,9 +125,14 @@ struct ListCommand: KeychainSubcommand {
       + "or --all-services is given."
   }
 
-  private func print(_ listed: [ListedCredential]) throws(KeychainError) {
+  private func print(
+    _ listed: [ListedCredential], _ unlisted: [UnlistedItem]
+  ) throws(KeychainError) {
     if json {
-      return try StandardOutput.write(try JSONText.text(listed.map(ListedCredentialJSON.init)))
+      let all =
+        listed.map { ListedJSON.credential(ListedCredentialJSON($0)) }
+        + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
+      return try StandardOutput.write(try JSONText.text(all))
     }
     let table = UserInterface.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
@@ -124,5 +140,6 @@ struct ListCommand: KeychainSubcommand {
     } else {
       try StandardOutput.write(table.lines)
     }
+    try print(unlisted)
   }
 }

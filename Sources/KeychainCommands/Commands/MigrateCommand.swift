@@ -22,7 +22,7 @@ struct MigrateCommand: KeychainSubcommand {
       stored in the keyring are left to them; --service, --server and --other-programs copy them, and \
       only --other-programs removes them.
 
-      The command ends with 79 if something was refused, with 75 if something differs, and with 65 if \
+      The command ends with 44 if neither store has anything of the service or server named, with 79 if something was refused, with 75 if something differs, and with 65 if \
       something is damaged; everything else has moved then. With --dry-run it ends as it would without.
 
       Example:
@@ -95,11 +95,16 @@ struct MigrateCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let migration = try migration(in: session)
     let report = try report(of: migration, in: session)
+    let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
     if json {
       let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
       try StandardOutput.write(try JSONText.text(answer))
     }
-    tell(report, session.interface)
+    if isThereAlready {
+      session.interface.say(UserInterface.hasMoved(named, to: to))
+    } else {
+      tell(report, session.interface)
+    }
     if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
       throw failure
     }
@@ -134,6 +139,29 @@ struct MigrateCommand: KeychainSubcommand {
     migration.removesSource = removeSource
     migration.removesOtherPrograms = otherPrograms
     return migration
+  }
+
+  /// The service or server that was named.
+  private var named: ServiceName? {
+    service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
+  }
+
+  /// Whether the target has what the source has nothing of; `false` unless a service or server is named.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if it has nothing, either.
+  private func isInTarget(of migration: CredentialMigration) throws(KeychainError) -> Bool {
+    guard let named else { return false }
+    let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)
+    var found = CredentialSearchResult(credentials: [])
+    do throws(KeychainError) {
+      found = try migration.target.search(query)
+    } catch {
+      // A keyring may have no collection yet.
+      guard error.code == .noStore else { throw error }
+    }
+    guard found.credentials.isEmpty else { return true }
+    guard found.damaged.isEmpty else { throw .damagedItems(found.damaged) }
+    throw .nothingToMove(named)
   }
 
   private func tell(_ report: MigrationReport, _ interface: UserInterface) {

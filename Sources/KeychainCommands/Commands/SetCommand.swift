@@ -11,9 +11,9 @@ struct SetCommand: KeychainSubcommand {
     abstract: "Store a secret",
     discussion: """
       The secret is read from standard input, every byte of it; on a terminal it is asked for \
-      twice, and not shown. An empty secret replaces another one only with --allow-empty. A credential of the same names is updated in place: label, comment, \
+      twice, and not shown. An empty one is stored only with --allow-empty. A credential of the same names is updated in place: label, comment, \
       attributes and accessibility stay unless given, and the expiry and the content type, which \
-      are the secret's, are those given now.
+      are the secret's, are those given now; --keep-expiry keeps the expiry.
 
       Example:
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
@@ -31,8 +31,11 @@ struct SetCommand: KeychainSubcommand {
   @Flag(help: "Drop one newline at the end of what standard input gives")
   var trimNewline = false
 
-  @Flag(help: "Let an empty secret replace another one")
+  @Flag(help: "Store an empty secret, too")
   var allowEmpty = false
+
+  @Flag(help: "Keep the expiry of the secret that is replaced")
+  var keepExpiry = false
 
   @Flag(help: "Fail if the credential exists")
   var createOnly = false
@@ -60,6 +63,9 @@ struct SetCommand: KeychainSubcommand {
     if createOnly && expectedVersion != nil {
       throw ValidationError(UserInterface.Usage.createOrExpect)
     }
+    if keepExpiry && details.expires != nil {
+      throw ValidationError(UserInterface.Usage.keptOrNewExpiry)
+    }
     if common.unlockDescriptor == STDIN_FILENO, insecureValue == nil {
       throw ValidationError(UserInterface.Usage.inputTwice)
     }
@@ -71,13 +77,25 @@ struct SetCommand: KeychainSubcommand {
       trimsNewline: trimNewline, insecureValue: insecureValue, allowsEmpty: allowEmpty)
     let writer = CredentialWriter(
       store: session.store, patience: session.vault.configuration.deadline,
-      allowsEmpty: allowEmpty)
+      keepsExpiry: keepExpiry)
     let secret = try input.secret(in: session)
-    try writer.write(
+    let written = try writer.write(
       identity, update: details.update(), secret: secret,
       condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
+    tell(written, session.interface)
     for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
       session.interface.hint(hint)
+    }
+  }
+
+  /// Says which expiry went with the old secret, or that the one that was kept has passed.
+  private func tell(_ written: CredentialWriter.Written, _ interface: UserInterface) {
+    if let expiry = written.lostExpiry {
+      interface.say(UserInterface.expiryIsGone(expiry))
+      interface.hint(UserInterface.keepingExpiry(expiry))
+    }
+    if keepExpiry, written.credential.isExpired() {
+      interface.hint(UserInterface.keptExpiryHasPassed)
     }
   }
 }

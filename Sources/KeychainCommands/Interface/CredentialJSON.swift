@@ -22,13 +22,7 @@ struct CredentialJSON: Encodable {
 
   /// Puts the secret in, as text if it is text.
   mutating func reveal(_ bytes: RawSpan) {
-    revealed =
-      if let text = bytes.text {
-        RevealedSecretJSON(encoding: "utf-8", secret: text)
-      } else {
-        RevealedSecretJSON(
-          encoding: "base64", secret: Data(bytes.array).base64EncodedString())
-      }
+    revealed = RevealedSecretJSON(bytes)
   }
 }
 
@@ -60,8 +54,17 @@ private struct CredentialFactsJSON: Encodable {
 }
 
 /// A secret, only where it was asked for.
-private struct RevealedSecretJSON: Encodable {
+struct RevealedSecretJSON: Encodable {
   /// `utf-8` or `base64`: how ``secret`` is written.
   let encoding: String
   let secret: String
+
+  /// Takes a secret, as text if it is text.
+  init(_ bytes: RawSpan) {
+    if let text = bytes.text {
+      (encoding, secret) = ("utf-8", text)
+    } else {
+      (encoding, secret) = ("base64", Data(bytes.array).base64EncodedString())
+    }
+  }
 }

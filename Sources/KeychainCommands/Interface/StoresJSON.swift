@@ -10,6 +10,7 @@ struct StoresJSON: Encodable {
   let reason: String
   let services: [String: Int]
   let damagedRecords: [String]
+  let unfinishedMigrations: [UnfinishedCopiesJSON]
   let sessionBus: SessionBusJSON?
   let desktopKeyring: DesktopKeyringJSON?
 
@@ -26,6 +27,7 @@ struct StoresJSON: Encodable {
     let records = try? diagnosis.outlook.records.get()
     services = (records?.places ?? []).reduce(into: [:]) { $0[$1.kind.rawValue, default: 0] += 1 }
     damagedRecords = records?.unreadable ?? []
+    unfinishedMigrations = diagnosis.outlook.copies.map { UnfinishedCopiesJSON($0) }
     let probe = diagnosis.outlook.probe
     sessionBus = probe.busAddress.map { SessionBusJSON(address: $0, process: probe.busProcess) }
     desktopKeyring =
@@ -55,6 +57,19 @@ struct StoresJSON: Encodable {
     case .noSessionBus: "noSessionBus"
     case .keyringUnavailable: "keyringUnavailable"
     }
+  }
+}
+
+/// What is in both stores since a migration, as JSON shows it.
+struct UnfinishedCopiesJSON: Encodable {
+  let from: String
+  let to: String
+  let copies: Int
+
+  init(_ copies: UnfinishedCopies) {
+    from = copies.source.rawValue
+    to = copies.target.rawValue
+    self.copies = copies.count
   }
 }
 

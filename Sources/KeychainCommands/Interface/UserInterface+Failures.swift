@@ -39,20 +39,9 @@ extension KeychainError {
     }
   }
 
-  static var emptyAnswer: Self {
-    Self(
-      .invalidArgument, "the secret is empty; nothing was changed",
-      recovery: "to store an empty secret, pipe one in: "
-        + "printf '' | \(KeychainCommandContext.current.commandPath) set …")
-  }
-
-  static func emptyReplacement(_ identity: CredentialIdentity) -> Self {
-    Self(
-      .invalidArgument,
-      "the secret is empty, and would replace that of \(identity); "
-        + "nothing was changed",
-      recovery: "add --allow-empty if that is meant")
-  }
+  static let emptySecret = KeychainError(
+    .invalidArgument, "the secret is empty; nothing was changed",
+    recovery: "add --allow-empty if that is meant")
 
   static let noServerToChange = KeychainError(
     .invalidArgument, "a generic password has no protocol, port or path to change",

@@ -44,6 +44,11 @@ extension UserInterface {
     return reason.contains(name) ? reason : "\(name): \(reason)"
   }
 
+  /// A service of which the source has nothing any more.
+  static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
+    "everything of \(service?.description ?? "the services") is in \(name(of: target)) already"
+  }
+
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
   static func isInBoth(_ count: Int) -> String {
@@ -59,10 +64,37 @@ extension UserInterface {
     "\(name(of: source)) still has what was copied; --remove-source removes it"
   }
 
+  /// What a migration has left that did not come to its end.
+  static func inBothStores(_ copies: UnfinishedCopies) -> String {
+    "\(items(copies.count)) that a migration copied into \(name(of: copies.target)), while their "
+      + "services still have \(name(of: copies.source))"
+  }
+
+  /// How a migration comes to its end.
+  static func finishing(_ copies: UnfinishedCopies) -> String {
+    "to let services change over whose credentials are in both stores, run "
+      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
+      + "--to \(copies.target.rawValue)'"
+  }
+
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
 }
 
+extension MigrationReport {
+  /// Whether there was nothing to move.
+  var isEmpty: Bool {
+    isComplete && copiedCount + unchangedCount + removedCount + otherProgramsCount == 0
+  }
+}
+
 extension KeychainError {
+  /// Neither store has anything of a service or server.
+  static func nothingToMove(_ service: ServiceName) -> Self {
+    Self(
+      .notFound, "neither the vault nor the desktop keyring has a credential of \(service)",
+      recovery: "see which there are with '\(KeychainCommandContext.current.commandPath) list'")
+  }
+
   /// The failure of a migration that did not move everything; `nil` if it did.
   init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
     guard !report.isComplete else { return nil }

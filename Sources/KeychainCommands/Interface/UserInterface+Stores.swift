@@ -12,6 +12,7 @@ extension UserInterface {
     case .failure(let failure): pairs.append(("store", "unknown: \(failure.message)"))
     }
     pairs += services(diagnosis.outlook)
+    pairs += diagnosis.outlook.copies.map { ("in both stores", inBothStores($0)) }
     pairs += keyring(diagnosis)
     return pairs
   }
@@ -38,6 +39,7 @@ extension UserInterface {
       let step = findingTheStore(hasDeviceKey: diagnosis.hasDeviceKey)
       steps.append("for a service of a damaged record, " + step)
     }
+    steps += diagnosis.outlook.copies.map(finishing)
     guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,
       records?.places.contains(where: { $0.kind == .secretService }) == true
     else { return steps }

@@ -46,6 +46,7 @@ extension UserInterface {
     static let accountOrAttribute = "name an account, or an attribute with --attribute"
     static let nothingToUpdate = "name what to change, such as --label"
     static let createOrExpect = "--create-only and --expected-version exclude each other"
+    static let keptOrNewExpiry = "--keep-expiry and --expires exclude each other"
     static let outputIsExact = "--output and --json exclude each other"
     static let secretFromArgument =
       "the secret is read from standard input or asked for, and never taken from an argument; "

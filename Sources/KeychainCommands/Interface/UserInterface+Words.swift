@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Keychain
 
 extension UserInterface {
@@ -28,6 +29,21 @@ extension UserInterface {
 
   static let alreadyExpired =
     "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
+
+  /// The expiry of an older secret went with it.
+  static func expiryIsGone(_ expiry: Date) -> String {
+    "the expiry \(DateText.text(expiry)) went with the old secret"
+  }
+
+  /// How the new secret gets an expiry; one that has passed is of no use to it.
+  static func keepingExpiry(_ expiry: Date) -> String {
+    expiry > Date()
+      ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"
+      : "--expires gives the new secret one"
+  }
+
+  static let keptExpiryHasPassed =
+    "the expiry that was kept has passed; 'get' prints the secret with --allow-expired only"
 
   static let emptySecret = "the secret is empty"
 

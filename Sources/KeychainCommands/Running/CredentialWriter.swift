@@ -1,3 +1,4 @@
+internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
@@ -15,23 +16,32 @@ struct CredentialWriter {
   /// How long to go on when others change the same credential.
   let patience: Duration
 
-  /// Whether an empty secret may take the place of another one.
-  var allowsEmpty = false
+  /// Whether the expiry of an older secret holds for the new one, if nothing is said about it.
+  var keepsExpiry = false
+
+  /// What became of a secret.
+  struct Written {
+    /// The credential as it is now.
+    let credential: Credential
+
+    /// The expiry of the older secret, which went with it although nothing was said about it.
+    let lostExpiry: Date?
+  }
 
   /// Stores a secret.
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
   ///   - update: What is said about it. The expiry and the content type belong to the secret: if
-  ///     nothing is said, those of an older secret go.
+  ///     nothing is said, those of an older secret go, except an expiry that is to be kept.
   ///   - secret: The secret.
   ///   - condition: What must hold of the credential that is there.
-  /// - Throws: What the store throws, and ``KeychainError`` with
-  ///   ``KeychainError/Code/invalidArgument`` if an empty secret would replace another one and may not.
+  /// - Returns: What was stored, and what went.
+  /// - Throws: What the store throws.
   func write(
     _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
     condition: Condition
-  ) throws(KeychainError) {
+  ) throws(KeychainError) -> Written {
     let end = ContinuousClock.now + patience
     while true {
       do throws(KeychainError) {
@@ -47,7 +57,7 @@ struct CredentialWriter {
   private func attempt(
     _ identity: CredentialIdentity, update: CredentialUpdate, secret: borrowing SecretBytes,
     condition: Condition
-  ) throws(KeychainError) {
+  ) throws(KeychainError) -> Written {
     var old: Credential?
     var modeOfNew = StoreMode.addOnly
     do throws(KeychainError) {
@@ -57,10 +67,8 @@ struct CredentialWriter {
       guard error.code == .ambiguous, condition == .none else { throw error }
       modeOfNew = .addOrReplace
     }
-    // A command before the pipe that failed must not cost the secret that is there.
-    guard old == nil || secret.count > 0 || allowsEmpty else { throw .emptyReplacement(identity) }
     var base = old ?? Credential(identity)
-    base.expires = nil
+    if !keepsExpiry { base.expires = nil }
     base.contentType = nil
     let mode: StoreMode =
       switch condition {
@@ -68,6 +76,9 @@ struct CredentialWriter {
       case .mustBeNew: .addOnly
       case .mustHave(let version): .replace(version: version)
       }
-    try store.store(update.applied(to: base), secret: secret, mode: mode)
+    let stored = try store.store(update.applied(to: base), secret: secret, mode: mode)
+    let isUnsaid = if case .keep = update.expires { true } else { false }
+    return Written(
+      credential: stored, lostExpiry: isUnsaid && !keepsExpiry ? old?.expires : nil)
   }
 }

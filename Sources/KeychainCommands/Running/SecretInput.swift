@@ -7,19 +7,27 @@ struct SecretInput {
   let trimsNewline: Bool
   let insecureValue: String?
 
-  /// Whether an empty answer of a person is taken as a secret, and not as a slip.
+  /// Whether an empty secret is meant: else it is a slip, or a command before the pipe that failed.
   let allowsEmpty: Bool
 
   /// The secret from the command line if it was forced, else from what is piped in, else from
   /// the person.
+  ///
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and must not be.
   func secret(in session: Session) throws(KeychainError) -> SecretBytes {
+    let secret = try givenSecret(in: session)
+    guard secret.count > 0 || allowsEmpty else { throw .emptySecret }
+    return secret
+  }
+
+  private func givenSecret(in session: Session) throws(KeychainError) -> SecretBytes {
     if let insecureValue {
       session.interface.hint(UserInterface.insecureValue)
       return try translating { () throws(SecretsError) in
         try SecretBytes(copying: insecureValue)
       }
     }
-    guard isatty(STDIN_FILENO) == 0 else { return try typed(in: session) }
+    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret) }
     return try piped()
   }
 
@@ -28,12 +36,6 @@ struct SecretInput {
     if secret.count == 0 { return UserInterface.emptySecret }
     let mayBeTrimmed = insecureValue == nil && !trimsNewline
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? UserInterface.keptNewline : nil
-  }
-
-  private func typed(in session: Session) throws(KeychainError) -> SecretBytes {
-    let secret = try session.askTwice(for: .secret)
-    guard secret.count > 0 || allowsEmpty else { throw .emptyAnswer }
-    return secret
   }
 
   private func piped() throws(KeychainError) -> SecretBytes {

@@ -98,6 +98,9 @@ struct ForeignItem {
   /// The seconds that a provider told, until the end of the year 9999 at most: it may tell any.
   private static func seconds(_ told: UInt64?) -> UInt64 { min(told ?? 0, 253_402_300_799) }
 
+  /// A date that a provider told.
+  static func date(told: UInt64?) -> Date? { told.map { date(seconds($0)) } }
+
   private static func date(_ seconds: UInt64) -> Date {
     Date(timeIntervalSince1970: Double(seconds))
   }

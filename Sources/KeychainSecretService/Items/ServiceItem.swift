@@ -9,6 +9,10 @@ struct ServiceItem {
   let attributes: CredentialAttributes
   let contents: Contents
 
+  /// The dates that the provider told, if it was asked.
+  let created: Date?
+  let modified: Date?
+
   /// Whose item it is, and what it says.
   enum Contents {
     /// One of ours.
@@ -38,6 +42,8 @@ struct ServiceItem {
     isLocked = properties["Locked"]?.bool ?? false
     let label = properties["Label"]?.text ?? ""
     shownLabel = label
+    created = ForeignItem.date(told: properties["Created"]?.number)
+    modified = ForeignItem.date(told: properties["Modified"]?.number)
     var attributes = CredentialAttributes()
     for pair in Self.pairs(properties["Attributes"]) { attributes[pair.name] = pair.value }
     self.attributes = attributes

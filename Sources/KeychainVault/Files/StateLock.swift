@@ -4,18 +4,21 @@ package import KeychainCredentials
 package struct StateLock: ~Copyable {
   private let lock: FileLock
 
-  /// Takes the lock, or fails at once.
+  /// Takes the lock.
   ///
   /// - Parameters:
   ///   - name: The name of the lock's file, which lies in the state folder and stays there.
   ///   - environment: Says where that is.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it.
-  package init(_ name: String, environment: VaultEnvironment) throws(KeychainError) {
+  ///   - time: How long to wait for another process.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
+  package init(
+    _ name: String, environment: VaultEnvironment, within time: Duration = .zero
+  ) throws(KeychainError) {
     let folder = try Locations(environment: environment).stateFolder()
     try PrivateFile.makeFolder(folder)
     let path = try TrustedPath(resolving: folder).path + "/" + name
     do throws(KeychainError) {
-      lock = try FileLock(exclusive: path, deadline: Deadline(after: .zero))
+      lock = try FileLock(exclusive: path, deadline: Deadline(after: time))
     } catch {
       guard error.code == .timedOut else { throw error }
       throw KeychainError(

@@ -1,0 +1,16 @@
+internal import Keychain
+internal import KeychainCredentials
+
+extension Session {
+  /// Says what a file that was made of the vault leaves out, as it is in the desktop keyring.
+  func tellOfKeyring(_ query: CredentialQuery = CredentialQuery()) {
+    switch stores.keyringHoldings(query) {
+    case .nothing: return
+    case .counted(let credentials, let services):
+      interface.say(UserInterface.leftInKeyring(credentials, services))
+    case .unknown(let services, let failure):
+      interface.say(UserInterface.leftUncounted(services, failure))
+    }
+    interface.hint(UserInterface.movingOutOfKeyring)
+  }
+}

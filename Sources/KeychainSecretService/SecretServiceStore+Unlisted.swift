@@ -1,0 +1,50 @@
+public import KeychainCredentials
+public import KeychainSecrets
+
+extension SecretServiceStore {
+  /// Returns the items of other programs that searches for credentials don't show.
+  ///
+  /// - Parameter attributes: What they must all have, by the names that their programs use; with none, all
+  ///   are returned that have no names of a credential.
+  /// - Returns: The items, ordered by label.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and nobody may be
+  ///   asked, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func unlistedItems(
+    matching attributes: CredentialAttributes = [:]
+  ) throws(KeychainError) -> [UnlistedItem] {
+    let query = CredentialQuery(accessGroup: "", attributes: attributes)
+    let found = try run { operation throws(KeychainError) in
+      try ItemFinder(operation).items(foundBy: query)
+    }
+    return found.filter { $0.isUnlisted(by: query) }
+      .map { UnlistedItem($0, in: configuration.collection) }
+      .sorted { $0.label.hasLesserBytes(than: $1.label) }
+  }
+
+  /// Returns the secret of such an item.
+  ///
+  /// - Parameter item: The item.
+  /// - Returns: The secret as its program stored it, or `nil` if the item is gone.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if it is locked and nobody may be asked,
+  ///   ``KeychainError/Code/refused`` if secrets would not be encrypted securely on the bus,
+  ///   ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  public func secret(of item: UnlistedItem) throws(KeychainError) -> SecretBytes? {
+    try run { operation throws(KeychainError) in
+      let finder = try ItemFinder(operation)
+      try finder.unlockIfNeeded()
+      // Another item may have its path by now.
+      guard let found = try finder.items([item.path]).first, found.ours == nil,
+        found.attributes == item.attributes
+      else { return nil }
+      return try operation.secret(of: found)
+    }
+  }
+}
+
+extension CredentialQuery {
+  /// Whether attributes alone are looked for, where other programs' items are.
+  var hasNoNames: Bool {
+    accessGroup?.isEmpty ?? true
+      && [service, server, self.protocol, path, account].allSatisfy { $0 == nil } && port == nil
+  }
+}

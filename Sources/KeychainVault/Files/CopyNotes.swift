@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Glibc
+package import KeychainCredentials
+internal import SystemPackage
+
+/// What unfinished migrations have copied: a file of the state folder, `migration.copies`, with a line for
+/// each copy.
+///
+/// A line is a hash of the copy that is keyed with the device secret, and the way that the copy went: nobody
+/// without that key learns a name. Who writes holds `migration.lock`. A line that is torn or damaged counts
+/// as none.
+package struct CopyNotes: Sendable {
+  /// A copy, as it was when it was made.
+  package struct Note: Hashable, Sendable {
+    /// The hash of what was copied.
+    package let mark: String
+
+    /// Where from and where to, in words without spaces.
+    package let way: String
+  }
+
+  private let records: KeyedRecords
+  private let locations: Locations
+
+  init(records: KeyedRecords, locations: Locations) {
+    self.records = records
+    self.locations = locations
+  }
+
+  /// The note about a copy.
+  ///
+  /// - Parameters:
+  ///   - subject: What tells the copy from any other.
+  ///   - way: Where from and where to, in words without spaces.
+  /// - Returns: The note, or `nil` if there is no device secret.
+  /// - Throws: ``KeychainError`` if the device secret cannot be read.
+  package func note(_ subject: [UInt8], way: String) throws(KeychainError) -> Note? {
+    try records.fileName(of: way.utf8 + [0] + subject).map { Note(mark: $0, way: way) }
+  }
+
+  /// Every note.
+  package func all() throws(KeychainError) -> Set<Note> {
+    let path = try path()
+    guard let stat = try PrivateFile.inspect(path) else { return [] }
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      let bytes = try DescriptorIO.read(descriptor, Int(stat.size))
+      return Set(
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap(Self.note))
+    } catch {
+      throw .system(error, "read", path)
+    }
+  }
+
+  /// Adds a note, which is durable when this returns.
+  package func add(_ note: Note) throws(KeychainError) {
+    let folder = try locations.stateFolder()
+    try PrivateFile.makeFolder(folder)
+    let path = try path()
+    let isNew = try PrivateFile.inspect(path) == nil
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(
+        path, .writeOnly, flags: O_APPEND | O_CREAT | O_NONBLOCK)
+      defer { try? descriptor.close() }
+      // The line break stands first: the line before may be torn.
+      try DescriptorIO.write(Array("\n\(note.mark) \(note.way)".utf8), to: descriptor)
+      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw .system(error, "write", path)
+    }
+    if isNew { try PrivateFile.syncFolder(folder) }
+  }
+
+  /// Keeps some notes, and no others.
+  package func keep(_ notes: Set<Note>) throws(KeychainError) {
+    let path = try path()
+    guard !notes.isEmpty else {
+      guard unsafe unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+        throw .system(.current, "remove", path)
+      }
+      return
+    }
+    let temporary = path + ".new"
+    unsafe unlink(temporary)
+    let lines = notes.map { "\n\($0.mark) \($0.way)" }.sorted().joined()
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
+      defer { try? descriptor.close() }
+      try DescriptorIO.write(Array(lines.utf8), to: descriptor)
+      guard fsync(descriptor.rawValue) == 0, unsafe rename(temporary, path) == 0 else {
+        throw Errno.current
+      }
+    } catch {
+      unsafe unlink(temporary)
+      throw .system(error, "write", path)
+    }
+    try PrivateFile.syncFolder(locations.stateFolder())
+  }
+
+  private func path() throws(KeychainError) -> String {
+    try TrustedPath(resolving: locations.stateFolder()).path + "/migration.copies"
+  }
+
+  private static func note(_ line: Substring) -> Note? {
+    let words = line.split(separator: " ")
+    guard words.count == 2, words[0].utf8.count == 32 else { return nil }
+    return Note(mark: String(words[0]), way: String(words[1]))
+  }
+}

@@ -1,0 +1,101 @@
+"""Items of other programs that have no names of a credential, as Chrome's and NetworkManager's."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pexpect
+import pytest
+
+from desktop_session import desktop, secret_tool
+from prefs_testing import LIMIT, hinted
+
+
+@pytest.fixture
+def keyring(home):
+  """The variables of a desktop with such items, and one that has names, in which the home's commands run."""
+  with desktop(home) as variables:
+    for label, secret, *pairs in (
+        ("Item One", b"111", "number", "1", "string", "one", "even", "false"),
+        ("Item Two", b"222", "number", "2", "string", "two", "even", "true"),
+        ("Item Four", b"\xff4", "number", "4", "string", "four", "even", "true"),
+        ("Mail", b"mailed", "user", "bob", "server", "mail.example.org", "even", "odd")):
+      secret_tool(variables, "store", "--label", label, *pairs, input=secret)
+    yield variables
+
+
+IN_KEYRING = ("--store", "secret-service")
+
+
+def test_attributes_find_any_item(home, keyring):
+  assert home.run("get", "--attribute", "string=two").out == b"222"
+  assert home.run("get", "--attribute", "string=two", *IN_KEYRING, "--newline=always").out == b"222\n"
+  assert home.run("get", "--attribute", "even=true", "--attribute", "number=2").out == b"222"
+  shown = home.run("get", "--attribute", "string=two", "--json").json
+  assert shown["label"] == "Item Two" and shown["secret"] == "222" and "account" not in shown
+  assert shown["attributes"].items() >= {"number": "2", "string": "two", "even": "true"}.items()
+  assert shown["modified"][:2] == "20" and shown["kind"] == "otherProgram"
+  encoded = home.run("get", "--attribute", "string=four", "--json").json
+  assert (encoded["encoding"], encoded["secret"]) == ("base64", "/zQ=")
+  home.run("get", "--attribute", "string=two", "--output", "out")
+  assert (home.folder / "out").read_bytes() == b"222"
+  # What is a name there and no attribute here finds as well.
+  assert home.run("get", "--attribute", "user=bob").out == b"mailed"
+  assert home.run("get", "--attribute", "even=odd").out == b"mailed"
+  assert not (home.state / "stores").exists(), "reading chooses nothing"
+
+
+def test_what_is_not_there_and_what_is_there_twice(home, keyring):
+  home.run("get", "--attribute", "string=three", code=44)
+  home.run("get", "--attribute", "string=two", "--service", "s", code=44)
+  home.run("get", "two", "--attribute", "string=two", code=44)
+  several = home.run("get", "--attribute", "even=true", code=76)
+  assert "2 items match" in several.error
+  assert "'Item Two'" in several.error and "'Item Four'" in several.error
+  home.set("alice", b"ours", "--service", "s", "--attribute", "string=one")
+  several = home.run("get", "--attribute", "string=one", code=76)
+  assert "'alice' of service 's'" in several.error and "'Item One'" in several.error
+  assert home.run("get", "alice", "--attribute", "string=one").out == b"ours"
+
+
+def test_a_list_counts_and_shows_them(home, keyring):
+  told = home.run("list")
+  assert "3 items of other programs are not listed; --other-programs shows them" in told.error
+  assert told.out.count(b"\n") == 1 and b"mail.example.org" in told.out
+  assert [item.get("label") for item in home.run("list", "--json").json] == ["Mail"]
+  every = home.run("list", "--other-programs")
+  assert every.error == "" and every.out.count(b"\n") == 4
+  fields = [line.split(b"\t") for line in every.out.splitlines()]
+  two = next(line for line in fields if line[6] == b"Item Two")
+  assert two[:4] == [b""] * 4 and b"string=two" in two[7:]
+  assert {item["label"] for item in home.run("list", "--other-programs", "--json").json} == {
+    "Mail", "Item One", "Item Two", "Item Four"}
+  # Who asks by attributes asks for them.
+  found = home.run("list", "--attribute", "even=true", "--json")
+  assert {item["label"] for item in found.json} == {"Item Two", "Item Four"} and found.error == ""
+  assert b"Item Two" in home.run("list", "--attribute", "string=two").out
+  # Where names are asked for, they can't be meant.
+  assert "not listed" not in home.run("list", "--service", "s").error
+  assert home.run("list", "--service", "s", "--other-programs").out == b""
+  terminal = home.terminal("list", "--other-programs")
+  terminal.expect(pexpect.EOF)
+  shown = terminal.before.decode()
+  assert "ITEM OF ANOTHER PROGRAM" in shown and "string=two" in shown and "mail.example.org" in shown
+
+
+def test_they_are_read_only(home, keyring):
+  for command in ("delete", "Item Two"), ("rename", "Item Two", "x"), ("update", "Item Two", "--label", "x"):
+    home.run(*command, *IN_KEYRING, code=44)
+  assert secret_tool(keyring, "lookup", "string", "two") == b"222"
+
+
+def test_locked_ones_are_not_absent(home, keyring):
+  subprocess.run(
+    ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+     "org.freedesktop.Secret.Service.Lock",
+     "array:objpath:/org/freedesktop/secrets/collection/login"],
+    env=keyring, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+  locked = home.run("get", "--attribute", "string=two", *IN_KEYRING, code=77)
+  assert locked.out == b"" and "locked" in locked.error
+  listed = home.run("list", *IN_KEYRING, "--other-programs", code=None)
+  assert listed.out == b"" and "4 items are locked" in listed.error
