@@ -15,6 +15,7 @@ extension UserInterface {
       (ExitCodes.badData, "damaged, tampered with, foreign, or rolled back"),
       (ExitCodes.noStore, "no store available"),
       (ExitCodes.internalFailure, "internal error"),
+      (ExitCodes.insufficientMemory, "not enough memory"),
       (ExitCodes.inputOutput, "input or output failed"),
       (ExitCodes.tryAgain, "timed out, busy, or changed or made by somebody else in between"),
       (ExitCodes.ambiguous, "several items match"),
