@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -180,29 +182,41 @@ def test_a_journal_without_a_backup_is_not_believed(one, tracing):
 CALLS = "openat,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,flock"
 
 
-def calls(home) -> int:
-  """How many calls that matter a backup makes."""
+def moments(home) -> list[tuple[str, int]]:
+  """Some of the calls that matter, and all of those next to the renaming: each with its number among those
+  of its name in its thread, as strace counts them."""
   trace = home.folder / "calls"
   home.run(*REPLACE, through=["strace", "-f", "-qq", "-o", str(trace), "-e", f"trace={CALLS}"])
-  return len(trace.read_text().splitlines())
+  made: list[tuple[str, int]] = []
+  counts: Counter[tuple[str, str]] = Counter()
+  for line in trace.read_text().splitlines():
+    if match := re.match(r"(\d+) (\w+)\(", line):
+      counts[match.groups()] += 1
+      made.append((match[2], counts[match.groups()]))
+  assert len(made) > 50
+  renaming = next(at for at, (name, _) in enumerate(made) if name == "rename")
+  beginning = next(at for at, (name, _) in enumerate(made) if name == "flock")
+  some = range(beginning, len(made), max(1, (len(made) - beginning) // tried(300)))
+  return [made[at] for at in sorted({*some, *range(renaming - 4, renaming + 4)})]
 
 
 def test_killed_at_any_moment(one, tracing):
   """Either backup is there, whole; and the next one takes over what is left."""
-  one.set("bob", b"x")
-  count = calls(one)
-  assert count > 20
-  for at in range(1, count + 1, max(1, count // tried(300))):
-    account = f"at {at}"
+  # Its size stays, and so do the numbers of the calls.
+  last = "bob 0000"
+  one.set(last, os.urandom(50_000))
+  for at, (name, number) in enumerate(moments(one)):
+    account = f"bob {at + 1:04}"
     before = accounts(one, copy(one))
-    one.set(account, os.urandom(20_000))
+    one.run("rename", last, account)
+    last = account
     one.run(*REPLACE, code=None, through=[
       "strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={CALLS}",
-      "-e", f"inject={CALLS}:signal=KILL:when={at}"])
-    assert accounts(one, copy(one)) in (before, before | {account})
+      "-e", f"inject={name}:signal=KILL:when={number}"])
+    assert accounts(one, copy(one)) in (before, {"alice", account})
     if at % 5 == 0:
       one.run(*REPLACE)
-      assert account in accounts(one, copy(one))
+      assert accounts(one, copy(one)) == {"alice", account}
       assert names(one) == {"copy.db"}
 
 
