@@ -36,7 +36,7 @@ extension Vault {
     }
     if let keyFile {
       let contents = try KeyFile.read(
-        keyFile, name: "the key file", environment: configuration.environment)
+        keyFile, name: "the key file", policy: configuration.secretFilePolicy)
       tellIfWeak(contents, keyFile)
       inputs.keyFile = try SlotInput.keyFile(contents)
     }

@@ -12,7 +12,7 @@ extension Vault {
     keyFiles.filter { file in
       guard
         let contents = try? KeyFile.read(
-          file.path, name: file.name, environment: configuration.environment)
+          file.path, name: file.name, policy: configuration.secretFilePolicy)
       else { return false }
       return KeyFileText.isGuessable(contents)
     }.map(\.name)

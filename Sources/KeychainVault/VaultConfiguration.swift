@@ -29,6 +29,12 @@ extension Vault {
     /// How long an unlocked vault stays unlocked while it is not used.
     public var idleTime: Duration
 
+    /// Who may read the files that unlocking secrets come from, besides the user and root.
+    ///
+    /// `nil` leaves it to `KEYCHAIN_ALLOW_READ`, which is `group` or `others`; without it, nobody may. Files that
+    /// others can change are refused in any case.
+    public var secretFileReaders: SecretFileReaders?
+
     /// The environment variables that are looked at; tests give their own.
     package var environment = VaultEnvironment.process
 
@@ -114,7 +120,8 @@ public struct UnlockSource: Sendable {
 
   /// A passphrase in a file; one newline at its end is not part of it.
   ///
-  /// The file must belong to the user or to root, and be closed to others.
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``Vault/Configuration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
@@ -126,7 +133,8 @@ public struct UnlockSource: Sendable {
 
   /// A key file: 32 bytes to 64 KiB of any kind, all of which count.
   ///
-  /// The file must belong to the user or to root, and be closed to others.
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``Vault/Configuration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
@@ -150,7 +158,8 @@ public struct UnlockSource: Sendable {
 
   /// A recovery code in a file.
   ///
-  /// The file must belong to the user or to root, and be closed to others.
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``Vault/Configuration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.

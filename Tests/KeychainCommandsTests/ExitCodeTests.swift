@@ -7,7 +7,7 @@ import Testing
 struct ExitCodeTests {
   /// The promise to scripts, written out once more so that a change of the table shows.
   private static let promised: [(KeychainError.Code, Int32)] = [
-    (.insufficientMemory, 1), (.notFound, 44), (.invalidArgument, 64), (.damaged, 65),
+    (.insufficientMemory, 71), (.notFound, 44), (.invalidArgument, 64), (.damaged, 65),
     (.foreign, 65), (.rolledBack, 65), (.noStore, 69), (.internalFailure, 70), (.inputOutput, 74),
     (.timedOut, 75), (.busy, 75), (.versionConflict, 75), (.alreadyExists, 75), (.ambiguous, 76),
     (.locked, 77), (.incorrectSecret, 78), (.refused, 79), (.unsupportedFormat, 79),

@@ -30,6 +30,49 @@ struct BackupTests {
     #expect(try vault.handle().status().itemCount == 2)
   }
 
+  @Test func anOlderBackupGivesWayToANewOne() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    let copy = vault.folder.path + "/copy.db"
+    #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 1)
+    try vault.handle().put("b")
+    let refused = #expect(throws: KeychainError.self) { try vault.handle().backup(to: copy) }
+    #expect(refused?.code == .alreadyExists)
+    #expect(refused?.recovery?.contains("--replace") == true)
+    #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 2)
+    #expect(try vault.handle { $0.path = copy }.status().itemCount == 2)
+    let names = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
+    #expect(!names.contains { $0.contains("unfinished") })
+  }
+
+  @Test func aBackupOfAnotherVaultStays() throws {
+    let (vault, other) = (try TestVault(), try TestVault())
+    try vault.handle().put("a")
+    try other.handle().put("b")
+    let copy = vault.folder.path + "/copy.db"
+    _ = try other.handle().backup(to: copy)
+    let before = FileManager.default.contents(atPath: copy)
+    let refused = #expect(throws: KeychainError.self) {
+      try vault.handle().backup(to: copy, replacing: true)
+    }
+    #expect(refused?.code == .refused)
+    #expect(FileManager.default.contents(atPath: copy) == before)
+  }
+
+  /// Nobody but the maker writes into the file in which a backup is made, and a second one waits.
+  @Test func aBackupThatIsMadeElsewhereIsWaitedFor() throws {
+    let vault = try TestVault()
+    try vault.handle().put("a")
+    let copy = vault.folder.path + "/copy.db"
+    let held = try UnfinishedBackup(of: copy, Deadline(after: .seconds(1)))
+    let refused = #expect(throws: KeychainError.self) {
+      try vault.handle { $0.deadline = .milliseconds(100) }.backup(to: copy, replacing: true)
+    }
+    #expect(refused?.code == .timedOut)
+    held.remove()
+    #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 1)
+  }
+
   @Test func aFolderThatOthersCanChangeIsNotBelieved() throws {
     // Not below the folder of the test's other files, which other users cannot enter.
     let folder = "/var/tmp/vault-test-\(UUID().uuidString)"

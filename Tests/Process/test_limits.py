@@ -27,9 +27,17 @@ def limited_group(control_groups):
 
 def test_a_control_group_is_too_small_for_the_passphrase(locked, limited_group):
   refused = locked.run(
-    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=1)
+    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=71)
   assert "not enough memory" in refused.error and "256 MiB" in refused.error
   assert "container" in hinted(refused)
+
+
+def test_a_limit_that_a_namespace_hides(locked, limited_group):
+  """The path of the group begins at the namespace, and what is mounted at the machine's root."""
+  refused = locked.run(
+    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=71,
+    through=["unshare", "--cgroup"])
+  assert "not enough memory" in refused.error and "keychain.key" in hinted(refused)
 
 
 def test_what_needs_no_passphrase_needs_no_memory_for_it(locked, limited_group):
@@ -49,7 +57,7 @@ def test_a_new_passphrase_is_hashed_cheaper_with_a_warning(home, limited_group):
 def test_far_too_little_memory_for_a_passphrase(home, limited_group):
   refused = home.run(
     "init", "--new-passphrase-file", home.passphrase()[1],
-    preexec_fn=limited_group(60 * MEBIBYTE), code=1)
+    preexec_fn=limited_group(60 * MEBIBYTE), code=71)
   assert "not enough memory" in refused.error
   assert not home.vault.exists()
 
@@ -60,7 +68,7 @@ def address_space(limit: int):
 
 def test_a_limit_of_address_space(locked):
   refused = locked.run(
-    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=address_space(300 * MEBIBYTE), code=1)
+    "get", "whenUnlocked", *locked.passphrase(), preexec_fn=address_space(300 * MEBIBYTE), code=71)
   assert "not enough memory" in refused.error and "256 MiB" in refused.error
 
 

@@ -94,7 +94,7 @@ def test_a_credential_file_of_a_service_counts_only_in_its_folder(home, superuse
     "CREDENTIALS_DIRECTORY": None, "KEYCHAIN_PASSPHRASE_FILE": path}
   refused = home.set(
     "token", b"x", environment=environment, preexec_fn=as_stranger, code=79)
-  assert "chmod" in hinted(refused)
+  assert "--allow-group-read" in hinted(refused)
 
 
 def test_a_list_of_state_folders(home, superuser):

@@ -40,6 +40,17 @@ struct CommonOptions: ParsableArguments {
     help: .init("Read the recovery code from a file", valueName: "path"), completion: .file())
   var recoveryCodeFile: String?
 
+  @Flag(help: "Take files with passphrases and keys that their group can read, as in a container")
+  var allowGroupRead = false
+
+  @Flag(help: "Take such files also if everybody can read them; see also KEYCHAIN_ALLOW_READ")
+  var allowOthersRead = false
+
+  /// Who may read files with passphrases and keys; `nil` if nothing was said.
+  var secretFileReaders: SecretFileReaders? {
+    allowOthersRead ? .others : allowGroupRead ? .group : nil
+  }
+
   private var unlockSourceCount: Int {
     [passphraseFile, keyFile, identity, recoveryCodeFile].count { $0 != nil }
       + [passphraseFd, recoveryCodeFd].count { $0 != nil }

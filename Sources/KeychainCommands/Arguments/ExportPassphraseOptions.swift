@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 
 /// Where the passphrase of an export comes from, beside the one that unlocks the vault.
 struct ExportPassphraseOptions: ParsableArguments {
@@ -34,7 +35,7 @@ struct ExportPassphraseOptions: ParsableArguments {
   /// refused.
   func newPassphrase(in session: Session) throws(KeychainError) -> SecretBytes {
     let passphrase =
-      if let given = try given() { given } else {
+      if let given = try given(session) { given } else {
         try session.askTwice(for: .newExportPassphrase)
       }
     guard passphrase.count > 0 else { throw .emptyExportPassphrase }
@@ -43,18 +44,19 @@ struct ExportPassphraseOptions: ParsableArguments {
 
   /// The passphrase of an export that is there.
   func passphrase(in session: Session) throws(KeychainError) -> SecretBytes {
-    if let given = try given() { return given }
+    if let given = try given(session) { return given }
     return try session.ask(for: .exportPassphrase)
   }
 
-  private func given() throws(KeychainError) -> SecretBytes? {
+  private func given(_ session: Session) throws(KeychainError) -> SecretBytes? {
     if let exportPassphraseFd {
       return try PassphraseDescriptor(
         inherited: exportPassphraseFd, option: "--export-passphrase-fd"
       ).passphrase()
     }
     guard let exportPassphraseFile else { return nil }
-    return try ProtectedFile(path: exportPassphraseFile)
-      .passphrase(named: "--export-passphrase-file")
+    return try ProtectedFile(
+      path: exportPassphraseFile, readers: session.vault.secretFileReaders()
+    ).passphrase(named: "--export-passphrase-file")
   }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 
 /// Where a passphrase comes from that a command gives the vault, beside the one that unlocks.
 struct NewPassphraseOptions: ParsableArguments {
@@ -35,7 +36,9 @@ struct NewPassphraseOptions: ParsableArguments {
         .passphrase()
     }
     if let newPassphraseFile {
-      return try ProtectedFile(path: newPassphraseFile).passphrase(named: "--new-passphrase-file")
+      return try ProtectedFile(
+        path: newPassphraseFile, readers: session.vault.secretFileReaders()
+      ).passphrase(named: "--new-passphrase-file")
     }
     return try session.askTwice(for: .newPassphrase)
   }

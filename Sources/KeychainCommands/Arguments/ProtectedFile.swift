@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 
 /// A file that holds a passphrase, open for reading, and closed to other users.
 struct ProtectedFile: ~Copyable {
@@ -9,14 +10,16 @@ struct ProtectedFile: ~Copyable {
   /// Opens the file.
   ///
   /// A pipe is taken too, as shells give one for `<(command)`.
-  init(path: String) throws(KeychainError) {
+  init(path: String, readers: SecretFileReaders = .owner) throws(KeychainError) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw .cannotOpen(path, errno: errno) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .cannotOpen(path, errno: errno) }
     let isRegular = status.st_mode & S_IFMT == S_IFREG
     let isOurs = status.st_uid == geteuid() || status.st_uid == 0
-    guard !isRegular || (isOurs && status.st_mode & 0o077 == 0) else { throw .openToOthers(path) }
+    guard !isRegular || (isOurs && status.st_mode & readers.forbiddenBits == 0) else {
+      throw .openToOthers(path)
+    }
   }
 
   /// The passphrase in the file, without one newline at the end.

@@ -9,20 +9,25 @@ struct BackupCommand: KeychainSubcommand {
     abstract: "Copy the vault while it is in use",
     discussion: """
       The copy is a vault, as encrypted as the original and opened by the same slots; the vault is \
-      verified on the way.
+      verified on the way. With --replace, an older backup of the same vault gives way to the new \
+      one in one step, when that is whole; anything else there is left alone.
 
-      Example:
+      Examples:
         \(keychainPath) backup /backup/vault.db
+        \(keychainPath) backup /backup/vault.db --replace
       """)
 
   @Argument(help: "The file to make", completion: .file())
   var file: String
 
+  @Flag(help: "Put the backup in the place of an older one of the same vault")
+  var replace = false
+
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
     let report = try session.withProgress { progress throws(KeychainError) in
-      try session.vault.backup(to: file, progress: progress)
+      try session.vault.backup(to: file, replacing: replace, progress: progress)
     }
     session.interface.say(UserInterface.summary(of: report, file: file))
     if report.deviceItemCount > 0 {

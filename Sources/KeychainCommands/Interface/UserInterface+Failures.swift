@@ -125,7 +125,9 @@ extension KeychainError {
   static func openToOthers(_ path: String) -> Self {
     Self(
       .insecurePermissions, "'\(path)' can be read or changed by other users",
-      recovery: "make it yours alone: chmod 600 '\(path)'")
+      recovery:
+        "make it yours alone: chmod 600 '\(path)'; if others may read it, as in a container: "
+        + "--allow-group-read or --allow-others-read")
   }
 
   static func codeFileExists(_ path: String) -> Self {

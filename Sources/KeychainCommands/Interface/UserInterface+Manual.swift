@@ -15,6 +15,7 @@ extension UserInterface {
       (ExitCodes.badData, "damaged, tampered with, foreign, or rolled back"),
       (ExitCodes.noStore, "no store available"),
       (ExitCodes.internalFailure, "internal error"),
+      (ExitCodes.insufficientMemory, "not enough memory"),
       (ExitCodes.inputOutput, "input or output failed"),
       (ExitCodes.tryAgain, "timed out, busy, or changed or made by somebody else in between"),
       (ExitCodes.ambiguous, "several items match"),
@@ -38,6 +39,15 @@ extension UserInterface {
       (
         "CREDENTIALS_DIRECTORY",
         "set by systemd; keychain.passphrase or keychain.key in it unlocks"
+      ),
+      (
+        "KEYCHAIN_ALLOW_READ",
+        "group or others: who may read the files that unlock, besides you and root; for containers"
+      ),
+      (
+        "KEYCHAIN_TRUSTED_FOLDERS",
+        "folders, with colons between them, that count as yours whoever owns or can change them; for a "
+          + "container's volumes"
       ),
       ("KEYCHAIN_NO_PROMPT", "if not empty, nobody is asked for anything"),
       (

@@ -9,6 +9,7 @@ enum ExitCodes {
   static let badData: Int32 = 65
   static let noStore: Int32 = 69
   static let internalFailure: Int32 = 70
+  static let insufficientMemory: Int32 = 71
   static let inputOutput: Int32 = 74
   static let tryAgain: Int32 = 75
   static let ambiguous: Int32 = 76
@@ -38,6 +39,6 @@ enum ExitCodes {
     .insecurePermissions: refused, .tooLarge: refused,
     .expired: expired,
     .cancelled: cancelled,
-    .insufficientMemory: otherFailure,
+    .insufficientMemory: insufficientMemory,
   ]
 }

@@ -37,6 +37,7 @@ struct Session {
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
       notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
+    configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.hasFallbackPath = options.vault == nil
     if let deadline = options.deadline {
       configuration.vault.deadline = deadline

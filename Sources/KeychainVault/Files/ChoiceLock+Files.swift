@@ -109,7 +109,7 @@ extension PrivateFile {
     } catch {
       throw .system(error, "look at", path)
     }
-    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    try check(stat, path)
   }
 }
 

@@ -148,7 +148,7 @@ package final class KeyedRecords: Sendable {
     defer { try? descriptor.close() }
     let stat: Stat
     do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
-    try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    try PrivateFile.check(stat, path)
     do throws(Errno) {
       let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
       return (String(decoding: bytes, as: UTF8.self), Stamp(stat))

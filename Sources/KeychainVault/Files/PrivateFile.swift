@@ -20,7 +20,7 @@ enum PrivateFile {
   ///   file of the user that is closed to others.
   static func inspect(_ path: String) throws(KeychainError) -> Stat? {
     guard let stat = try look(path) else { return nil }
-    try check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    try check(stat, path)
     return stat
   }
 
@@ -37,26 +37,29 @@ enum PrivateFile {
   }
 
   /// Checks owner, type and mode of a file.
+  ///
+  /// - Parameters:
+  ///   - stat: What was found.
+  ///   - path: Its real path.
+  ///   - ownerMayBeRoot: Whether it may belong to root, too.
+  ///   - readers: Who else may read it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if it is not such a file.
   static func check(
-    _ stat: Stat, _ path: String, ownerMayBeRoot: Bool, groupMayRead: Bool
+    _ stat: Stat, _ path: String, ownerMayBeRoot: Bool = false, readers: SecretFileReaders = .owner
   ) throws(KeychainError) {
     guard stat.type == .regular else {
       throw KeychainError(
         .insecurePermissions, "\(path) is not a regular file",
         recovery: "name a file, not a link, folder, pipe or device")
     }
-    let owner = stat.userID.rawValue
-    guard owner == geteuid() || (ownerMayBeRoot && owner == 0) else {
-      throw KeychainError(
-        .insecurePermissions, "\(path) belongs to another user (number \(owner))",
-        recovery: "run as that user, or: chown \(geteuid()) '\(path)'")
+    switch FileOwner(stat, path) {
+    case .user: break
+    case .root where ownerMayBeRoot: break
+    case .unmapped: throw .ofUnmappedUser(path)
+    default: throw .ofOtherUser(stat, path)
     }
-    let forbidden: CInterop.Mode = groupMayRead ? 0o027 : 0o077
-    guard stat.permissions.rawValue & forbidden == 0 else {
-      throw KeychainError(
-        .insecurePermissions, "other users can read or write \(path)",
-        recovery: "if it is to be yours alone: chmod 600 '\(path)'; if others may have read it, "
-          + "change what it protects")
+    guard TrustedFolders.current.othersBits(stat, path) & readers.forbiddenBits == 0 else {
+      throw .openToOthers(stat, path, ownerMayBeRoot: ownerMayBeRoot)
     }
   }
 

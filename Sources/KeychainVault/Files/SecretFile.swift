@@ -40,17 +40,12 @@ enum SecretFile {
 
   /// Reads a passphrase or key file that somebody named; it may belong to root.
   ///
-  /// `name` is how errors name the source. In `credentialsFolder` group permissions are the system's
-  /// own.
+  /// `name` is how errors name the source. Without a policy, nobody else may read the file.
   static func named(
-    _ path: String, name: String, credentialsFolder: String?
+    _ path: String, name: String, policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretBytes {
     let described = describe(path, name)
     let resolved = try TrustedPath(resolving: path)
-    let isSystemCredential =
-      try credentialsFolder.map { folder throws(KeychainError) in
-        try resolved.folder == TrustedPath(resolving: folder).path
-      } ?? false
     let stat: Stat
     do throws(Errno) {
       stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
@@ -60,11 +55,24 @@ enum SecretFile {
     // Nobody but the user and root can exchange the file between this look and its opening: the
     // folders above it were checked.
     try PrivateFile.check(
-      stat, resolved.path, ownerMayBeRoot: true, groupMayRead: isSystemCredential)
+      stat, resolved.path, ownerMayBeRoot: true, readers: try readers(of: resolved, policy))
     guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
       throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
     }
     return contents
+  }
+
+  /// In the folder of the system's credentials and below it, group permissions are the system's own.
+  ///
+  /// Kubernetes puts links there which lead to a folder of the same volume.
+  private static func readers(
+    of file: TrustedPath, _ policy: SecretFilePolicy?
+  ) throws(KeychainError) -> SecretFileReaders {
+    guard let policy else { return .owner }
+    let readers = try policy.readers()
+    guard readers == .owner, let folder = policy.credentialsFolder else { return readers }
+    let isInside = file.path.hasPrefix(try TrustedPath(resolving: folder).path + "/")
+    return isInside ? .group : .owner
   }
 
   /// How errors name a file that a source names.

@@ -2,7 +2,8 @@ internal import Glibc
 internal import KeychainCredentials
 internal import SystemPackage
 
-/// A path without symbolic links, every folder of which only the user or root can change.
+/// A path without symbolic links, every folder of which only the user or root can change, or which
+/// ``TrustedFolders`` names.
 struct TrustedPath: Hashable, Sendable {
   /// The real path; its last parts may not exist.
   let path: String
@@ -57,6 +58,9 @@ private struct Walk {
   var pending: [String]
   var parents: [String] = []
   var links = 0
+
+  /// The folders that count as the user's own, whoever they belong to.
+  private let trusted = TrustedFolders.current
 
   /// How deep the folder lies that others cannot enter: what lies below is out of their reach.
   private var privateDepth: Int?
@@ -117,7 +121,7 @@ private struct Walk {
   }
 
   private mutating func follow(_ path: String, _ stat: Stat) throws(KeychainError) {
-    guard TrustedOwner.isTrusted(stat.userID) else {
+    guard isTrusted(linkOf: FileOwner(stat, path)) else {
       throw KeychainError(
         .insecurePermissions, "\(path) is a symbolic link made by another user",
         recovery: "name the real path, or remove the link")
@@ -134,27 +138,20 @@ private struct Walk {
     if let inside = privateDepth, depth < inside { privateDepth = nil }
   }
 
+  /// A link in a folder that is closed to others was made by the owner of the folder, who is trusted, or by
+  /// somebody who was: that the number of its owner is hidden says nothing.
+  private func isTrusted(linkOf owner: FileOwner) -> Bool {
+    owner.isTrusted || (owner == .unmapped && !openFolders.contains(parents[...]))
+  }
+
   private mutating func checkFolder(
     _ stat: Stat, _ path: String, _ components: [String]
   ) throws(KeychainError) {
-    let isPrivate = privateDepth != nil
-    guard TrustedOwner.isTrusted(stat.userID) || isPrivate else {
-      throw KeychainError(
-        .insecurePermissions,
-        "the folder \(path) belongs to another user, who could replace what lies in it",
-        recovery: "use a folder of your own")
-    }
-    let mode = stat.permissions.rawValue
-    let isOpen = mode & 0o022 != 0 && !isPrivate
-    guard !isOpen || mode & 0o1000 != 0 else {
-      throw KeychainError(
-        .insecurePermissions, "other users can write to the folder \(path)",
-        recovery: "chmod go-w '\(path)'")
-    }
-    if isOpen { openFolders.append(components[...]) }
-    if !isPrivate, mode & 0o011 == 0, stat.userID.rawValue == geteuid() {
-      privateDepth = components.count
-    }
+    guard privateDepth == nil, !trusted.contains(path) else { return }
+    let folder = FolderTrust(stat, path, trusted)
+    try folder.require()
+    if folder.isOpen { openFolders.append(components[...]) }
+    if folder.isPrivate { privateDepth = components.count }
   }
 
   private func stat(_ path: String) throws(KeychainError) -> Stat {
@@ -183,12 +180,5 @@ private struct Walk {
     }
     guard count >= 0 else { throw .system(.current, "follow", path) }
     return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-}
-
-/// Who may own what a vault relies on.
-enum TrustedOwner {
-  static func isTrusted(_ user: UserID) -> Bool {
-    user.rawValue == 0 || user.rawValue == geteuid()
   }
 }

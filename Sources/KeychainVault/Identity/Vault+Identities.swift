@@ -72,7 +72,7 @@ extension Vault {
     let pin: VaultCheck
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
-    let text = try SecretFile.named(path, name: path, credentialsFolder: nil)
+    let text = try SecretFile.named(path, name: path, policy: nil)
     try file.replace(text, pin: pin, dropping: { _ in replacing })
     return try identity(at: path)
   }

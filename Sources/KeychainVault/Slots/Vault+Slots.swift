@@ -59,7 +59,7 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
-      path, name: "the new key file", environment: configuration.environment)
+      path, name: "the new key file", policy: configuration.secretFilePolicy)
     let admin = try administration()
     let inputKey = try KeyFile.inputKey(contents)
     for slot in admin.head.slots(.keyFile)

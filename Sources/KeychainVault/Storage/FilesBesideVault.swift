@@ -13,8 +13,12 @@ struct FilesBesideVault: Sendable {
   private let writeAheadLog: String
   private let sharedMemory: String
 
-  /// Names the files beside a database.
-  init(_ path: String) {
+  /// Who may read them, besides the user.
+  private let readers: SecretFileReaders
+
+  /// Names the files beside a database; others may read those of a backup.
+  init(_ path: String, readers: SecretFileReaders = .owner) {
+    self.readers = readers
     journal = path + "-journal"
     writeAheadLog = path + "-wal"
     sharedMemory = path + "-shm"
@@ -30,16 +34,16 @@ struct FilesBesideVault: Sendable {
   ///   file of the user that is closed to others, or with ``KeychainError/Code/damaged`` if SQLite would
   ///   delete another file, or read a log.
   func check() throws(KeychainError) {
-    if let found = try Self.inspect(journal), found.size > 0 { try checkJournal() }
-    if let found = try Self.inspect(writeAheadLog), found.size > 0 {
+    if let found = try inspect(journal), found.size > 0 { try checkJournal() }
+    if let found = try inspect(writeAheadLog), found.size > 0 {
       throw KeychainError(
         .damaged, "\(writeAheadLog) is a write-ahead log, which no vault has",
         recovery: "move it away, and run `prefs keychain verify`")
     }
-    _ = try Self.inspect(sharedMemory)
+    _ = try inspect(sharedMemory)
   }
 
-  private static func inspect(_ path: String) throws(KeychainError) -> Stat? {
+  private func inspect(_ path: String) throws(KeychainError) -> Stat? {
     guard let stat = try PrivateFile.look(path) else { return nil }
     // SQLite would wait at a pipe, and write into the file that a link leads to.
     guard stat.type == .regular else {
@@ -57,7 +61,7 @@ struct FilesBesideVault: Sendable {
           + "of itself with `cp -p '\(path)' '\(path).new'` and "
           + "`mv '\(path).new' '\(path)'`; otherwise, move it away")
     }
-    try PrivateFile.check(stat, path, ownerMayBeRoot: false, groupMayRead: false)
+    try PrivateFile.check(stat, path, readers: readers)
     return stat
   }
 

@@ -11,19 +11,20 @@ final class SQLiteVaultStorage: VaultStorage {
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
 
-  /// Opens a file that exists.
+  /// Opens a file that exists; others may read that of a backup.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
   ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is no vault of
   ///   this format; as ``FilesBesideVault/check()``.
   init(
-    path: String, ledger: ItemLedger, limitingMemory: Bool, _ deadline: Deadline
+    path: String, ledger: ItemLedger, limitingMemory: Bool, isBackup: Bool = false,
+    _ deadline: Deadline
   ) throws(KeychainError) {
     let current = CurrentDeadline(deadline)
     self.ledger = ledger
     self.path = path
     self.deadline = current
-    beside = FilesBesideVault(path)
+    beside = FilesBesideVault(path, readers: isBackup ? .others : .owner)
     try beside.check()
     do {
       queue = try DatabaseQueue(

@@ -30,7 +30,7 @@ final class OpenedRoot: Sendable {
     case .none: break
     case .some(let presented):
       guard let path = presented.identityPath, !presented.pins.isEmpty else { return }
-      let text = try SecretFile.named(path, name: presented.source, credentialsFolder: nil)
+      let text = try SecretFile.named(path, name: presented.source, policy: nil)
       try IdentityWriting(path).replace(text, pin: check, dropping: { $0 == old })
     }
   }

@@ -19,7 +19,9 @@ struct PresentedSecret: ~Copyable {
 
 /// Finds the sources of unlocking secrets, and reads them.
 struct UnlockSources: Sendable {
-  let environment: VaultEnvironment
+  let policy: SecretFilePolicy
+
+  private var environment: VaultEnvironment { policy.environment }
 
   /// Reads a source that was given explicitly.
   func present(_ source: UnlockSource) throws(KeychainError) -> PresentedSecret {
@@ -37,7 +39,7 @@ struct UnlockSources: Sendable {
   /// The sources that are there without anybody being asked, in their order; only the first counts.
   var ambient: [AmbientSource] {
     var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
-    if let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") {
+    if let folder = policy.credentialsFolder {
       sources += AmbientSource.systemCredentials.filter {
         (try? Stat(FilePath(folder + "/" + $0.name))) != nil
       }
@@ -47,7 +49,7 @@ struct UnlockSources: Sendable {
 
   /// The system's credentials folder, if nothing in it unlocks.
   var emptyCredentialsFolder: String? {
-    guard let folder = environment.absolutePath("CREDENTIALS_DIRECTORY") else { return nil }
+    guard let folder = policy.credentialsFolder else { return nil }
     return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
   }
 
@@ -79,13 +81,13 @@ struct UnlockSources: Sendable {
   }
 
   private func systemPath(_ source: AmbientSource) -> String {
-    (environment.absolutePath("CREDENTIALS_DIRECTORY") ?? "") + "/" + source.name
+    (policy.credentialsFolder ?? "") + "/" + source.name
   }
 
   private func passphraseFile(
     _ path: String, _ name: String
   ) throws(KeychainError) -> PresentedSecret {
-    let contents = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    let contents = try SecretFile.named(path, name: name, policy: policy)
     let secret: SecretBytes
     do throws(SecretsError) {
       secret = try contents.droppingTrailingNewline()
@@ -101,14 +103,14 @@ struct UnlockSources: Sendable {
 
   private func keyFile(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
     PresentedSecret(
-      kind: .keyFile, secret: try KeyFile.read(path, name: name, environment: environment),
+      kind: .keyFile, secret: try KeyFile.read(path, name: name, policy: policy),
       source: name)
   }
 
   private func recoveryCodeFile(
     _ path: String, _ name: String
   ) throws(KeychainError) -> PresentedSecret {
-    let text = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    let text = try SecretFile.named(path, name: name, policy: policy)
     return try Self.recoveryCode(text, name)
   }
 
@@ -129,12 +131,8 @@ struct UnlockSources: Sendable {
 
   /// Reads an identity file.
   func identityFile(_ path: String, _ name: String) throws(KeychainError) -> IdentityFile {
-    let text = try SecretFile.named(path, name: name, credentialsFolder: credentialsFolder)
+    let text = try SecretFile.named(path, name: name, policy: policy)
     return try IdentityFile(text: text, name: SecretFile.describe(path, name))
-  }
-
-  private var credentialsFolder: String? {
-    environment.absolutePath("CREDENTIALS_DIRECTORY")
   }
 }
 
@@ -161,10 +159,9 @@ enum AmbientSource: CaseIterable {
 /// Key files: 32 bytes to 64 KiB, all of which count.
 enum KeyFile {
   static func read(
-    _ path: String, name: String, environment: VaultEnvironment
+    _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {
-    let contents = try SecretFile.named(
-      path, name: name, credentialsFolder: environment.absolutePath("CREDENTIALS_DIRECTORY"))
+    let contents = try SecretFile.named(path, name: name, policy: policy)
     guard contents.count >= SlotSealing.keyFileCounts.lowerBound else {
       throw KeychainError(
         .refused, "the key file \(path) has \(contents.count) bytes; it needs at least 32",

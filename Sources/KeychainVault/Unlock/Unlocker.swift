@@ -17,7 +17,7 @@ final class Unlocker: Sendable {
 
   init(_ configuration: Vault.Configuration) {
     self.configuration = configuration
-    sources = UnlockSources(environment: configuration.environment)
+    sources = UnlockSources(policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
     locations = Locations(environment: configuration.environment)
     device = DeviceKeys(locations: locations)

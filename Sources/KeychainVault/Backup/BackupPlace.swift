@@ -1,0 +1,134 @@
+internal import KeychainCredentials
+internal import SystemPackage
+
+/// The place of a backup that may take that of an older one.
+struct BackupPlace {
+  /// The real path.
+  let path: String
+
+  private let target: TrustedPath
+  private let limitsMemory: Bool
+  private let deadline: Deadline
+
+  /// Finds the place; nothing is opened yet.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is that of the vault itself, or
+  ///   if something lies there that is no file of its own.
+  init(
+    _ path: String, of vault: VaultFile.Opened, limitingMemory: Bool, _ deadline: Deadline
+  ) throws(KeychainError) {
+    try Self.refuseLink(path)
+    target = try TrustedPath(resolving: path)
+    self.path = target.path
+    limitsMemory = limitingMemory
+    self.deadline = deadline
+    guard !target.isBesideOthers else {
+      // The older backup is opened, and SQLite believes a journal beside it, whoever made that.
+      throw KeychainError(
+        .insecurePermissions, "other users can make files in \(target.folder), beside the backup",
+        recovery: "use a folder of your own")
+    }
+    let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
+    guard try PrivateFile.look(self.path)?.identity != vault.identity, !isBesideVault else {
+      throw KeychainError(
+        .refused, "\(path) is the vault itself, or one of its files", recovery: "name another file")
+    }
+  }
+
+  /// A link is not followed: it may lead to the vault, or away from the backups.
+  private static func refuseLink(_ path: String) throws(KeychainError) {
+    guard try PrivateFile.look(path)?.type == .symbolicLink else { return }
+    throw KeychainError(
+      .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
+  }
+
+  /// Fails if something lies at a path, or beside it, that a copy there would be mixed up with.
+  static func requireAbsent(_ path: String) throws(KeychainError) {
+    if try PrivateFile.look(path)?.type == .regular { throw .backupIsThere(path) }
+    for path in [path] + FilesBesideVault(path).paths { try NewFile.requireAbsent(path) }
+  }
+
+  /// Fails if something lies there that is no backup of the vault with these checks; nothing of it is
+  /// changed, except that a change of it is undone which was broken off.
+  func requireReplaceable(by checks: VaultChecks) throws(KeychainError) {
+    guard try isTaken() else { return try Self.requireAbsent(path) }
+    try whileNobodyWrites(checks) { () throws(KeychainError) in }
+  }
+
+  /// Puts a finished backup in the place, durably.
+  func put(
+    _ backup: borrowing UnfinishedBackup, _ checks: VaultChecks
+  ) throws(KeychainError) {
+    if try isTaken() {
+      try whileNobodyWrites(checks) { () throws(KeychainError) in try backup.takeName(path) }
+    } else {
+      try Self.requireAbsent(path)
+      try backup.takeName(path)
+    }
+    try PrivateFile.syncFolder(target.folder)
+  }
+
+  /// Whether a file lies there that is the user's, and that others cannot change.
+  ///
+  /// They may be able to read it: on a memory stick every file has the same mode.
+  private func isTaken() throws(KeychainError) -> Bool {
+    guard let stat = try PrivateFile.look(path) else { return false }
+    guard stat.type == .regular else {
+      throw KeychainError(
+        .refused, "\(path) is not a regular file, and is not replaced",
+        recovery: "name another file")
+    }
+    try PrivateFile.check(stat, path, ownerMayBeRoot: true, readers: .others)
+    return true
+  }
+
+  /// Opens the older backup, and runs `body` while no other process changes it.
+  ///
+  /// A journal beside it that undoes a broken-off change is played back first, and is empty then; nobody fills it
+  /// before `body` has ended. So none is left that would be played back into the new backup.
+  private func whileNobodyWrites(
+    _ checks: VaultChecks, _ body: () throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      let storage = try SQLiteVaultStorage(
+        path: path, ledger: ItemLedger(), limitingMemory: limitsMemory, isBackup: true, deadline)
+      try storage.write(deadline, keepingIf: { _ in false }) { rows throws(KeychainError) in
+        guard try rows.isInitialized() else { throw .emptyInPlaceOfBackup(path) }
+        guard try rows.vaultRow().checks == checks else { throw .backupOfAnother(path) }
+        try body()
+      }
+    } catch {
+      throw error.inPlaceOfBackup(path)
+    }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func backupIsThere(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already",
+      recovery:
+        "name a new file, or put the new backup in the place of an older one of the same vault with "
+        + "`prefs keychain backup --replace`")
+  }
+
+  fileprivate static func emptyInPlaceOfBackup(_ path: String) -> Self {
+    Self(.foreign, "the file has no vault in it: \(path)")
+  }
+
+  fileprivate static func backupOfAnother(_ path: String) -> Self {
+    Self(
+      .refused,
+      "\(path) is another vault, or a backup from before this one got new keys, and is not replaced",
+      recovery: "name a new file, or remove this one if it is not needed any more")
+  }
+
+  /// The same error, as one about what lies in the place of a backup.
+  fileprivate func inPlaceOfBackup(_ path: String) -> Self {
+    guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
+    return Self(
+      code, "\(message); it is not replaced",
+      recovery: "name a new file, or remove this one if it is not needed any more",
+      underlying: underlying)
+  }
+}

@@ -1,0 +1,65 @@
+package import KeychainCredentials
+
+/// Who may read a file with an unlocking secret, besides the user and root.
+///
+/// Nobody else may ever change it. Containers mount secrets that belong to root, and that a group or everybody in
+/// the container can read.
+public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
+  /// Nobody.
+  case owner
+
+  /// The group of the file.
+  case group
+
+  /// Everybody.
+  case others
+
+  /// The bits of a file's mode that must not be set.
+  package var forbiddenBits: UInt32 {
+    switch self {
+    case .owner: 0o077
+    case .group: 0o027
+    case .others: 0o022
+    }
+  }
+}
+
+/// What is asked of the files that unlocking secrets are read from.
+struct SecretFilePolicy: Sendable {
+  /// Who may read them, where the program says so; `nil` for what `KEYCHAIN_ALLOW_READ` says.
+  let chosen: SecretFileReaders?
+
+  let environment: VaultEnvironment
+
+  static let variable = "KEYCHAIN_ALLOW_READ"
+
+  /// The folder of the system's credentials, which lets the group read them.
+  var credentialsFolder: String? { environment.absolutePath("CREDENTIALS_DIRECTORY") }
+
+  func readers() throws(KeychainError) -> SecretFileReaders {
+    if let chosen { return chosen }
+    guard let text = environment.value(Self.variable) else { return .owner }
+    guard let readers = SecretFileReaders(rawValue: text) else {
+      throw KeychainError(
+        .invalidArgument, "\(Self.variable) is neither 'owner', 'group' nor 'others'",
+        recovery: "set it to one of these, or not at all")
+    }
+    return readers
+  }
+}
+
+extension Vault.Configuration {
+  var secretFilePolicy: SecretFilePolicy {
+    SecretFilePolicy(chosen: secretFileReaders, environment: environment)
+  }
+}
+
+extension Vault {
+  /// Who may read files with secrets, as this vault is configured and the environment says.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names no such
+  ///   readers.
+  package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
+    try configuration.secretFilePolicy.readers()
+  }
+}
