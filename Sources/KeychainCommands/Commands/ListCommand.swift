@@ -53,7 +53,6 @@ struct ListCommand: KeychainSubcommand {
 
   @Flag(help: "Also list what other programs stored under no names of a credential")
   var otherPrograms = false
->>>>>>> 5b38364cf78cfa617a100faa1b58447e6faa584a
 
   @Flag(help: "Print JSON")
   var json = false
@@ -80,7 +79,8 @@ struct ListCommand: KeychainSubcommand {
     try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
     tellOfUnlisted(result, session.interface)
     let isAllLocked =
-      listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty && result.damaged.isEmpty
+      listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty
+      && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(UserInterface.locked(result.lockedCount))
       session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
