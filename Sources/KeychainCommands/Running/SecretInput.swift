@@ -12,14 +12,16 @@ struct SecretInput {
 
   /// The secret from the command line if it was forced, else from what is piped in, else from
   /// the person.
-  func secret(in session: Session) throws(KeychainError) -> SecretBytes {
+  func secret(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
     if let insecureValue {
       session.interface.hint(UserInterface.insecureValue)
       return try translating { () throws(SecretsError) in
         try SecretBytes(copying: insecureValue)
       }
     }
-    guard isatty(STDIN_FILENO) == 0 else { return try typed(in: session) }
+    guard isatty(STDIN_FILENO) == 0 else { return try typed(for: identity, in: session) }
     return try piped()
   }
 
@@ -30,15 +32,19 @@ struct SecretInput {
     return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? UserInterface.keptNewline : nil
   }
 
-  private func typed(in session: Session) throws(KeychainError) -> SecretBytes {
-    let secret = try session.askTwice(for: .secret)
+  private func typed(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
+    let secret = try session.askTwice(for: .secret(identity))
     guard secret.count > 0 || allowsEmpty else { throw .emptyAnswer }
     return secret
   }
 
   private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      throw .inputClosed(UserInterface.secretOnInput)
+    }
     guard
       let secret = try SecretBytes.reading(
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)

@@ -41,13 +41,17 @@ struct RekeyDecision {
     guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
     else { throw .slotsChanged }
     let remaining = RemainingSlots(slots: carried.map(\.slot))
-    plan.promotesDevice = try remaining.deviceToPromote(own?.number) != nil
+    plan.promotesDevice = try remaining.deviceToPromote(own?.number, orElse: Self.keepOne) != nil
     plan.kept = carried.map(described)
     try countItems(change)
     if !remaining.hasPassphrase {
       try doom(removal, try PassphraseItems(of: change, includingOtherDevices: false))
     }
   }
+
+  private static let keepOne =
+    "keep a slot with --keep-passphrase-file, --keep-key-file or --keep-recipient, or unlock by what "
+    + "stays, such as with --identity; or add another way first with `prefs keychain slots add`"
 
   private mutating func remove(
     _ number: UInt32, _ change: borrowing SlotChange
