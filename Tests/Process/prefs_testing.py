@@ -113,7 +113,11 @@ class Home:
     return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
 
   def terminal(self, *arguments: str, **options) -> pexpect.spawn:
-    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it."""
+    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it.
+
+    It is so wide that nothing is wrapped, unless its `dimensions` are given.
+    """
+    options.setdefault("dimensions", (24, 1000))
     environment = self.environment | {"TERM": "xterm"} | options.pop("environment", {})
     program, *words = [*options.pop("through", []), self.program, "keychain", *arguments]
     return pexpect.spawn(
