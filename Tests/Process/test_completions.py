@@ -65,8 +65,10 @@ def in_bash(host: Host, *words: str) -> set[str]:
 
 
 def in_fish(host: Host, *words: str) -> set[str]:
+  """Asked as if on a terminal, as fish tells the place of the cursor nowhere else."""
   line = " ".join([host.name, *words])
-  lines = host.run("fish", "--no-config", "-c", f"source '{host.script('fish')}'; complete -C '{line}'")
+  script = f"source '{host.script('fish')}'; complete -C '{line}'"
+  lines = host.run("fish", "--no-config", "--interactive", "-c", script)
   return {offered.split("\t")[0] for offered in lines}
 
 

@@ -251,7 +251,7 @@ def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
 def test_ignored_signals_stay_ignored(home):
   terminal = home.terminal(
     "set", "alice", through=["sh", "-c", "trap '' HUP USR1; exec \"$@\"", "sh"])
-  for prompt in ("secret: ", "again: "):
+  for prompt in ("(service default): ", "again: "):
     terminal.expect_exact(prompt)
     for number in (signal.SIGHUP, signal.SIGUSR1):
       os.kill(terminal.pid, number)
@@ -360,7 +360,7 @@ def stop(shell) -> None:
 
 
 def type_twice(shell, *, asked: int = 0) -> None:
-  for prompt in ("secret: ", "again: ")[asked:]:
+  for prompt in ("(service default): ", "again: ")[asked:]:
     shell.expect_exact(prompt)
     assert not echoes(shell)
     shell.send("hunter2\r")
@@ -370,7 +370,7 @@ def type_twice(shell, *, asked: int = 0) -> None:
 
 
 def test_a_question_is_stopped_and_asked_again(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   shell.send("half")
   stop(shell)
   shell.sendline("fg")
@@ -379,7 +379,7 @@ def test_a_question_is_stopped_and_asked_again(home, shell):
 
 
 def test_the_second_question_is_stopped(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   shell.send("hunter2\r")
   shell.expect_exact("again: ")
   stop(shell)
@@ -408,7 +408,7 @@ def test_a_stop_while_a_passphrase_is_hashed(home, shell):
 
 
 def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   stop(shell)
   run(shell, "bg", "<ready> ")
   # It stops by itself: it must not take the terminal from the shell.
@@ -470,7 +470,7 @@ def test_end_of_input_cancels(home):
 
 def test_editing_keys(home):
   terminal = home.terminal("set", "alice")
-  for prompt in ("secret: ", "again: "):
+  for prompt in ("(service default): ", "again: "):
     terminal.expect_exact(prompt)
     terminal.send("rubbish\x15né\x7fotx\x7f\r")
   assert ended(terminal)[0] == 0

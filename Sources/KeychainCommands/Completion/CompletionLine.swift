@@ -3,7 +3,7 @@ internal import KeychainCredentials
 
 /// A command line that a shell wants completed.
 struct CompletionLine {
-  /// What stands before the cursor of the word that is completed.
+  /// What stands before the cursor of the word that is completed; all of it where the shell can't tell.
   let prefix: String
 
   /// The words as they will reach the program, without the one that is completed.
@@ -13,7 +13,8 @@ struct CompletionLine {
   private let countBefore: Int
 
   init(words: [String], index: Int, prefix: String) {
-    self.prefix = Self.unquoted(prefix)
+    let word = words.indices.contains(index) ? words[index] : ""
+    self.prefix = Self.unquoted(prefix.isEmpty ? word : prefix)
     let before = words.prefix(max(index, 0))
     countBefore = before.count
     self.words = (before + words.dropFirst(countBefore + 1)).map(Self.unquoted)
@@ -38,9 +39,9 @@ struct CompletionLine {
   /// One with characters that act on a terminal or cannot be seen is not offered, since lists of names
   /// are lines. Shells replace what begins with a tilde. What begins with a dash would be an option.
   func accepts(_ name: String) -> Bool {
-    guard !name.isEmpty, !name.hasPrefix("~"), name.visible.hasSameBytes(as: name) else {
-      return false
-    }
+    guard !name.isEmpty, !name.hasPrefix("~"), name.visible.hasSameBytes(as: name),
+      name.isQuoted(by: CompletionShell.requesting)
+    else { return false }
     return !name.hasPrefix("-") || isOperand
   }
 
@@ -80,7 +81,8 @@ struct CompletionLine {
 
   /// A word without its quotes; what the shell would put in the place of a variable is not known, and stays.
   private static func unquoted(_ word: String) -> String {
-    guard !isUnquotedAlready else { return word }
+    // It stands for nothing at all there.
+    guard !isUnquotedAlready else { return word == "''" ? "" : word }
     var result = ""
     var quote: Character?
     var isEscaped = false

@@ -7,6 +7,18 @@ extension String {
   /// a command, so that `$(…)` in a name would run; zsh takes what follows a colon for a description.
   var forCompletion: String { forCompletion(in: CompletionShell.requesting) }
 
+  /// Whether a shell quotes all of the name when it puts it into the line.
+  ///
+  /// bash leaves what stands for variables and commands as it is, and zsh what stands for earlier lines: who
+  /// presses Enter would run it.
+  func isQuoted(by shell: CompletionShell?) -> Bool {
+    switch shell {
+    case .some(.bash): !contains { $0 == "$" || $0 == "`" }
+    case .some(.zsh): !contains("!")
+    default: true
+    }
+  }
+
   func forCompletion(in shell: CompletionShell?) -> String {
     switch shell {
     case .some(.bash): "'" + replacing("'", with: "'\\''") + "'"

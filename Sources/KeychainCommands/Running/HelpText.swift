@@ -16,9 +16,26 @@ struct HelpText {
       text = message
       return
     }
-    let width = StandardOutput.width.map { min($0, TerminalWidth.ofReading) }
-    let help = root.helpMessage(for: command, columns: width ?? TerminalWidth.usual)
-    text = command is any KeychainSubcommand.Type ? Self.ordered(help) : help
+    let columns = StandardOutput.width.map { min($0, TerminalWidth.ofReading) }
+    let width = columns ?? TerminalWidth.usual
+    let help = root.helpMessage(for: command, columns: width)
+    let isOurs = command is any KeychainSubcommand.Type || command == KeychainCommand.self
+    text = isOurs ? Self.ordered(Self.overview(of: command, width) + Self.usage(in: help)) : help
+  }
+
+  /// What a command does, with examples that can be copied; the parser would break these anywhere.
+  private static func overview(of command: any ParsableCommand.Type, _ width: Int) -> String {
+    let texts = [command.configuration.abstract, command.configuration.discussion]
+    let text = "OVERVIEW: " + texts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    return lines.map { line in
+      line.hasPrefix("  ") ? line.exampleBroken(to: width) : line.wrapped(to: width, indent: 0)
+    }
+    .joined(separator: "\n") + "\n\n"
+  }
+
+  private static func usage(in help: String) -> Substring {
+    help.firstRange(of: "\nUSAGE: ").map { help[help.index(after: $0.lowerBound)...] } ?? help[...]
   }
 
   /// Puts the command's own options before those that it shares with others, which have titles; the parser
