@@ -8,7 +8,9 @@ extension NameCompletions {
   /// Nobody waits longer for a key that completes.
   private static let patience: Duration = .milliseconds(500)
 
-  /// What tells where things lie. Whatever unlocks is left out, so that no passphrase is hashed.
+  /// What tells where things lie.
+  ///
+  /// Whatever unlocks is left out, so that no passphrase is hashed.
   private static let variables = [
     "HOME", "KEYCHAIN_VAULT", "STATE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",

@@ -14,6 +14,8 @@ struct RemainingSlots {
   /// - Parameters:
   ///   - ownSlot: The number of this device's slot.
   ///   - recovery: What to do where nothing would be left that opens the vault.
+  /// - Returns: The slot, or `nil` if it stays as it is.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if nothing would be left.
   func deviceToPromote(
     _ ownSlot: UInt32?, orElse recovery: String
   ) throws(KeychainError) -> SlotRow? {
