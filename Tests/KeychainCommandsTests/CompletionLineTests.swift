@@ -5,9 +5,8 @@ import Testing
 
 @Suite("Lines that a shell wants completed")
 struct CompletionLineTests {
-  private static func line(_ words: [String], at index: Int, prefix: String = "") -> CompletionLine
-  {
-    CompletionLine(words: words, index: index, prefix: prefix)
+  private static func line(_ words: [String], at index: Int) -> CompletionLine {
+    CompletionLine(words: words, index: index)
   }
 
   private static let optionLines: [(line: String, index: Int, value: String?)] = [
@@ -42,9 +41,8 @@ struct CompletionLineTests {
     #expect("a'b:c".forCompletion(in: .fish) == "a'b:c")
   }
 
-  @Test func whatWasTypedCountsWhereTheCursorIsNotKnown() {
-    #expect(Self.line(["p", "get", "de"], at: 2).prefix == "de")
-    #expect(Self.line(["p", "get", "de"], at: 2, prefix: "d").prefix == "d")
+  @Test func whatWasTypedIsTheWordAtTheCursor() {
+    #expect(Self.line(["p", "get", "'d e", "-s", "ci"], at: 2).prefix == "d e")
     #expect(Self.line([], at: 5).prefix == "")
   }
 }

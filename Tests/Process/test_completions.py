@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, offered_by_fish
 
 ACCESSIBILITIES = {
   "whenUnlocked", "whenUnlockedThisDeviceOnly", "whenPasscodeSetThisDeviceOnly",
@@ -65,11 +65,8 @@ def in_bash(host: Host, *words: str) -> set[str]:
 
 
 def in_fish(host: Host, *words: str) -> set[str]:
-  """Asked as if on a terminal, as fish tells the place of the cursor nowhere else."""
   line = " ".join([host.name, *words])
-  script = f"source '{host.script('fish')}'; complete -C '{line}'"
-  lines = host.run("fish", "--no-config", "--interactive", "-c", script)
-  return {offered.split("\t")[0] for offered in lines}
+  return offered_by_fish(line, host.script("fish"), host.folder, host.environment)
 
 
 @pytest.mark.parametrize("offered", [in_bash, in_fish])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 import subprocess
 import time
 
 import pexpect
 import pytest
 
-from prefs_testing import LIMIT, PASSPHRASE
+from desktop_session import desktop
+from prefs_testing import LIMIT, PASSPHRASE, offered_by_fish
 
 SHELLS = ["bash", "zsh", "fish"]
 
@@ -45,7 +48,10 @@ class Shells:
 
   def offered(self, shell: str, line: str) -> set[str]:
     """What bash or fish would offer at the end of a line."""
-    return self.offered_by_fish(line) if shell == "fish" else self.offered_by_bash(line)
+    if shell == "bash":
+      return self.offered_by_bash(line)
+    folder = self.home.folder
+    return offered_by_fish(line, folder / "prefs.fish", folder, self.environment)
 
   def offered_by_bash(self, line: str) -> set[str]:
     before, last = line.rsplit(" ", 1)
@@ -62,16 +68,6 @@ class Shells:
       capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0 and done.stderr == "", done
     return set(done.stdout.splitlines()) - {""}
-
-  def offered_by_fish(self, line: str) -> set[str]:
-    """Asked on a terminal, as fish tells the place of the cursor nowhere else."""
-    terminal = self.interactive("fish")
-    terminal.sendline(f"complete -C {shlex.quote(line)} > offered 2> said; echo do''ne")
-    terminal.expect("done\r\n")
-    terminal.close(force=True)
-    assert (self.home.folder / "said").read_text() == ""
-    lines = (self.home.folder / "offered").read_text().splitlines()
-    return {offered.split("\t")[0] for offered in lines}
 
   def interactive(self, shell: str) -> pexpect.spawn:
     """An interactive shell with the completions, which shows `ready> `."""
@@ -213,7 +209,38 @@ def test_without_a_vault_nothing_is_offered_made_or_said(shells, shell, contents
   assert not home.state.exists()
 
 
-def test_a_desktop_that_hangs_or_is_not_there_is_not_waited_for(shells):
+def provider(home) -> int | None:
+  """The process that provides the Secret Service, found without starting one."""
+  found = home.run("doctor", "--json", code=None).json.get("keyring") or {}
+  return found.get("process")
+
+
+def test_a_keyring_is_read_if_it_is_unlocked_and_never_started(home):
+  with desktop(home) as variables:
+    shells = Shells(home)
+    home.set("alice", b"1", "--service", "s")
+    home.set("kept", b"2", "--service", "v", "--store", "vault")
+    assert shells.offered("bash", "prefs keychain list -s ") == {"s", "v"}
+    assert shells.offered("bash", "prefs keychain get -s s ") == {"alice"}
+    assert shells.offered("bash", "prefs keychain list --store vault -s ") == {"v"}
+    subprocess.run(
+      ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+       "org.freedesktop.Secret.Service.Lock",
+       "array:objpath:/org/freedesktop/secrets/collection/login"],
+      env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+    assert shells.offered("bash", "prefs keychain list -s ") == {"v"}
+    process = provider(home)
+    assert process
+    os.kill(process, signal.SIGKILL)
+    deadline = time.monotonic() + LIMIT
+    while provider(home) == process:
+      assert time.monotonic() < deadline
+      time.sleep(0.05)
+    assert shells.offered("bash", "prefs keychain list -s ") == {"v"}
+    assert provider(home) is None
+
+
+def test_a_desktop_that_is_not_there_is_not_waited_for(shells):
   home = shells.home
   home.set("a", b"1")
   begin = time.monotonic()

@@ -22,8 +22,8 @@ extension CompletionKind {
   static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
 
   private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
-    .custom { words, index, prefix in
-      let line = CompletionLine(words: words, index: index, prefix: prefix)
+    .custom { words, index, _ in
+      let line = CompletionLine(words: words, index: index)
       let offered = find(NameCompletions(line: line, context: .current))
       return offered.filter(line.accepts).map(\.forCompletion)
     }

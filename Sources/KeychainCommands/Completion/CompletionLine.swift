@@ -3,7 +3,9 @@ internal import KeychainCredentials
 
 /// A command line that a shell wants completed.
 struct CompletionLine {
-  /// What stands before the cursor of the word that is completed; all of it where the shell can't tell.
+  /// The word that is completed, as far as it is typed.
+  ///
+  /// What the argument parser gives for it is the beginning of the last word, which may be another one.
   let prefix: String
 
   /// The words as they will reach the program, without the one that is completed.
@@ -12,9 +14,8 @@ struct CompletionLine {
   /// The number of words before that one.
   private let countBefore: Int
 
-  init(words: [String], index: Int, prefix: String) {
-    let word = words.indices.contains(index) ? words[index] : ""
-    self.prefix = Self.unquoted(prefix.isEmpty ? word : prefix)
+  init(words: [String], index: Int) {
+    prefix = words.indices.contains(index) ? Self.unquoted(words[index]) : ""
     let before = words.prefix(max(index, 0))
     countBefore = before.count
     self.words = (before + words.dropFirst(countBefore + 1)).map(Self.unquoted)

@@ -31,7 +31,7 @@ struct SlotRemoval {
     _ isAgreed: Bool, _ change: inout SlotChange
   ) throws(KeychainError) -> [Credential] {
     let doomed = try doomedItems(change)
-    try doomed.requireAgreement(isAgreed, else: Self.lastPassphrase)
+    try doomed.requireAgreement(isAgreed, else: lastPassphrase)
     for row in doomed.rows { try change.writer.remove(row) }
     return doomed.credentials
   }
@@ -59,12 +59,12 @@ struct SlotRemoval {
 
   private static let another = "add another way first with `prefs keychain slots add`"
 
-  private static func lastPassphrase(_ names: String) -> KeychainError {
+  private func lastPassphrase(_ names: String) -> KeychainError {
     KeychainError(
       .refused, "items need a passphrase, and this is the last one: \(names)",
       recovery:
         "change their accessibility first, or delete them with it: "
-        + "`prefs keychain slots remove NUMBER --delete-items`"
+        + "`prefs keychain slots remove \(slot.number) --delete-items`"
     )
   }
 }
