@@ -122,7 +122,7 @@ def test_short_options_are_the_long_ones(home):
   (["set", "a", "secret"], "never taken from an argument"),
   (["help", "nosuch"], "no command 'nosuch'"), (["add"], "'prefs keychain slots add'"),
 ])
-def test_wrong_use_is_told_for_what_it_is(home, words, error):
+def test_wrong_use_is_called_what_it_is(home, words, error):
   outcome = home.run(*words, code=64)
   assert error in outcome.error
   assert not (home.folder / "-").exists()

@@ -19,8 +19,8 @@ extension UserInterface {
     let held = items(differences.itemCount)
     guard !differences.isStateDamaged else {
       return [
-        "the row that says how much it should hold is damaged: whether any of its items are missing cannot "
-          + "be told; it holds \(held)"
+        "the row that says how much it should hold is damaged, so whether items are missing is not "
+          + "known; it holds \(held)"
       ]
     }
     let count = differences.expectedItemCount

@@ -9,7 +9,7 @@ extension CommandPath {
       ?? commandBelow { Self.distance($0, word) <= Self.likeness }
   }
 
-  /// The first option before `--` that the command doesn't have; one that can be told, as it is no secret.
+  /// The first option before `--` that the command doesn't have; one that can be shown, as it is no secret.
   var unknownOption: String? {
     let options = rest.prefix { $0 != "--" }.filter { isUnknownDash($0) && $0.hasPrefix("--") }
     let name = options.first.map { String($0.prefix { $0 != "=" }) }
