@@ -86,6 +86,7 @@ extension Vault {
       // Where the state row is damaged, only the versions of items show the counter: that is no fork.
       isFork: state != nil && record?.relation(of: found) == .forked,
       isForged: record?.isTooFar(from: found) ?? false, isSeenRecordDamaged: seen == .unreadable,
+      isStateDamaged: state == nil,
       expectedItemCount: Int(clamping: (state ?? .empty).itemCount),
       itemCount: Int(clamping: actual.itemCount),
       expectedSlotCount: Int((state ?? .empty).slotCount),

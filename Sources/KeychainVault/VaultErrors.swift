@@ -9,6 +9,11 @@ extension KeychainError {
         "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
   }
 
+  /// That the file is damaged as a whole, and why.
+  static func damagedVault(_ path: String, _ reason: String) -> Self {
+    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: "restore a backup")
+  }
+
   static func strangeSlot(_ number: UInt32) -> Self {
     Self(
       .damaged, "slot \(number) of the vault opens, but to another vault's key",

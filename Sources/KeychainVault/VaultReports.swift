@@ -247,13 +247,16 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether the record of what was seen is damaged, so that nothing shows whether changes are lost.
   public var isSeenRecordDamaged: Bool
 
-  /// How many items the vault's state row counts.
+  /// Whether the vault's state row is damaged, so that what it counted is not known.
+  public var isStateDamaged: Bool
+
+  /// How many items the vault's state row counts; 0 if it is damaged.
   public var expectedItemCount: Int
 
   /// How many items there are.
   public var itemCount: Int
 
-  /// How many slots the vault's state row counts.
+  /// How many slots the vault's state row counts; 0 if it is damaged.
   public var expectedSlotCount: Int
 
   /// The slots that open the vault: one that was removed may be among them again.

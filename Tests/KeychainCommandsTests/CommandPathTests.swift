@@ -64,4 +64,31 @@ struct CommandPathTests {
   func whatOnlyLooksLikeAnOptionIsNoticed(line: String, isUnknown: Bool) {
     #expect(Self.path(line).hasUnknownDash == isUnknown)
   }
+
+  @Test(arguments: [
+    ("inner", "root group inner"), ("iner", "root group inner"), ("grup", "group"), ("zzzzzz", nil),
+  ])
+  func aCommandFurtherBelowIsSuggested(word: String, meant: String?) {
+    #expect(Self.path(word).commandMeant(by: word) == meant)
+  }
+
+  @Test(arguments: [
+    ("group inner --names x", "--names", "--name"),
+    ("group inner --loud=x --ame", "--ame", "--name"),
+    ("group inner --name x", nil, nil), ("group inner -- --names", nil, nil),
+    ("group inner --zzzzzz=x", "--zzzzzz", nil), ("group inner --hunter2", nil, nil),
+  ])
+  func anUnknownOptionIsNamed(line: String, option: String?, meant: String?) {
+    let path = Self.path(line)
+    #expect(path.unknownOption == option)
+    #expect(option.flatMap(path.optionResembling) == meant)
+  }
+
+  @Test(arguments: [
+    ("help zzz", "zzz"), ("help group zzz", "zzz"), ("group help zzz", "zzz"), ("help group", nil),
+    ("help", nil), ("group inner help", nil), ("help leaf zzz", nil),
+  ])
+  func helpAboutNothingIsNoticed(line: String, word: String?) {
+    #expect(Self.path(line).topic?.unknownWord == word)
+  }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -113,7 +114,11 @@ class Home:
     return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
 
   def terminal(self, *arguments: str, **options) -> pexpect.spawn:
-    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it."""
+    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it.
+
+    It is so wide that nothing is wrapped, unless its `dimensions` are given.
+    """
+    options.setdefault("dimensions", (24, 1000))
     environment = self.environment | {"TERM": "xterm"} | options.pop("environment", {})
     program, *words = [*options.pop("through", []), self.program, "keychain", *arguments]
     return pexpect.spawn(
@@ -156,6 +161,23 @@ def wait_for_end(terminal: pexpect.spawn) -> None:
     assert time.monotonic() < deadline, "the program goes on"
     time.sleep(0.01)
   terminal.close()
+
+
+def offered_by_fish(
+  line: str, script: Path, folder: Path, environment: dict[str, str]
+) -> set[str]:
+  """What fish would offer at the end of a line; asked on a terminal, where alone it has a cursor."""
+  terminal = pexpect.spawn(
+    "fish", ["--no-config"], cwd=folder, env=environment | {"TERM": "dumb"}, timeout=LIMIT,
+    dimensions=(40, 300))
+  terminal.sendline(f"source {shlex.quote(str(script))}")
+  # Typed in two parts, so that it isn't the echo that is found.
+  terminal.sendline(f"complete -C {shlex.quote(line)} > offered 2> said; echo do''ne")
+  terminal.expect("done\r\n")
+  terminal.close(force=True)
+  assert (folder / "said").read_text() == ""
+  lines = (folder / "offered").read_text().splitlines()
+  return {offered.split("\t")[0] for offered in lines}
 
 
 def helps(

@@ -64,7 +64,7 @@ def test_new_keys_keep_no_recipient_that_nobody_named(locked, put_back):
 
 def test_without_a_terminal_each_recipient_is_named(locked, put_back):
   vault = locked.vault.read_bytes()
-  refused = locked.run("rekey", *locked.passphrase(), code=79)
+  refused = locked.run("rekey", *locked.passphrase(), code=64)
   assert f"slot 3, recipient {put_back}" in refused.error
   assert "--keep-recipient" in hinted(refused)
   assert locked.vault.read_bytes() == vault

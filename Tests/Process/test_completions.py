@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from prefs_testing import LIMIT
+from prefs_testing import LIMIT, offered_by_fish
 
 ACCESSIBILITIES = {
   "whenUnlocked", "whenUnlockedThisDeviceOnly", "whenPasscodeSetThisDeviceOnly",
@@ -66,8 +66,7 @@ def in_bash(host: Host, *words: str) -> set[str]:
 
 def in_fish(host: Host, *words: str) -> set[str]:
   line = " ".join([host.name, *words])
-  lines = host.run("fish", "--no-config", "-c", f"source '{host.script('fish')}'; complete -C '{line}'")
-  return {offered.split("\t")[0] for offered in lines}
+  return offered_by_fish(line, host.script("fish"), host.folder, host.environment)
 
 
 @pytest.mark.parametrize("offered", [in_bash, in_fish])

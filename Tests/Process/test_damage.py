@@ -163,6 +163,25 @@ def test_a_value_that_is_too_long_takes_no_memory(home, column):
     assert codes["get"] == codes["list"] == 65
 
 
+def test_a_damaged_count_is_called_that_before_it_is_accepted(three):
+  three.rows("UPDATE state SET box = zeroblob(length(box))")
+  told = three.run("accept-restored", code=64).error
+  assert "the row that says how much it should hold is damaged" in told
+  assert "it holds 3 items" in told and "should hold 0" not in told and "should have 0" not in told
+  three.run("accept-restored", "--yes")
+  assert three.get("alice") == b"alice" * 1000
+
+
+@pytest.mark.parametrize(("change", "words"), [
+  ("UPDATE vault SET sum = zeroblob(16)", "its first row is damaged"),
+  ("DELETE FROM vault", "its first row is missing"),
+])
+def test_a_damaged_file_is_named(three, change, words):
+  three.rows(change)
+  failed = three.run("list", code=65)
+  assert words in failed.error and str(three.vault) in failed.error and "backup" in hinted(failed)
+
+
 def test_an_older_copy_is_refused_until_it_is_accepted(three):
   old = three.copy_vault("old.db")
   three.set("dave", b"new")

@@ -53,9 +53,9 @@ def type_in(home, command: str) -> str:
   """Types a command on a terminal, and the secret wherever one is asked for."""
   terminal = pexpect.spawn(
     "/bin/sh", ["-c", command], env=home.environment, cwd=home.folder, timeout=LIMIT,
-    dimensions=(50, 200))
+    dimensions=(50, 500))
   shown = ""
-  while terminal.expect([r"(secret|again): $", pexpect.EOF]) == 0:
+  while terminal.expect([r"(secret for [^:\n]*|again): $", pexpect.EOF]) == 0:
     shown += terminal.before.decode() + terminal.after.decode()
     terminal.sendline(SECRET)
   shown += terminal.before.decode()

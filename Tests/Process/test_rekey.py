@@ -41,7 +41,7 @@ def test_what_unlocks_is_kept_and_other_slots_go_after_a_yes(locked):
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
   old, vault = check(locked), locked.vault.read_bytes()
-  refused = locked.run("rekey", *unlock, code=79)
+  refused = locked.run("rekey", *unlock, code=64)
   assert "will open nothing any more: slot 3, key file" in refused.error
   assert "slot 4, passphrase" in refused.error
   assert "--keep-key-file" in hinted(refused) and "--yes" in hinted(refused)
@@ -115,7 +115,7 @@ def test_other_devices_lose_what_only_they_could_open(locked, make_home):
   shutil.copytree(locked.vault.parent, other.vault.parent)
   other.set("mine", b"y", "--accessibility", "whenUnlockedThisDeviceOnly", *unlock)
   other.run("slots", "add", "--device", *unlock)
-  refused = other.run("rekey", *unlock, code=79)
+  refused = other.run("rekey", *unlock, code=64)
   assert "slot 1, device (another one)" in refused.error
   assert "will be deleted: 1 item bound to other devices" in refused.error
   done = other.run("rekey", "--yes", *unlock)

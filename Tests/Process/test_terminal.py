@@ -47,7 +47,7 @@ def untouched_settings() -> list:
 
 def test_set_asks_twice_and_shows_nothing(home):
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   assert not echoes(terminal)
   terminal.sendline("hunter2")
   terminal.expect_exact("again: ")
@@ -61,7 +61,7 @@ def test_set_asks_twice_and_shows_nothing(home):
 def test_set_asks_again_when_the_answers_differ(home):
   terminal = home.terminal("set", "alice")
   for answer in ("one", "two", "three", "three"):
-    terminal.expect("(secret|again): ")
+    terminal.expect("(secret for [^:]*|again): ")
     terminal.sendline(answer)
   code, rest = ended(terminal)
   assert code == 0 and home.get("alice") == b"three"
@@ -70,7 +70,7 @@ def test_set_asks_again_when_the_answers_differ(home):
 def test_enter_alone_is_no_secret(home):
   home.set("alice", b"secret")
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   terminal.sendline("")
   code, rest = ended(terminal)
   assert code == 64 and "the secret is empty; nothing was changed" in rest
@@ -81,7 +81,7 @@ def test_enter_alone_is_no_secret(home):
 def test_set_gives_up_after_three_mismatches(home):
   terminal = home.terminal("set", "alice")
   for number in range(6):
-    terminal.expect("(secret|again): ")
+    terminal.expect("(secret for [^:]*|again): ")
     terminal.sendline(f"answer {number}")
   code, rest = ended(terminal)
   assert code == 130 and "differed three times; nothing was changed" in rest
@@ -164,7 +164,7 @@ def test_init_refuses_before_it_asks(home):
 @pytest.mark.parametrize("how", ["key", "signal"])
 def test_interrupt_at_a_prompt(home, how):
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   terminal.send("half")
   if how == "key":
     terminal.sendintr()
@@ -188,7 +188,7 @@ def slowed(home, call: str) -> list[str]:
 def test_interrupt_between_waiting_for_a_key_and_reading_it(home, tracing):
   # Control-C throws away the key that the program was told of.
   terminal = home.terminal("set", "alice", through=slowed(home, "read:delay_enter=1000000"))
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   terminal.send("h")
   # Long enough for it to be told, and not for it to read.
   time.sleep(0.3)
@@ -206,7 +206,7 @@ def is_writing(pid: int) -> bool:
 def test_interrupt_after_the_last_answer(home, tracing):
   # The terminal is about to be put back, and nobody waits for a key any more.
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   terminal.sendline("hunter2")
   terminal.expect_exact("again: ")
   # Control-S holds the new line that follows the answer.
@@ -240,7 +240,7 @@ def held_open(terminal):
 @pytest.mark.parametrize("number", ENDING)
 def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   with held_open(terminal) as slave:
     os.kill(terminal.pid, number)
     terminal.wait()
@@ -251,7 +251,7 @@ def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
 def test_ignored_signals_stay_ignored(home):
   terminal = home.terminal(
     "set", "alice", through=["sh", "-c", "trap '' HUP USR1; exec \"$@\"", "sh"])
-  for prompt in ("secret: ", "again: "):
+  for prompt in ("(service default): ", "again: "):
     terminal.expect_exact(prompt)
     for number in (signal.SIGHUP, signal.SIGUSR1):
       os.kill(terminal.pid, number)
@@ -322,7 +322,7 @@ def test_what_is_typed_after_a_recovery_code_is_not_shown(home):
 def test_what_was_typed_too_much_is_dropped(home):
   terminal = home.terminal("set", "alice")
   with held_open(terminal) as slave:
-    terminal.expect_exact("secret: ")
+    terminal.expect("secret for [^:]*: ")
     terminal.send("hunter2\r")
     terminal.expect_exact("again: ")
     # At once: what comes after the command has put the terminal back is for the shell.
@@ -360,7 +360,7 @@ def stop(shell) -> None:
 
 
 def type_twice(shell, *, asked: int = 0) -> None:
-  for prompt in ("secret: ", "again: ")[asked:]:
+  for prompt in ("(service default): ", "again: ")[asked:]:
     shell.expect_exact(prompt)
     assert not echoes(shell)
     shell.send("hunter2\r")
@@ -370,7 +370,7 @@ def type_twice(shell, *, asked: int = 0) -> None:
 
 
 def test_a_question_is_stopped_and_asked_again(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   shell.send("half")
   stop(shell)
   shell.sendline("fg")
@@ -379,7 +379,7 @@ def test_a_question_is_stopped_and_asked_again(home, shell):
 
 
 def test_the_second_question_is_stopped(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   shell.send("hunter2\r")
   shell.expect_exact("again: ")
   stop(shell)
@@ -408,7 +408,7 @@ def test_a_stop_while_a_passphrase_is_hashed(home, shell):
 
 
 def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
-  run(shell, f"'{home.program}' keychain set alice", "secret: ")
+  run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   stop(shell)
   run(shell, "bg", "<ready> ")
   # It stops by itself: it must not take the terminal from the shell.
@@ -430,7 +430,7 @@ def test_a_question_is_asked_again_after_a_stop_that_nothing_catches(home, shell
   run(shell, f"sh -c 'echo pid $$; exec \"{home.program}\" keychain set alice'", "pid ")
   shell.expect(r"(\d+)\r\n")
   process = int(shell.match[1])
-  shell.expect_exact("secret: ")
+  shell.expect("secret for [^:]*: ")
   os.kill(process, signal.SIGSTOP)
   shell.expect_exact("<ready> ")
   # As shells with line editing do.
@@ -463,14 +463,14 @@ def test_a_recovery_code_leaves_the_screen_while_it_is_stopped(home, shell):
 
 def test_end_of_input_cancels(home):
   terminal = home.terminal("set", "alice")
-  terminal.expect_exact("secret: ")
+  terminal.expect("secret for [^:]*: ")
   terminal.sendeof()
   assert ended(terminal)[0] == 130
 
 
 def test_editing_keys(home):
   terminal = home.terminal("set", "alice")
-  for prompt in ("secret: ", "again: "):
+  for prompt in ("(service default): ", "again: "):
     terminal.expect_exact(prompt)
     terminal.send("rubbish\x15né\x7fotx\x7f\r")
   assert ended(terminal)[0] == 0

@@ -104,7 +104,7 @@ def test_files_that_are_made(bare):
 
 def test_a_question(bare):
   terminal = bare.terminal("set", "api")
-  for prompt in ("secret: ", "again: "):
+  for prompt in ("(service default): ", "again: "):
     terminal.expect_exact(prompt)
     terminal.sendline("token")
   assert ended(terminal)[0] == 0

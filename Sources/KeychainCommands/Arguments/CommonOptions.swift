@@ -9,6 +9,9 @@ struct CommonOptions: ParsableArguments {
     completion: .file())
   var vault: String?
 
+  @Flag(name: .shortAndLong, help: "Say nothing on standard error but errors and questions")
+  var quiet = false
+
   @Flag(help: "Never ask, on the terminal or the desktop; also KEYCHAIN_NO_PROMPT")
   var noPrompt = false
 

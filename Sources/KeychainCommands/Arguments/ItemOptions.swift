@@ -4,20 +4,23 @@ internal import KeychainCredentials
 /// The options that name a credential beside its account.
 struct ItemOptions: ParsableArguments {
   @Option(
-    parsing: .unconditional,
+    name: .shortAndLong, parsing: .unconditional,
     help: .init(
       "What the credential is for; '\(KeychainCommandContext.current.defaultService)' where one must be named",
-      valueName: "name"))
+      valueName: "name"),
+    completion: .services)
   var service: String?
 
   @Option(
-    parsing: .unconditional,
-    help: .init("The access group (default: the unnamed one)", valueName: "name"))
+    name: [.customShort("g"), .long], parsing: .unconditional,
+    help: .init("The access group (default: the unnamed one)", valueName: "name"),
+    completion: .accessGroups)
   var accessGroup: String?
 
   @Option(
     parsing: .unconditional,
-    help: .init("The server of an internet password, instead of a service", valueName: "host"))
+    help: .init("The server of an internet password, instead of a service", valueName: "host"),
+    completion: .servers)
   var server: String?
 
   @Option(

@@ -5,17 +5,20 @@ internal import KeychainCredentials
 struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: .init("The new service; an internet password becomes a generic one", valueName: "name"))
+    help: .init("The new service; an internet password becomes a generic one", valueName: "name"),
+    completion: .services)
   var toService: String?
 
   @Option(
     parsing: .unconditional,
-    help: .init("The new access group; empty for the unnamed one", valueName: "name"))
+    help: .init("The new access group; empty for the unnamed one", valueName: "name"),
+    completion: .accessGroups)
   var toAccessGroup: String?
 
   @Option(
     parsing: .unconditional,
-    help: .init("The new server; a generic password becomes an internet one", valueName: "host"))
+    help: .init("The new server; a generic password becomes an internet one", valueName: "host"),
+    completion: .servers)
   var toServer: String?
 
   @Option(parsing: .unconditional, help: .init("Its new protocol", valueName: "name"))

@@ -7,6 +7,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-restored",
     abstract: "Accept a vault that was restored from a backup",
+    usage: usage("accept-restored [<options>]"),
     discussion: """
       An older copy of the vault is refused until a person says that it is meant, and so is one of \
       two copies that were both changed. How it differs from what was seen here last is shown \
@@ -24,7 +25,9 @@ struct AcceptRestoredCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let isAccepted = try session.vault.acceptRestored { differences throws(KeychainError) in
-      for line in UserInterface.lines(of: differences) { session.interface.say(line) }
+      for line in UserInterface.lines(of: differences) {
+        session.interface.say(line, isAskedAbout: !yes)
+      }
       return try session.confirm(UserInterface.questionToAcceptRestored, assumingYes: yes)
     }
     session.interface.say(isAccepted ? UserInterface.accepted : UserInterface.nothingToAccept)

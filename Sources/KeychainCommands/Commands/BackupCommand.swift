@@ -7,6 +7,7 @@ struct BackupCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Copy the vault while it is in use",
+    usage: usage("backup [<options>] <file>"),
     discussion: """
       The copy is a vault, as encrypted as the original and opened by the same slots; the vault is \
       verified on the way. With --replace, an older backup of the same vault gives way to the new \
@@ -24,6 +25,10 @@ struct BackupCommand: KeychainSubcommand {
   var replace = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func validate() throws {
+    guard file != "-" else { throw ValidationError(UserInterface.Usage.backupToOutput) }
+  }
 
   func perform(in session: Session) throws(KeychainError) {
     let report = try session.withProgress { progress throws(KeychainError) in

@@ -20,7 +20,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
   @Option(
     help: .init(
       "The slot, as 'slots list' shows it; else the one that the passphrase opens, or the only one",
-      valueName: "number"))
+      valueName: "number"),
+    completion: .passphraseSlots)
   var slot: UInt32?
 
   @OptionGroup(title: "The new passphrase") var newPassphrase: NewPassphraseOptions

@@ -12,7 +12,8 @@ struct DeleteCommand: KeychainSubcommand {
       """,
     aliases: ["rm"])
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

@@ -17,11 +17,13 @@ struct DoctorCommand: KeychainSubcommand {
       """)
 
   @Option(
-    parsing: .unconditional, help: .init("The service that it is about", valueName: "name"))
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init("The service that it is about", valueName: "name"), completion: .services)
   var service: String?
 
   @Option(
-    parsing: .unconditional, help: .init("The server that it is about", valueName: "host"))
+    parsing: .unconditional, help: .init("The server that it is about", valueName: "host"),
+    completion: .servers)
   var server: String?
 
   @Flag(help: "Print JSON")

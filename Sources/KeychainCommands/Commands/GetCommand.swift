@@ -31,7 +31,8 @@ struct GetCommand: KeychainSubcommand {
     case always, never, auto
   }
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String?
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

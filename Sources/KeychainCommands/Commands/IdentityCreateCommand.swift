@@ -7,6 +7,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
     abstract: "Make an identity, and print its recipient",
+    usage: usage("identity create [<options>] [<file>]"),
     discussion: """
       The file is the secret: it stays here, closed to others. The recipient that is printed is none: \
       where a vault is, 'slots add --recipient' opens it to the identity. The identity is pinned to the \

@@ -7,6 +7,7 @@ struct IdentityPinCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
     abstract: "Let an identity open this vault, and only those that it is pinned to",
+    usage: usage("identity pin [<options>] <file>"),
     discussion: """
       Who can write a vault's file can put another vault there that opens by the same identity. An \
       identity with pins opens only the vaults whose check it names; without, the first sight of a \

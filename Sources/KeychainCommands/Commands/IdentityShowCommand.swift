@@ -7,6 +7,7 @@ struct IdentityShowCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show the recipient of an identity, and the vaults that it is pinned to",
+    usage: usage("identity show [<options>] <file>"),
     discussion: """
       The secret in the file is never shown.
 

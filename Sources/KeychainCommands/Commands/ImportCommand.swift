@@ -66,7 +66,9 @@ struct ImportCommand: KeychainSubcommand {
       return
     }
     guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      throw .inputClosed(UserInterface.exportOnInput)
+    }
   }
 
   private func tell(_ report: ImportReport, _ interface: UserInterface) {

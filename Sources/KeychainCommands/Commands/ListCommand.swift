@@ -36,7 +36,9 @@ struct ListCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
 
-  @Option(parsing: .unconditional, help: .init("Only those of an account", valueName: "name"))
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init("Only those of an account", valueName: "name"), completion: .accounts)
   var account: String?
 
   @Option(

@@ -7,6 +7,7 @@ struct LockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
     abstract: "Lock the vault, for running programs too",
+    usage: usage("lock [<options>]"),
     discussion: """
       Credentials of the accessibility afterFirstUnlock stay readable until the next boot, unless \
       --all is given. The vault may be gone or changed: the keys are forgotten all the same.

@@ -42,19 +42,22 @@ struct MigrateCommand: KeychainSubcommand {
   var to: StoreKind
 
   @Option(
-    parsing: .unconditional, help: .init("Only credentials of a service", valueName: "name"))
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init("Only credentials of a service", valueName: "name"), completion: .services)
   var service: String?
 
   @Option(
     parsing: .unconditional,
-    help: .init("Only internet passwords of a server", valueName: "host"))
+    help: .init("Only internet passwords of a server", valueName: "host"), completion: .servers)
   var server: String?
 
   @OptionGroup var scope: ServiceScopeOptions
 
   @Option(
-    name: [.customLong("access-group"), .customLong("group")], parsing: .unconditional,
-    help: .init("Only credentials of an access group", valueName: "name"))
+    name: [.customShort("g"), .customLong("access-group"), .customLong("group")],
+    parsing: .unconditional,
+    help: .init("Only credentials of an access group", valueName: "name"), completion: .accessGroups
+  )
   var accessGroup: String?
 
   @Option(

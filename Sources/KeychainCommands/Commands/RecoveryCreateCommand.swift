@@ -10,6 +10,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
     abstract: "Make a code on paper that opens the vault when all else is lost",
+    usage: usage("recovery create [<options>]"),
     discussion: """
       The code is shown once, on the terminal only, and asked for once, so that a slip of the pen is \
       found; nothing is changed before. Elsewhere --code-file writes it into a new file. It opens the \

@@ -16,10 +16,11 @@ struct RenameCommand: KeychainSubcommand {
       """,
     aliases: ["mv"])
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @Argument(help: "Whose it is from then on")
+  @Argument(help: "Whose it is from then on", completion: .accounts)
   var newAccount: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

@@ -19,7 +19,8 @@ struct SetCommand: KeychainSubcommand {
         printf %s "$TOKEN" | \(keychainPath) set alice --service example.com --expires 90d
       """)
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @Argument(help: .hidden)
@@ -78,7 +79,7 @@ struct SetCommand: KeychainSubcommand {
     let writer = CredentialWriter(
       store: session.store, patience: session.vault.configuration.deadline,
       keepsExpiry: keepExpiry)
-    let secret = try input.secret(in: session)
+    let secret = try input.secret(for: identity, in: session)
     let written = try writer.write(
       identity, update: details.update(), secret: secret,
       condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)

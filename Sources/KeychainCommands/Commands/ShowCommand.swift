@@ -13,7 +13,8 @@ struct ShowCommand: KeychainSubcommand {
         \(keychainPath) show alice --service example.com --json
       """)
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

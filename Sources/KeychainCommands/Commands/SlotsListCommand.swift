@@ -7,6 +7,7 @@ struct SlotsListCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List what opens the vault",
+    usage: usage("slots list [<options>]"),
     discussion: """
       Each slot with its number, its kind, what it opens and, of a passphrase, the cost of its \
       hash. In a pipe the fields are separated by tabs.

@@ -21,7 +21,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
       """,
     aliases: ["rm"])
 
-  @Argument(help: "The number that 'slots list' shows")
+  @Argument(help: "The number that 'slots list' shows", completion: .slots)
   var number: UInt32
 
   @Flag(help: "Also delete the credentials that need the passphrase")
@@ -76,10 +76,10 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   private func listLosses(_ slots: [VaultSlot], in session: Session) throws(KeychainError) -> Int {
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed {
-      session.interface.say(UserInterface.willDelete(credential.identity))
+      session.interface.say(UserInterface.willDelete(credential.identity), isAskedAbout: !yes)
     }
     if slots.leaveOnlyTheDevice(without: number) {
-      session.interface.say(UserInterface.deviceWillOpenEverything)
+      session.interface.say(UserInterface.deviceWillOpenEverything, isAskedAbout: !yes)
     }
     if isAsked(in: session) { session.interface.hint(UserInterface.removalKeepsKeys) }
     return doomed.count

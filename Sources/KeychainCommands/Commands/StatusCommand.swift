@@ -7,6 +7,7 @@ struct StatusCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show whether the vault is there, and what is readable",
+    usage: usage("status [<options>]"),
     discussion: """
       Nothing is asked and nothing is changed; 'doctor' says more.
 

@@ -7,6 +7,7 @@ struct UnlockCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
     abstract: "Unlock the vault for the commands that follow",
+    usage: usage("unlock [<options>]"),
     discussion: """
       The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours at \
       most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file. \

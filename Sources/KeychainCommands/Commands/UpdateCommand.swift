@@ -13,7 +13,8 @@ struct UpdateCommand: KeychainSubcommand {
         \(keychainPath) update alice --service example.com --expires 2027-01-31 --label "Work"
       """)
 
-  @Argument(help: "Whose secret it is; after -- it may begin with a dash")
+  @Argument(
+    help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

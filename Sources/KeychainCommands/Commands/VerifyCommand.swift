@@ -7,6 +7,7 @@ struct VerifyCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Check every row of the vault",
+    usage: usage("verify [<options>]"),
     discussion: """
       Rows that were changed, dropped or put back outside the program are found without \
       unlocking; what is unlocked is opened too. Nothing is changed.

@@ -5,15 +5,9 @@ struct TextTable {
   let header: [String]
   let rows: [[String]]
 
-  /// Columns as wide as their longest word, with the header; control characters are escaped.
-  var columns: String {
-    let all = ([header] + rows).map { $0.map(\.visible) }
-    let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
-    return all.map { row in
-      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-      return cells.joined(separator: "  ").trimmingTrailingSpaces + "\n"
-    }.joined()
-  }
+  /// Columns as wide as their longest word, with the header, within the terminal's width; control
+  /// characters are escaped.
+  var columns: String { columns(within: StandardOutput.width) }
 
   /// One line for each row, fields separated by tabs, without the header.
   ///
@@ -31,7 +25,7 @@ struct TextTable {
 }
 
 extension String {
-  fileprivate var trimmingTrailingSpaces: String {
+  var trimmingTrailingSpaces: String {
     String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
   }
 }

@@ -58,6 +58,13 @@ extension KeychainError {
     recovery: "its author makes the root command an AsyncParsableCommand, and awaits "
       + "KeychainCommandLine.main")
 
+  /// That `help` is asked about a command that there isn't.
+  static func noTopic(_ word: String, _ path: CommandPath) -> Self {
+    Self(
+      .invalidArgument, UserInterface.Usage.noCommand(word, path),
+      recovery: "see '\(path.spelledOut) --help'")
+  }
+
   static let manualWithoutFolder = KeychainError(
     .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
 
@@ -82,6 +89,11 @@ extension KeychainError {
 
   static func notOpen(_ descriptor: Int32, option: String) -> Self {
     Self(.invalidArgument, "descriptor \(descriptor), given by \(option), is not open")
+  }
+
+  /// Standard input was closed when the program began; the recovery says what was to be read.
+  static func inputClosed(_ recovery: String) -> Self {
+    Self(.inputOutput, "standard input cannot be read: it is closed", recovery: recovery)
   }
 
   static func unreadable(_ source: String) -> Self {

@@ -5,7 +5,7 @@ internal import KeychainVault
 extension UserInterface {
   /// What a person is asked for.
   enum Subject {
-    case secret
+    case secret(CredentialIdentity)
     case newPassphrase
     case optionalPassphrase
     case newExportPassphrase
@@ -19,7 +19,7 @@ extension UserInterface {
 
   static func question(for subject: Subject) -> String {
     switch subject {
-    case .secret: "secret: "
+    case .secret(let identity): "secret for \(name(of: identity)): "
     case .newPassphrase: "new passphrase: "
     case .optionalPassphrase: "new passphrase (empty for none): "
     case .newExportPassphrase: "new passphrase of the export: "
@@ -29,10 +29,24 @@ extension UserInterface {
 
   static func questionAgain(for subject: Subject) -> String {
     switch subject {
-    case .secret: "the same secret again: "
+    case .secret(let identity): "the same secret for \(name(of: identity)) again: "
     case .newPassphrase, .optionalPassphrase, .newExportPassphrase, .exportPassphrase:
       "the same passphrase again: "
     }
+  }
+
+  /// What a credential is called in a question.
+  private static func name(of identity: CredentialIdentity) -> String {
+    let group = identity.accessGroup.isEmpty ? "" : ", access group \(identity.accessGroup)"
+    let name =
+      switch identity.kind {
+      case .genericPassword(let service, let account): "\(account) (service \(service)\(group))"
+      case .internetPassword(let password) where password.account.isEmpty:
+        "server \(password.server)" + (group.isEmpty ? "" : " (\(group.dropFirst(2)))")
+      case .internetPassword(let password):
+        "\(password.account) (server \(password.server)\(group))"
+      }
+    return name.visible
   }
 
   static let answersDiffer = "the two answers differ; try again"

@@ -11,21 +11,30 @@ extension UserInterface {
       lines.append("what was seen here before is unknown: its record is damaged")
     }
     lines += counters(differences)
-    if differences.expectedItemCount != differences.itemCount {
-      lines.append(
-        "it should hold \(items(differences.expectedItemCount)), "
-          + "and holds \(items(differences.itemCount))")
+    return lines + contents(differences) + slots(differences)
+  }
+
+  /// What the file holds, and whether that is what it should.
+  private static func contents(_ differences: RestoredDifferences) -> [String] {
+    let held = items(differences.itemCount)
+    guard !differences.isStateDamaged else {
+      return [
+        "the row that says how much it should hold is damaged, so whether items are missing is not "
+          + "known; it holds \(held)"
+      ]
     }
-    lines.append(
+    let count = differences.expectedItemCount
+    return [
+      count == differences.itemCount ? nil : "it should hold \(items(count)), and holds \(held)",
       differences.isConsistent
-        ? "its rows agree with each other" : "its rows do not agree with each other")
-    return lines + slots(differences)
+        ? "its rows agree with each other" : "its rows do not agree with each other",
+    ].compactMap(\.self)
   }
 
   private static func counters(_ differences: RestoredDifferences) -> [String] {
-    let counted = "changes counted by the file: \(differences.fileCounter)"
+    let counted = "the file is at change \(differences.fileCounter)"
     guard let seen = differences.seenCounter else { return [counted] }
-    let both = "\(counted); seen here: \(seen)"
+    let both = "\(counted), and the newest that was seen here is \(seen)"
     if differences.isForged {
       return [
         "\(both); the two are too far apart, so the greater number is forged",
@@ -47,7 +56,7 @@ extension UserInterface {
   private static func slots(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     let count = differences.slots.count + differences.damagedSlots.count
-    if differences.expectedSlotCount != count {
+    if !differences.isStateDamaged, differences.expectedSlotCount != count {
       lines.append("it should have \(differences.expectedSlotCount) slots, and has \(count)")
     }
     lines += differences.slots.map { "it opens by slot \($0.number), \(label(of: $0))" }

@@ -70,6 +70,8 @@ extension UserInterface {
     static let keptByFirstSecret =
       "--keep-recipient goes with a passphrase or key file: --device and --recipient give no new keys"
     static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
+    static let backupToOutput =
+      "a backup is a file, and is not written to standard output; for a file of that name, write ./-"
     static let groupOrAll = "--access-group and --all-groups exclude each other"
     static let overwriteOutput = "--overwrite goes with --output"
     static let expiredOrExpiring =
@@ -86,9 +88,24 @@ extension UserInterface {
       message == accountOrAttribute || message.contains("'<account>'")
     }
 
+    /// What is wrong with a command line, of which the argument parser or a command says something.
+    static func fault(_ message: String, _ path: CommandPath) -> String {
+      if let word = path.unknownWord { return noCommand(word, path) }
+      // The value of an option that there isn't looks like one argument too many.
+      if message == secretFromArgument, let option = path.unknownOption {
+        return noOption(option, path)
+      }
+      return inOurStyle(message)
+    }
+
     static func noCommand(_ word: String, _ path: CommandPath) -> String {
-      "there is no command '\(word)'"
-        + (path.nameResembling(word).map { "; did you mean '\($0)'?" } ?? "")
+      let meant = path.commandMeant(by: word).map { "; did you mean '\($0)'?" } ?? ""
+      return "there is no command '\(word)'\(meant)"
+    }
+
+    private static func noOption(_ option: String, _ path: CommandPath) -> String {
+      let meant = path.optionResembling(option).map { "; did you mean '\($0)'?" } ?? ""
+      return "unknown option '\(option)'\(meant)"
     }
 
     static func descriptor(_ option: String) -> String {

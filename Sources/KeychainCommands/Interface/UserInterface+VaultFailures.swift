@@ -36,7 +36,7 @@ extension KeychainError {
   }
 
   static let wouldLoseSomething = KeychainError(
-    .refused,
+    .invalidArgument,
     "new keys would lose the above, and there is no terminal to ask, or asking is turned off",
     recovery:
       "keep slots with --keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or "

@@ -45,6 +45,9 @@ extension UserInterface {
   static let keptExpiryHasPassed =
     "the expiry that was kept has passed; 'get' prints the secret with --allow-expired only"
 
+  static let secretOnInput = "lead the secret into it, or leave it to the terminal"
+  static let exportOnInput = "name the file of the export, or lead it into standard input"
+
   static let emptySecret = "the secret is empty"
 
   static let insecureValue =

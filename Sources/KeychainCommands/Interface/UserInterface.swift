@@ -14,29 +14,34 @@ internal import KeychainCredentials
 /// Speaks to the person, on standard error.
 struct UserInterface: Sendable {
   let hostName: String
+  private let isQuiet: Bool
   private let hasColour: Bool
 
   /// Speaks under a name.
-  init(hostName: String) {
+  ///
+  /// - Parameters:
+  ///   - hostName: The name.
+  ///   - isQuiet: Whether nothing is said but errors, and what a question is about.
+  init(hostName: String, isQuiet: Bool = false) {
     self.hostName = hostName
+    self.isQuiet = isQuiet
     hasColour =
       isatty(STDERR_FILENO) == 1 && Session.environment("NO_COLOR") == nil
       && Session.environment("TERM").map { $0 != "dumb" } ?? false
   }
 
-  /// Says what a person should know.
-  func say(_ text: String) {
-    line("", text)
+  /// Says what a person should know; also if nothing shall be said, where a question follows that this is
+  /// about.
+  func say(_ text: String, isAskedAbout: Bool = false) {
+    if !isQuiet || isAskedAbout { line(nil, text) }
   }
 
   /// Says what went wrong.
-  func error(_ text: String) {
-    line(hasColour ? "\u{1B}[31merror:\u{1B}[0m " : "error: ", text)
-  }
+  func error(_ text: String) { line(("error:", 31), text) }
 
   /// Says what can be done.
   func hint(_ text: String) {
-    line(hasColour ? "\u{1B}[36mhint:\u{1B}[0m " : "hint: ", text)
+    if !isQuiet { line(("hint:", 36), text) }
   }
 
   /// Says what failed, and what to do next.
@@ -52,7 +57,7 @@ struct UserInterface: Sendable {
   ///   - details: Its whole text, which ends with where to find help.
   ///   - path: The commands that the line names.
   func reportUsage(_ message: String, details: String, path: CommandPath) {
-    error(path.unknownWord.map { Usage.noCommand($0, path) } ?? Self.inOurStyle(message))
+    error(Usage.fault(message, path))
     if Usage.isAccountMissing(message), path.hasUnknownDash { hint(Usage.dashAccount) }
     let parts = details.split(separator: "See '").last?.split(separator: "'")
     if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
@@ -66,18 +71,27 @@ struct UserInterface: Sendable {
 
   /// How far a long work has come; shown on a terminal only, on a line that is written anew.
   func progress(_ text: String) {
-    guard isatty(STDERR_FILENO) == 1 else { return }
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
     writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
   }
 
   /// Ends the line of progress.
   func endProgress() {
-    guard isatty(STDERR_FILENO) == 1 else { return }
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
     writeAll("\n", to: STDERR_FILENO)
   }
 
-  private func line(_ kind: String, _ text: String) {
-    writeAll("\(hostName): \(kind)\(text.visible)\n", to: STDERR_FILENO)
+  /// Writes a line, which on a terminal is as many as it takes, and of whose beginning one word has a colour.
+  private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
+    let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
+    var line = "\(hostName): \(words)"
+    if let width = TerminalWidth.columns(of: STDERR_FILENO) {
+      line = line.wrapped(to: width, indent: 2)
+    }
+    if hasColour, let kind, let range = line.firstRange(of: kind.word) {
+      line.replaceSubrange(range, with: "\u{1B}[\(kind.colour)m\(kind.word)\u{1B}[0m")
+    }
+    writeAll(line + "\n", to: STDERR_FILENO)
   }
 
   /// Turns a sentence into a message: no capital, no full stop.

@@ -74,7 +74,10 @@ struct ManualPage {
   private func list(_ page: inout Roff) {
     let positional = command.visibleArguments.filter(\.isPositional)
     add(positional, "ARGUMENTS", &page)
-    var options = command.visibleArguments.filter { !$0.isPositional }[...]
+    let named = command.visibleArguments.filter { !$0.isPositional }
+    // The command's own come before those that it shares with others, which have titles.
+    var options =
+      (named.filter { $0.sectionTitle == nil } + named.filter { $0.sectionTitle != nil })[...]
     while let first = options.first {
       let group = options.filter { $0.sectionTitle == first.sectionTitle }
       add(group, (first.sectionTitle ?? "Options").uppercased(), &page)

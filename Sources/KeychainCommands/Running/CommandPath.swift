@@ -32,6 +32,9 @@ struct CommandPath {
     words = arguments[..<rest.startIndex]
   }
 
+  /// How many characters may come and go between a word and the name that it resembles.
+  static let likeness = 2
+
   private var needsSubcommand: Bool { !command.configuration.subcommands.isEmpty }
 
   /// The word that stands in the place of a command, and is none.
@@ -43,8 +46,8 @@ struct CommandPath {
   /// The command's name that a word resembles most, if it resembles one.
   func nameResembling(_ word: String) -> String? {
     let names = command.configuration.subcommands.flatMap { $0.names } + ["help"]
-    let best = names.map { ($0, word.difference(from: $0).count) }.min { $0.1 < $1.1 }
-    return best.flatMap { $0.1 <= 2 ? $0.0 : nil }
+    let best = names.map { ($0, Self.distance($0, word)) }.min { $0.1 < $1.1 }
+    return best.flatMap { $0.1 <= Self.likeness ? $0.0 : nil }
   }
 
   /// The arguments, in which `help get` below a command means `get --help`, as it does at the root.
@@ -54,16 +57,25 @@ struct CommandPath {
   }
 
   /// Whether something before `--` begins with a dash, and is no option of the command.
-  var hasUnknownDash: Bool {
-    let known = Set(command.helpMessage().split { !($0.isLetter || $0.isNumber || $0 == "-") })
-    return rest.prefix { $0 != "--" }.contains { argument in
-      argument.hasPrefix("-") && !known.contains(argument.prefix { $0 != "=" })
-    }
+  var hasUnknownDash: Bool { rest.prefix { $0 != "--" }.contains(where: isUnknownDash) }
+
+  func isUnknownDash(_ argument: String) -> Bool {
+    argument.hasPrefix("-") && !knownDashes.contains(argument.prefix { $0 != "=" })
+  }
+
+  /// The options of the command, and other words of its help that look like some.
+  var knownDashes: Set<Substring> {
+    let words = command.helpMessage().split { !($0.isLetter || $0.isNumber || $0 == "-") }
+    return Set(words.filter { $0.hasPrefix("-") })
+  }
+
+  static func distance(_ first: String, _ second: String) -> Int {
+    second.difference(from: first).count
   }
 }
 
 extension ParsableCommand {
-  fileprivate static var names: [String] { [_commandName] + configuration.aliases }
+  static var names: [String] { [_commandName] + configuration.aliases }
 
   fileprivate static func isCalled(_ word: String) -> Bool { names.contains(word) }
 }

@@ -60,9 +60,16 @@ struct Invocation {
   }
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
-    try ProgramArguments.check()
+    // A shell hands over what somebody is still typing.
+    if !isCompletion { try ProgramArguments.check() }
+    if let topic = path.topic, let word = topic.unknownWord, word != "help" {
+      throw KeychainError.noTopic(word, topic)
+    }
     return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
   }
+
+  /// Whether a shell asks what could be typed, and shows whatever is said in the middle of the line.
+  private var isCompletion: Bool { arguments.first == "---completion" }
 
   private func isGroup(_ command: any ParsableCommand) -> Bool {
     !type(of: command).configuration.subcommands.isEmpty
@@ -84,6 +91,9 @@ struct Invocation {
 
   private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {
     let interface = UserInterface(hostName: context.hostName)
+    if isCompletion, root.exitCode(for: error).rawValue != ExitCodes.success {
+      return ExitCodes.usage
+    }
     if let error = error as? KeychainError {
       interface.report(error)
       return ExitCodes.code(for: error.code)
@@ -98,7 +108,8 @@ struct Invocation {
     let code = root.exitCode(for: error).rawValue
     if code == ExitCodes.success {
       do throws(KeychainError) {
-        try StandardOutput.write(root.fullMessage(for: error) + "\n")
+        let help = HelpText(root, path, message: root.fullMessage(for: error))
+        try StandardOutput.write(help.text + "\n")
       } catch {
         interface.report(error)
         return ExitCodes.code(for: error.code)

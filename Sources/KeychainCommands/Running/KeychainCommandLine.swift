@@ -13,7 +13,8 @@ public enum KeychainCommandLine {
   /// file in their place, and the process's memory is hidden before any secret is read.
   ///
   /// A command line that names a group of commands, and none of them, ends with 64; only `--help` and
-  /// `help` show help and end with 0.
+  /// `help` show help and end with 0. The help of the keychain's commands shows their own options before
+  /// those that they share, on a terminal in at most a hundred columns.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.

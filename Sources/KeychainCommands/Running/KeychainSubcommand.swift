@@ -34,7 +34,7 @@ extension KeychainSubcommand {
       if isOfVaultOnly { session.tellOfOtherStore() }
       try perform(in: session)
     } catch {
-      UserInterface(hostName: context.hostName).report(error)
+      UserInterface(hostName: context.hostName, isQuiet: common.quiet).report(error)
       throw ExitCode(ExitCodes.code(for: error.code))
     }
   }

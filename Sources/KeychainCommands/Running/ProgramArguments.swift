@@ -42,6 +42,7 @@ enum ProgramArguments {
 
   /// Whether the text is an option and an equals sign, and nothing after it.
   static func isOptionWithoutValue(_ text: String) -> Bool {
-    text.hasPrefix("--") && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
+    let isOption = text.hasPrefix("--") || text.hasPrefix("-") && text.utf8.count == 3
+    return isOption && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last
   }
 }

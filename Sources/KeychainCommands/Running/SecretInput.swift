@@ -14,20 +14,24 @@ struct SecretInput {
   /// the person.
   ///
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and must not be.
-  func secret(in session: Session) throws(KeychainError) -> SecretBytes {
-    let secret = try givenSecret(in: session)
+  func secret(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
+    let secret = try givenSecret(for: identity, in: session)
     guard secret.count > 0 || allowsEmpty else { throw .emptySecret }
     return secret
   }
 
-  private func givenSecret(in session: Session) throws(KeychainError) -> SecretBytes {
+  private func givenSecret(
+    for identity: CredentialIdentity, in session: Session
+  ) throws(KeychainError) -> SecretBytes {
     if let insecureValue {
       session.interface.hint(UserInterface.insecureValue)
       return try translating { () throws(SecretsError) in
         try SecretBytes(copying: insecureValue)
       }
     }
-    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret) }
+    guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
     return try piped()
   }
 
@@ -40,7 +44,9 @@ struct SecretInput {
 
   private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
-    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else { throw .unreadable("standard input") }
+    guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
+      throw .inputClosed(UserInterface.secretOnInput)
+    }
     guard
       let secret = try SecretBytes.reading(
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)

@@ -37,7 +37,7 @@ extension Session {
   ) throws(KeychainError) -> Bool {
     let hasDeviceKey = try vault.status().hasDeviceSecret
     for line in UserInterface.losses(of: plan, deviceKeyExists: hasDeviceKey) {
-      interface.say(line)
+      interface.say(line, isAskedAbout: !isAgreed)
     }
     guard isAgreed || prompt != nil else { throw .wouldLoseSomething }
     return try confirm(UserInterface.questionToRekey, assumingYes: isAgreed)

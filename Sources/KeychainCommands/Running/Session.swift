@@ -26,7 +26,7 @@ struct Session {
   ) throws(KeychainError) {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
-    let interface = UserInterface(hostName: context.hostName)
+    let interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
     let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     let vaultPath = options.vault ?? Self.vaultPath(context)

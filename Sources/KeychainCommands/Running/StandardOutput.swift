@@ -6,6 +6,9 @@ internal import KeychainSecrets
 enum StandardOutput {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// How many columns there are; `nil` if it is no terminal.
+  static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
+
   /// Writes text; without standard output, this fails.
   static func write(_ text: String) throws(KeychainError) {
     try checkOpen()

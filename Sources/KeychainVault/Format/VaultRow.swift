@@ -12,10 +12,10 @@ struct VaultRow: Hashable, Sendable {
   }
 
   /// A row as it was read; the sum is checked.
-  init(check0: Data, check1: Data, check2: Data, sum: Data) throws(KeychainError) {
+  init(check0: Data, check1: Data, check2: Data, sum: Data, path: String) throws(KeychainError) {
     try self.init(checks: VaultChecks(open: check0, first: check1, unlocked: check2))
     guard [check0, check1, check2].allSatisfy({ $0.count == 16 }), sum == self.sum else {
-      throw KeychainError(.damaged, "the vault's first row is damaged")
+      throw .damagedVault(path, "its first row is damaged")
     }
   }
 

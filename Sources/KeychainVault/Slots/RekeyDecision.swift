@@ -41,13 +41,17 @@ struct RekeyDecision {
     guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
     else { throw .slotsChanged }
     let remaining = RemainingSlots(slots: carried.map(\.slot))
-    plan.promotesDevice = try remaining.deviceToPromote(own?.number) != nil
+    plan.promotesDevice = try remaining.deviceToPromote(own?.number, orElse: Self.keepOne) != nil
     plan.kept = carried.map(described)
     try countItems(change)
     if !remaining.hasPassphrase {
       try doom(removal, try PassphraseItems(of: change, includingOtherDevices: false))
     }
   }
+
+  private static let keepOne =
+    "keep a slot with --keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or "
+    + "--keep-recipient, or unlock by what stays, such as with --identity; or add another way first with `prefs keychain slots add`"
 
   private mutating func remove(
     _ number: UInt32, _ change: borrowing SlotChange
@@ -106,11 +110,12 @@ struct RekeyDecision {
   private mutating func doom(
     _ removal: Removal?, _ items: PassphraseItems
   ) throws(KeychainError) {
+    let number = removal.map { "\($0.number)" } ?? "NUMBER"
     try items.requireAgreement(removal?.deletesItems ?? false) { names in
       KeychainError(
         .refused, "no passphrase would be kept, and items need one: \(names)",
         recovery: "keep one with --keep-passphrase-file, or delete the items: "
-          + "`prefs keychain slots remove NUMBER --rekey --delete-items`")
+          + "`prefs keychain slots remove \(number) --rekey --delete-items`")
     }
     doomed = items
     plan.deletedItems = Set(items.credentials.map(\.identity))

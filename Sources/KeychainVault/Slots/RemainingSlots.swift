@@ -10,19 +10,23 @@ struct RemainingSlots {
 
   /// The slot of this device, if it is to open everything: nothing is left that is at hand day by day, as
   /// in a vault that never had a passphrase.
-  func deviceToPromote(_ ownSlot: UInt32?) throws(KeychainError) -> SlotRow? {
+  ///
+  /// - Parameters:
+  ///   - ownSlot: The number of this device's slot.
+  ///   - recovery: What to do where nothing would be left that opens the vault.
+  /// - Returns: The slot, or `nil` if it stays as it is.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if nothing would be left.
+  func deviceToPromote(
+    _ ownSlot: UInt32?, orElse recovery: String
+  ) throws(KeychainError) -> SlotRow? {
     guard !slots.contains(where: \.isDailyKey) else { return nil }
     guard let own = slots.first(where: { $0.number == ownSlot }) else {
       // Whether another device still has its secret cannot be told.
-      guard slots.contains(where: { $0.kind == .recoveryCode }) else { throw Self.nothingLeft }
+      guard slots.contains(where: { $0.kind == .recoveryCode }) else {
+        throw KeychainError(.refused, "nothing else would open the vault", recovery: recovery)
+      }
       return nil
     }
     return own.grant == .root ? nil : own
-  }
-
-  private static var nothingLeft: KeychainError {
-    KeychainError(
-      .refused, "nothing else would open the vault",
-      recovery: "add another way first with `prefs keychain slots add`")
   }
 }

@@ -31,7 +31,7 @@ struct SlotRemoval {
     _ isAgreed: Bool, _ change: inout SlotChange
   ) throws(KeychainError) -> [Credential] {
     let doomed = try doomedItems(change)
-    try doomed.requireAgreement(isAgreed, else: Self.lastPassphrase)
+    try doomed.requireAgreement(isAgreed, else: lastPassphrase)
     for row in doomed.rows { try change.writer.remove(row) }
     return doomed.credentials
   }
@@ -42,7 +42,9 @@ struct SlotRemoval {
   func promoteDevice(
     _ input: borrowing SlotInput?, _ ownSlot: UInt32?, _ change: inout SlotChange
   ) throws(KeychainError) -> Bool {
-    guard let own = try remaining.deviceToPromote(ownSlot) else { return false }
+    guard let own = try remaining.deviceToPromote(ownSlot, orElse: Self.another) else {
+      return false
+    }
     switch input {
     case .some(let input):
       let promoted = try SlotSealing.sealDevice(
@@ -55,11 +57,14 @@ struct SlotRemoval {
     }
   }
 
-  private static func lastPassphrase(_ names: String) -> KeychainError {
+  private static let another = "add another way first with `prefs keychain slots add`"
+
+  private func lastPassphrase(_ names: String) -> KeychainError {
     KeychainError(
       .refused, "items need a passphrase, and this is the last one: \(names)",
       recovery:
-        "change their accessibility first, or delete them with it: `prefs keychain slots remove --delete-items`"
+        "change their accessibility first, or delete them with it: "
+        + "`prefs keychain slots remove \(slot.number) --delete-items`"
     )
   }
 }

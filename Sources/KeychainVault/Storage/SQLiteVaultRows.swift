@@ -18,15 +18,15 @@ struct SQLiteVaultRows: VaultRows {
     let row = try first("SELECT check0, check1, check2, sum FROM vault") {
       row throws(KeychainError) in
       try VaultRow(
-        check0: row.blob(0), check1: row.blob(1), check2: row.blob(2), sum: row.blob(3))
+        check0: row.blob(0), check1: row.blob(1), check2: row.blob(2), sum: row.blob(3), path: path)
     }
-    guard let row else { throw KeychainError(.damaged, "the vault's first row is missing") }
+    guard let row else { throw .damagedVault(path, "its first row is missing") }
     return row
   }
 
   func stateBox() throws(KeychainError) -> Data {
     let box = try first("SELECT box FROM state") { row throws(KeychainError) in try row.blob(0) }
-    guard let box else { throw KeychainError(.damaged, "the vault's state row is missing") }
+    guard let box else { throw .damagedVault(path, "its state row is missing") }
     return box
   }
 
@@ -45,7 +45,7 @@ struct SQLiteVaultRows: VaultRows {
       }
     }
     guard list.intact.count + list.damaged.count <= 32 else {
-      throw KeychainError(.damaged, "the vault has more than 32 slots")
+      throw .damagedVault(path, "it has more than 32 slots")
     }
     return list
   }

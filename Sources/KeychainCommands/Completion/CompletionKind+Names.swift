@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import KeychainVault
+
+/// What the shell offers for names, from what can be read without unlocking anything.
+extension CompletionKind {
+  /// The services that have credentials.
+  static var services: Self { .names { $0.services } }
+
+  /// The servers that have internet passwords.
+  static var servers: Self { .names { $0.servers } }
+
+  /// The accounts of the service or server that the line names.
+  static var accounts: Self { .names { $0.accounts } }
+
+  /// The access groups, but the unnamed one.
+  static var accessGroups: Self { .names { $0.accessGroups } }
+
+  /// The numbers of the slots.
+  static var slots: Self { .names { $0.slotNumbers { _ in true } } }
+
+  /// The numbers of the passphrases' slots.
+  static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
+
+  private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
+    .custom { words, index, _ in
+      let line = CompletionLine(words: words, index: index)
+      let offered = find(NameCompletions(line: line, context: .current))
+      return offered.filter(line.accepts).map(\.forCompletion)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+internal import Keychain
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// The names that a shell can offer for a command line.
+///
+/// Nothing is unlocked, asked, started or said: what cannot be read so is not offered, and neither is
+/// what takes too long.
+struct NameCompletions {
+  let line: CompletionLine
+  let context: KeychainCommandContext
+
+  /// The services that have credentials, in the access group that is named, if one is.
+  var services: [String] {
+    Self.distinct(found(CredentialQuery(accessGroup: group)).compactMap(Self.service(of:)))
+  }
+
+  /// The servers that have internet passwords, likewise.
+  var servers: [String] {
+    let names = found(CredentialQuery(accessGroup: group)).compactMap { identity -> String? in
+      guard case .internetPassword(let password) = identity.kind else { return nil }
+      return password.server
+    }
+    return Self.distinct(names)
+  }
+
+  /// The access groups, but the unnamed one; of the service or server that is named, if one is.
+  var accessGroups: [String] {
+    let query = CredentialQuery(service: service, server: server)
+    return Self.distinct(found(query).map(\.accessGroup).filter { !$0.isEmpty })
+  }
+
+  /// The accounts of the service or server that is named, else of the default service; those of every
+  /// service where that has none which begins as what was typed.
+  var accounts: [String] {
+    let group = line.has("--all-groups") ? nil : group ?? ""
+    let all = found(CredentialQuery(accessGroup: group, service: service, server: server))
+    guard service == nil, server == nil else { return Self.distinct(all.map(\.account)) }
+    let ours = all.filter { identity in
+      Self.service(of: identity)?.hasSameBytes(as: context.defaultService) ?? false
+    }
+    let isEnough = ours.contains { $0.account.utf8.starts(with: line.prefix.utf8) }
+    return Self.distinct((isEnough ? ours : all).map(\.account))
+  }
+
+  /// The numbers of the slots of the vault.
+  func slotNumbers(_ isMeant: (VaultSlot) -> Bool) -> [String] {
+    let slots = (try? stores.vault.slots()) ?? []
+    return slots.filter(isMeant).map { String($0.number) }
+  }
+
+  private var group: String? { line.value(of: "--access-group", "--group", "-g") }
+  private var service: String? { line.value(of: "--service", "-s") }
+  private var server: String? { line.value(of: "--server") }
+
+  private func found(_ query: CredentialQuery) -> [CredentialIdentity] {
+    places.flatMap { place -> [CredentialIdentity] in
+      (try? stores.store(at: place).search(query))?.credentials.map(\.identity) ?? []
+    }
+  }
+
+  private static func service(of identity: CredentialIdentity) -> String? {
+    guard case .genericPassword(let service, _) = identity.kind else { return nil }
+    return service
+  }
+
+  private static func distinct(_ names: [String]) -> [String] {
+    let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return sorted.enumerated().filter { index, name in
+      index == 0 || !name.hasSameBytes(as: sorted[index - 1])
+    }
+    .map(\.element)
+  }
+}

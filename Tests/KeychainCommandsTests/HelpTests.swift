@@ -1,0 +1,96 @@
+import ArgumentParser
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("What help shows")
+struct HelpTests {
+  private struct Host: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "host", version: "1", subcommands: [KeychainCommand.self])
+  }
+
+  /// What examples name, which are made once for all tests of the process, and has no place to break.
+  private static let longName = StatusCommand.keychainPath
+
+  /// Every command that does something, with the words that run it.
+  private static let commands = leaves(KeychainCommand.self, ["keychain"])
+
+  private static func leaves(
+    _ command: any ParsableCommand.Type, _ words: [String]
+  ) -> [(words: [String], type: any ParsableCommand.Type)] {
+    let below = command.configuration.subcommands
+    guard !below.isEmpty else { return [(words, command)] }
+    return below.flatMap { leaves($0, words + [$0._commandName]) }
+  }
+
+  private static func help(_ words: [String]) -> String {
+    let path = CommandPath(Host.self, words + ["--help"])
+    return HelpText(Host.self, path, message: Host.helpMessage(for: path.command)).text
+  }
+
+  @Test func theUsageOfEveryCommandIsShortAndComplete() throws {
+    let context = KeychainCommandContext(Host.self)
+    try KeychainCommandContext.$current.withValue(context) {
+      for (words, type) in Self.commands {
+        let help = Self.help(words)
+        let usage = try #require(help.split(separator: "\n\n").first { $0.hasPrefix("USAGE: ") })
+        #expect(usage.split(separator: "\n").count <= 2, "\(words)")
+        #expect(usage.count <= 160)
+        let description = try CommandDescription.program(type)
+        for argument in description.visibleArguments where argument.isPositional {
+          let name = "<\(argument.valueName ?? "")>"
+          #expect(usage.contains(argument.isOptional ? "[\(name)]" : " \(name)"), "\(words)")
+        }
+      }
+    }
+  }
+
+  @Test func ownOptionsComeBeforeTheSharedOnesAndHelpLast() throws {
+    for (words, _) in Self.commands {
+      let help = Self.help(words)
+      let common = try #require(help.firstRange(of: "\nCOMMON OPTIONS:"), "\(words)")
+      if let own = help.firstRange(of: "\nOPTIONS:\n") {
+        let sections = ["\nWHICH STORE:", "\nWHICH CREDENTIAL:", "\nCOMMON OPTIONS:"]
+        for section in sections.compactMap({ help.firstRange(of: $0) }) {
+          #expect(own.upperBound < section.lowerBound, "\(words)")
+        }
+      }
+      let last = try #require(help.firstRange(of: "-h, --help"))
+      #expect(common.upperBound < last.lowerBound)
+      #expect(help.hasSuffix("Show help information.\n"))
+    }
+  }
+
+  @Test func orderingLosesNothing() {
+    for (words, type) in Self.commands {
+      let plain = Host.helpMessage(for: type, columns: 80)
+      let lines = { (text: String) in
+        text.split(separator: "\n").filter { $0.hasPrefix("  -") }.sorted()
+      }
+      #expect(lines(Self.help(words)) == lines(plain), "\(words)")
+    }
+  }
+
+  @Test func noLineIsLongerThanATerminalIsWide() {
+    for (words, _) in Self.commands {
+      for line in Self.help(words).split(separator: "\n") where !line.contains(Self.longName) {
+        #expect(line.count <= 80, "\(line)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("  a b c", "  a b c"),
+    ("  prefs keychain get alice", "  prefs keychain \\\n    get alice"),
+    ("  say 'one two three four five'", "  say \\\n    'one two three four five'"),
+    (
+      "  curl \"a $(prefs get alice bob)\" x",
+      "  curl \"a $(prefs \\\n    get alice \\\n    bob)\" x"
+    ),
+    ("  averyveryverylongwordindeed x", "  averyveryverylongwordindeed \\\n    x"),
+  ])
+  func examplesAreBrokenWhereAShellTakesIt(line: String, broken: String) {
+    #expect(line.exampleBroken(to: 20) == broken)
+  }
+}
