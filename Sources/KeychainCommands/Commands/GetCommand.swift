@@ -96,7 +96,7 @@ struct GetCommand: KeychainSubcommand {
   /// Writes a secret to where it was asked for.
   func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
     if let output {
-      let patience = session.options.deadline ?? .seconds(10)
+      let patience = common.deadline ?? .seconds(10)
       return try SecretOutput(path: output, overwrites: overwrite, patience: patience)
         .write(secret, addingNewline: newline == .always)
     }
