@@ -31,7 +31,8 @@ internal import Synchronization
 ///
 /// A new value keeps the label, the comment and the attributes that its credential has; the expiry
 /// is removed, as it was that of the old value. Reading an expired credential fails with
-/// ``KeychainError/Code/expired``.
+/// ``KeychainError/Code/expired`` unless `allowingExpired` is `true`; a value that can be renewed is read by
+/// ``value(_:for:expires:validWhile:deadline:renew:)``.
 public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapter, Sendable {
   struct State {
     var accessGroup: String?

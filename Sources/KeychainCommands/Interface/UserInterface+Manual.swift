@@ -49,7 +49,10 @@ extension UserInterface {
         "folders, with colons between them, that count as yours whoever owns or can change them; for a "
           + "container's volumes"
       ),
-      ("KEYCHAIN_NO_PROMPT", "if not empty, nobody is asked for anything"),
+      (
+        "KEYCHAIN_NO_PROMPT",
+        "if not empty, nobody is asked for anything, by the commands and by the library"
+      ),
       (
         "KEYCHAIN_STORE",
         "vault, secret-service (the desktop keyring) or auto; --store decides before it"
