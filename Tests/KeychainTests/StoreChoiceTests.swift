@@ -224,6 +224,17 @@ struct StoreChoiceTests {
     #expect(try store.text("a", service: "new") == "t")
   }
 
+  @Test func aNameThatIsTakenRecordsNothing() throws {
+    let machine = try Machine()
+    let store = machine.store()
+    try store.put("a")
+    // Written past the choice, so that its service has no record.
+    try machine.vault().store(
+      Credential(.item("a", service: "new")), secret: SecretBytes(copying: "t"), mode: .addOnly)
+    expect(.alreadyExists) { try store.rename(.item("a"), to: .item("a", service: "new")) }
+    #expect(machine.records.count == 1)
+  }
+
   @Test func changesOfTheVaultAreTold() async throws {
     let machine = try Machine()
     var changes = machine.store().changes().makeAsyncIterator()

@@ -40,6 +40,18 @@ def test_locked_says_what_to_do(locked):
   locked.run("update", "whenUnlocked", "--label", "x", code=77)
 
 
+def test_what_is_refused_gives_a_new_service_no_store(locked):
+  def records():
+    return sorted(path.name for path in (locked.state / "stores").glob("*"))
+
+  before = records()
+  refused = locked.set("new", b"x", "--service", "new", code=77)
+  assert "are kept in" not in refused.error
+  assert records() == before
+  locked.set("new", b"x", "--service", "new", *locked.passphrase())
+  assert len(records()) == len(before) + 1
+
+
 def test_absent_is_told_from_locked(locked):
   locked.run("get", "nobody", code=44)
   locked.run("delete", "nobody", "--if-exists")

@@ -45,7 +45,7 @@ extension AutomaticStore {
   /// Gives a service its store, if it has none and its first credential is about to be written.
   ///
   /// Recorded before it is written, a credential is found even if the process is killed in between. So a
-  /// keyring that would refuse the credential is asked before anything is recorded.
+  /// store that would refuse the credential is asked before anything is recorded.
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
     to store: any CredentialStore
@@ -55,9 +55,10 @@ extension AutomaticStore {
     if let keyring = store as? SecretServiceStore {
       guard try canBecome(decision, of: service) else { return decision }
       try keyring.checkStoring(first.identity, mode: first.mode)
-    } else if case .replace = first.mode {
-      // Only beside another program's item can this be the first.
-      return decision
+    } else {
+      // Only next to another program's item can a replacement be the first.
+      if case .replace = first.mode { return decision }
+      try (store as? Vault)?.ensureReadable(first.accessibility.requires)
     }
     return try settle(decision, service)
   }

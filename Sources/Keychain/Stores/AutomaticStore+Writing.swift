@@ -63,9 +63,10 @@ extension AutomaticStore {
     try changing(ServiceName(identity)) { decision, store throws(KeychainError) in
       let service = ServiceName(newIdentity)
       if ServiceName(identity) != service {
-        // Looked at first, so that renaming what is not there records nothing.
+        // Looked at first, so that a renaming that can't be done records nothing.
         guard let old = try store.credential(for: identity) else { throw .notFound(identity) }
         try old.checkVersion(expectedVersion)
+        guard try store.credential(for: newIdentity) == nil else { throw .alreadyExists(newIdentity) }
         try settle(service, asPlaceOf: decision)
       }
       return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
