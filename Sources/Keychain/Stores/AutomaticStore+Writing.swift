@@ -66,7 +66,9 @@ extension AutomaticStore {
         // Looked at first, so that a renaming that can't be done records nothing.
         guard let old = try store.credential(for: identity) else { throw .notFound(identity) }
         try old.checkVersion(expectedVersion)
-        guard try store.credential(for: newIdentity) == nil else { throw .alreadyExists(newIdentity) }
+        guard try store.credential(for: newIdentity) == nil else {
+          throw .alreadyExists(newIdentity)
+        }
         try settle(service, asPlaceOf: decision)
       }
       return try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
