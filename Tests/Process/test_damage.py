@@ -91,7 +91,7 @@ def test_foreign_files(home):
     other.execute("CREATE TABLE t (x)")
   (home.folder / "other.db").chmod(0o600)
   for path in (text, str(home.folder / "other.db")):
-    for command in (["get", "alice"], ["set", "alice"], ["status"]):
+    for command in (["get", "alice"], ["set", "alice", "--allow-empty"], ["status"]):
       refused = home.run(*command, "--vault", path, code=65)
       assert path in refused.error and "vault" in refused.error
 
@@ -99,7 +99,7 @@ def test_foreign_files(home):
 def test_a_newer_format_is_refused_with_its_number(three):
   three.rows("PRAGMA user_version = 7")
   contents = three.vault.read_bytes()
-  for command in (["get", "alice"], ["set", "alice"], ["verify"], ["status"]):
+  for command in (["get", "alice"], ["set", "alice", "--allow-empty"], ["verify"], ["status"]):
     refused = three.run(*command, code=79)
     assert "7" in refused.error and "newer" in refused.error
   assert three.vault.read_bytes() == contents
@@ -186,7 +186,7 @@ def test_an_older_copy_is_refused_until_it_is_accepted(three):
   old = three.copy_vault("old.db")
   three.set("dave", b"new")
   shutil.copyfile(old, three.vault)
-  for command in (["get", "alice"], ["list"], ["set", "alice"]):
+  for command in (["get", "alice"], ["list"], ["set", "alice", "--allow-empty"]):
     refused = three.run(*command, code=65)
     assert "rolled back" in refused.error or "older" in refused.error
     assert "accept-restored" in hinted(refused)

@@ -39,7 +39,7 @@ def state_folder(home, owner: int = 0) -> str:
   return str(folder)
 
 
-COMMANDS = (["get", "token"], ["list"], ["set", "token"], ["delete", "token"], ["status"], ["doctor"],
+COMMANDS = (["get", "token"], ["list"], ["set", "token", "--allow-empty"], ["delete", "token"], ["status"], ["doctor"],
             ["verify"], ["unlock"])
 
 
@@ -80,7 +80,7 @@ def test_the_home_of_somebody_else(home, own, superuser):
 def test_a_vault_in_a_hidden_folder_is_not_absent(home, own, mounting):
   folder, _ = own
   path = str(folder / ".local/share/keychain/vault.db")
-  for command in (["get", "token"], ["set", "token"], ["verify"]):
+  for command in (["get", "token"], ["set", "token", "--allow-empty"], ["verify"]):
     refused = home.run(*command, "--vault", path, through=over(folder, HIDING), code=69)
     assert f"the folder {folder} is closed" in refused.error, command
     assert "KEYCHAIN_VAULT" in hinted(refused)

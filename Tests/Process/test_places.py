@@ -42,7 +42,7 @@ def test_empty_and_relative_variables_do_not_count(home):
 
 
 def test_nowhere_at_all(home, superuser):
-  for command in (["status"], ["get", "alice"], ["set", "alice"], ["doctor"]):
+  for command in (["status"], ["get", "alice"], ["set", "alice", "--allow-empty"], ["doctor"]):
     refused = home.run(*command, environment=NOWHERE, preexec_fn=as_stranger, code=69)
     assert "no home folder is known" in refused.error
     assert "KEYCHAIN_VAULT" in hinted(refused) and "XDG_STATE_HOME" in hinted(refused)
@@ -110,8 +110,8 @@ def test_a_volume_that_is_not_mounted(home):
   volume = home.folder / "data"
   volume.rename(home.folder / "unmounted")
   volume.mkdir(mode=0o700)
-  for command in (["get", "alice"], ["list"], ["set", "alice"], ["delete", "alice"], ["verify"],
-                  ["init"], ["doctor"]):
+  for command in (["get", "alice"], ["list"], ["set", "alice", "--allow-empty"],
+                  ["delete", "alice"], ["verify"], ["init"], ["doctor"]):
     refused = home.run(*command, code=69)
     assert "before" in refused.error and "mount its volume" in hinted(refused), command
   assert list(volume.iterdir()) == []
