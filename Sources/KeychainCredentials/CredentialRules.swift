@@ -13,6 +13,12 @@ extension Credential {
         "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) are allowed"
       )
     }
+    // Stores keep no such date, and without one the credential would never expire.
+    if let expires, expires.microseconds == nil, !(expires.timeIntervalSince1970 > 0) {
+      throw KeychainError(
+        .invalidArgument, "the expiry of \(identity) is no date that can be stored",
+        recovery: "give a date of the last or next 290,000 years, or none")
+    }
     for attribute in attributes {
       guard !attribute.name.isEmpty else {
         throw KeychainError(.invalidArgument, "an attribute of \(identity) has no name")

@@ -33,6 +33,15 @@ extension ContractClause {
         #expect(abs(read.timeIntervalSince(expires)) < 0.0000005)
       }
     },
+    ContractClause("an expiry that cannot be kept is refused, and not taken for none") { store in
+      try store.put("s", Credential(password("a")))
+      for interval in [-Double.infinity, -1e300, .nan] {
+        let expires = Date(timeIntervalSince1970: interval)
+        expect(.invalidArgument) { try store.put("s", Credential(password("e"), expires: expires)) }
+      }
+      let stored = try store.credential(for: password("e"))
+      #expect(stored == nil)
+    },
     ContractClause("an expired credential is returned as any other") { store in
       try store.put("old", Credential(password("e"), expires: Date(timeIntervalSince1970: 1)))
       #expect(try store.text(password("e")) == "old")

@@ -15,7 +15,7 @@ struct UndecodableTests {
     var byNumber: [Int: Int] = [:]
   }
 
-  struct Part: Codable {
+  struct Part: Codable, Sendable {
     var name: String
   }
 
@@ -65,6 +65,26 @@ struct UndecodableTests {
     try keychain.set(Data([0xFF]), for: "api")
     let text = #expect(throws: KeychainError.self) { try keychain.string(for: "api") }
     #expect(text?.message == "the value of 'api' of service 'tests' is not UTF-8 text")
+  }
+
+  /// What is read whatever its expiry, to be changed or to be renewed, is named as well.
+  @Test func nameTheKeyWherePossiblyExpiredValuesAreRead() throws {
+    let keychain = preferences()
+    try keychain.set(SecretBytes(copying: #"{"access":"SECRET"}"#), for: "api")
+    let reading: [() throws -> Void] = [
+      { _ = try keychain.value(Token.self, for: "api", allowingExpired: true) },
+      { try keychain.update(Token.self, for: "api") { _ in } },
+      {
+        _ = try keychain.waitForValue(Part.self, for: "api", validWhile: { _ in true }) { _ in
+          Part(name: "")
+        }
+      },
+    ]
+    for read in reading {
+      let error = #expect(throws: KeychainError.self) { try read() }
+      #expect(
+        error?.message.hasPrefix("the value of 'api' of service 'tests' cannot be read") == true)
+    }
   }
 
   /// The names by which stored values tell their types are nobody's fields.

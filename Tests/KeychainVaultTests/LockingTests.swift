@@ -162,6 +162,22 @@ struct LockingTests {
     #expect(try cancelling.text("always") == "s")
   }
 
+  @Test func aPersonIsAskedOnceForAllTasks() throws {
+    let vault = try lockedVault()
+    let count = Mutex(0)
+    let handle = vault.handle {
+      $0.interaction = .allowed { _ throws(KeychainError) in
+        count.withLock { $0 += 1 }
+        usleep(300_000)
+        return try? SecretBytes(copying: "open")
+      }
+    }
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      #expect(throws: Never.self) { try handle.text("whenUnlocked") }
+    }
+    #expect(count.withLock { $0 } == 1)
+  }
+
   @Test func lockedItemsAreCountedAndNotNamed() throws {
     let vault = try lockedVault()
     let result = try vault.handle().search(CredentialQuery())

@@ -208,6 +208,19 @@ def test_a_service_whose_credential_has_another_name(home):
   assert "strong" in home.run("doctor").out.decode()
 
 
+def test_a_service_whose_credential_is_a_broken_link(home):
+  """It was meant to be used: without it, no vault is made that opens by the device key alone."""
+  folder = home.folder / "credentials"
+  folder.mkdir(mode=0o700)
+  (folder / "keychain.key").symlink_to("..data/keychain.key")
+  environment = {"CREDENTIALS_DIRECTORY": str(folder)}
+  refused = home.set("token", b"x", environment=environment, code=74)
+  assert f"cannot read {folder}/keychain.key" in refused.error and not home.vault.exists()
+  home.set("token", b"x")
+  told = home.run("doctor", environment=environment).out.decode()
+  assert f"{folder} holds neither" not in told
+
+
 def test_a_script_that_forgot_its_passphrase(home):
   made = home.set("token", b"x")
   assert "if a passphrase or key file was meant to open it" in made.error

@@ -41,7 +41,8 @@ struct UnlockSources: Sendable {
     var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
     if let folder = policy.credentialsFolder {
       sources += AmbientSource.systemCredentials.filter {
-        (try? Stat(FilePath(folder + "/" + $0.name))) != nil
+        // A link that leads nowhere was meant to be used; reading it says what is missing.
+        (try? Stat(FilePath(folder + "/" + $0.name), followTargetSymlink: false)) != nil
       }
     }
     return sources

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import Synchronization
 internal import SystemPackage
 
 /// Finds the keys of a vault, asking as little as an operation needs.
@@ -14,6 +15,9 @@ final class Unlocker: Sendable {
   let device: DeviceKeys
   private let locations: Locations
   private let held: HeldKeys
+
+  /// Held while a person is asked.
+  private let asking = Mutex(())
 
   init(_ configuration: Vault.Configuration) {
     self.configuration = configuration
@@ -43,7 +47,7 @@ final class Unlocker: Sendable {
     }
     guard mayAsk else { throw lockedError(head, path) }
     if let keys = try ambientKeys(requirement, head, path, deadline) { return keys }
-    return try askedKeys(head, path, deadline)
+    return try askedKeys(requirement, head, path, deadline)
   }
 
   /// Returns all keys that are there without any work, if they are enough.
@@ -93,13 +97,20 @@ final class Unlocker: Sendable {
     return keys
   }
 
+  /// Asks for all tasks at once: each would need the same answer.
   private func askedKeys(
-    _ head: VaultHead, _ path: String, _ deadline: Deadline
+    _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
+    _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
-    let opened = try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
-    let keys = try TierKeys(root: opened.root.bytes)
-    keep(keys)
-    return keys
+    try deadline.excluding { () throws(KeychainError) in
+      try asking.withLock { _ throws(KeychainError) in
+        // Whoever asked before may have unlocked the vault for us.
+        if let keys = try keysAtHand(requirement, head) { return keys }
+        let keys = try TierKeys(root: askedRoot(head, path).root.bytes)
+        keep(keys)
+        return keys
+      }
+    }
   }
 
   /// What a source gives; it may ask a person.
