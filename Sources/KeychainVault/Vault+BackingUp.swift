@@ -12,7 +12,8 @@ extension Vault {
   /// With `replacing`, an older backup at `path` gives way to the new one in one step: whoever looks, also after
   /// a power loss, finds the older one or the new one, whole. The copy is made under the name of the file with
   /// `.unfinished-backup` after it. Two such calls for one file wait for each other. An older backup counts as
-  /// one of the same vault if it has the same keys: not if the vault got new ones after it was made.
+  /// one of the same vault if it has the same keys: not if the vault got new ones after it was made. A copy
+  /// that was changed since, so that it counts as many changes as the vault or more, is left alone.
   ///
   /// - Parameters:
   ///   - path: Where the copy goes. It is made with mode 0600.
@@ -23,7 +24,7 @@ extension Vault {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact, or
   ///   ``KeychainError/Code/inputOutput``. What was begun of a copy is removed. With `replacing`,
-  ///   ``KeychainError/Code/refused`` if `path` leads to the vault itself, to a backup of another vault, to a
+  ///   ``KeychainError/Code/refused`` if `path` leads to the vault itself, to a backup of another vault or one that has more changes, to a
   ///   link or to what is no file; ``KeychainError/Code/foreign`` or ``KeychainError/Code/damaged`` if what is
   ///   there is no intact vault; ``KeychainError/Code/timedOut`` if another backup to this file takes longer
   ///   than the deadline.
@@ -34,7 +35,7 @@ extension Vault {
     let target = try TrustedPath(resolving: path)
     // What lies beside the copy would be believed as a part of it.
     try BackupPlace.requireAbsent(target.path)
-    return try copy(existingSession(), progress) { rows throws(KeychainError) in
+    return try copy(existingSession(), progress) { rows, _, _ throws(KeychainError) in
       try Self.makeCopy(of: rows, at: target)
     }.report
   }
@@ -51,11 +52,16 @@ extension Vault {
     let unfinished = try UnfinishedBackup(of: place.path, session.deadline)
     do throws(KeychainError) {
       try unfinished.prepare()
-      let (report, checks) = try copy(session, progress) { rows throws(KeychainError) in
+      // While the lock is held, no other such call changes it.
+      let older = try place.olderState(session.readHead().row.checks)
+      let (report, checks) = try copy(session, progress) {
+        rows, sealing, state throws(KeychainError) in
+        try place.requireOlder(
+          older, than: state, in: rows.stateBox(), under: sealing.keys.open.bytes)
         try rows.copyAll(to: unfinished.path)
       }
       try unfinished.sync()
-      try place.put(unfinished, checks)
+      try place.put(unfinished, checks, over: older)
       return report
     } catch {
       unfinished.remove()
@@ -66,7 +72,7 @@ extension Vault {
   /// Verifies the vault, and has its rows copied if it is intact.
   private func copy(
     _ session: VaultSession, _ progress: ((VaultProgress) -> Void)?,
-    _ make: (any VaultRows) throws(KeychainError) -> Void
+    _ make: (any VaultRows, ItemSealing, StateRow) throws(KeychainError) -> Void
   ) throws(KeychainError) -> (report: BackupReport, checks: VaultChecks) {
     try session.read(.nothing) { rows, sealing, state throws(KeychainError) in
       var verification = VaultVerification(
@@ -74,7 +80,7 @@ extension Vault {
       let verified = try verification.run().report
       try verified.requireIntact()
       let report = try backupReport(of: rows, itemCount: verified.itemCount)
-      try make(rows)
+      try make(rows, sealing, state)
       return .done((report, try rows.vaultRow().checks))
     }
   }

@@ -72,6 +72,13 @@ struct HelpTests {
     }
   }
 
+  @Test func aVeryNarrowTerminalGetsTheMeaningOfOptions() {
+    let path = CommandPath(Host.self, ["keychain", "list", "--help"])
+    let help = HelpText(
+      Host.self, path, message: Host.helpMessage(for: path.command), terminal: 20)
+    #expect(help.text.contains("Print JSON"))
+  }
+
   @Test func noLineIsLongerThanATerminalIsWide() {
     for (words, _) in Self.commands {
       for line in Self.help(words).split(separator: "\n") where !line.contains(Self.longName) {

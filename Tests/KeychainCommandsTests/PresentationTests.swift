@@ -79,6 +79,10 @@ struct PresentationTests {
   }
 
   @Test(arguments: [
+    (
+      "Unknown option '-sx'\n   or: Missing value for '-s <name>' in '-sx'",
+      "unknown option '-sx', or: missing value for '-s <name>' in '-sx'"
+    ),
     ("Unknown option '--x'.", "unknown option '--x'"), ("KDF failed", "KDF failed"), ("", ""),
     (
       "Unknown option '--nam'. Did you mean '--name'?",

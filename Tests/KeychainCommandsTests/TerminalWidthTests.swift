@@ -45,8 +45,8 @@ struct TerminalWidthTests {
     #expect(
       Self.table.columns(within: 36) == """
         SERVICE  MODIFIED    LABEL
-        ci       2026-11-21  a label of som…
-        default  2026-11-20
+        ci       \(DateText.day(ofMoment: "2026-11-21T14:21:01Z"))  a label of som…
+        default  \(DateText.day(ofMoment: "2026-11-20T14:21:01Z"))
 
         """)
     for width in 18...60 {

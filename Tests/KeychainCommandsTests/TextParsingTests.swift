@@ -67,6 +67,14 @@ struct TextParsingTests {
     #expect(DateText.parse(text) == nil)
   }
 
+  @Test(arguments: [
+    ("2027-01-30T23:00:00Z", 3600, "2027-01-31"), ("2027-01-31T00:00:00Z", 0, "2027-01-31"),
+    ("2027-01-31T00:00:00Z", -3600, "2027-01-30"), ("", 3600, ""),
+  ])
+  func dayWithoutZoneIsLocal(_ moment: String, _ offset: Int, _ day: String) {
+    #expect(DateText.day(ofMoment: moment, local: LocalTime { _ in offset }) == day)
+  }
+
   @Test func writtenDateReadsBack() {
     let date = Date(timeIntervalSince1970: 1_801_396_800)
     #expect(DateText.text(date) == "2027-01-31T12:00:00Z")

@@ -100,6 +100,27 @@ def test_a_file_that_is_no_vault_stays(one, contents):
   assert "copy.db" in refused.error and "not replaced" in refused.error
 
 
+def test_a_copy_with_changes_of_its_own_stays(one):
+  given = ("--vault", str(copy(one)))
+  one.set("only there", b"x", *given)
+  assert "has changes that the vault has not" in refused_and_untouched(one, 79).error
+  # As many changes, but others.
+  one.set("only here", b"x")
+  refused_and_untouched(one, 79)
+  assert accounts(one, copy(one)) == {"alice", "only there"}
+
+
+def test_a_backup_of_what_a_rollback_lost_stays(one):
+  older = one.vault.read_bytes()
+  one.set("bob", b"x")
+  one.run(*REPLACE)
+  # All of the home comes from a day before, and what was seen of the vault with it.
+  one.vault.write_bytes(older)
+  shutil.rmtree(one.state / "seen")
+  assert "change" in refused_and_untouched(one, 79).error
+  assert accounts(one, copy(one)) == {"alice", "bob"}
+
+
 def test_another_database_stays(one):
   copy(one).unlink()
   with closing(sqlite3.connect(copy(one))) as connection, connection:

@@ -65,12 +65,47 @@ def test_it_shows_its_own_service_alone(mytool, home):
   assert mytool.run("get", "--attribute", "env=test").out == b"token"
   mytool.run("get", "--attribute", "env=test", "--all-services", code=76)
   assert hinted(mytool.run("get", "bob", code=44)) == ""
+  mytool.run("get", "bob", "--all-services", code=76)
+  assert mytool.run("get", "bob", "--all-services", "--attribute", "env=test").out == b"x"
+  assert mytool.run("get", "api", "--all-services").out == b"token"
+  assert "of any service or server" in mytool.run("get", "eve", "--all-services", code=44).error
+  assert "add --all-services" in mytool.run("list", "--other-programs", code=64).error
   assert "--service other" in hinted(home.run("get", "bob", code=44))
   for command in (["list"], ["get", "bob"], ["export", "x"]):
     refused = mytool.run(*command, "--service", "other", "--all-services", code=64)
     assert "exclude each other" in refused.error
   assert [host.run("doctor", "--json").json["expired"] for host in (mytool, home)] == [1, 2]
   assert b"mytool keychain list --all-groups --expiring-within 30d" in mytool.run("doctor").out
+
+
+def test_it_completes_the_names_that_it_finds(mytool, home):
+  mytool.set("api", b"token")
+  home.set("bob", b"x", "--service", "other")
+  mytool.environment = mytool.environment | {"SAP_SHELL": "fish", "SAP_SHELL_VERSION": "4.0.0"}
+  def offered(*words):
+    index = str(len(words) + 3)
+    return run(
+      mytool, "---completion", "keychain", "get", "--", "positional@0", index, "1", "mytool", "keychain",
+      "get", *words, "b").out.split()
+  assert offered() == [b"api"]
+  assert offered("--all-services") == [b"api", b"bob"]
+  assert offered("--service", "other") == [b"bob"]
+
+
+def test_its_hints_reach_what_they_are_about(mytool, home):
+  mytool.set("api", b"token", "--store", "vault")
+  given = ("--export-passphrase-file", home.file("pass", b"an export's"))
+  with desktop(home):
+    home.set("bob", b"x", "--service", "other")
+    move = "mytool keychain migrate --from secret-service --to vault --all-services'"
+    assert move in hinted(mytool.run("backup", "backup"))
+    assert move in hinted(mytool.run("export", "all", "--all-services", *given))
+    assert move in hinted(mytool.run("export", "other", "-s", "other", *given, code=44))
+    typo = ("migrate", "--from", "vault", "--to", "secret-service", "-s", "typo")
+    assert "list --all-services'" in hinted(mytool.run(*typo, code=44))
+    mytool.set("late", b"x", "--store", "secret-service")
+    left = hinted(mytool.run("export", "own", *given))
+    assert "migrate" in left and "--all-services" not in left
 
 
 def test_it_exports_its_own_service_alone(mytool, home):

@@ -70,6 +70,8 @@ def test_a_list_counts_and_shows_them(home, keyring):
   assert two[:4] == [b""] * 4 and b"string=two" in two[7:]
   assert {item["label"] for item in home.run("list", "--other-programs", "--json").json} == {
     "Mail", "Item One", "Item Two", "Item Four"}
+  assert {item["store"] for item in home.run("list", "--other-programs", "--json").json} == {
+    "secret-service"}
   # Who asks by attributes asks for them.
   found = home.run("list", "--attribute", "even=true", "--json")
   assert {item["label"] for item in found.json} == {"Item Two", "Item Four"} and found.error == ""
@@ -89,13 +91,31 @@ def test_they_are_read_only(home, keyring):
   assert secret_tool(keyring, "lookup", "string", "two") == b"222"
 
 
-def test_locked_ones_are_not_absent(home, keyring):
+def lock(variables):
   subprocess.run(
     ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
      "org.freedesktop.Secret.Service.Lock",
      "array:objpath:/org/freedesktop/secrets/collection/login"],
-    env=keyring, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+    env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+
+
+def test_locked_ones_are_not_absent(home, keyring):
+  lock(keyring)
   locked = home.run("get", "--attribute", "string=two", *IN_KEYRING, code=77)
   assert locked.out == b"" and "locked" in locked.error
   listed = home.run("list", *IN_KEYRING, "--other-programs", code=None)
   assert listed.out == b"" and "4 items are locked" in listed.error
+
+
+def test_a_vault_in_use_hides_none_of_them_silently(home, keyring):
+  home.set("v", b"1", "--store", "vault")
+  assert "--store secret-service" in hinted(home.run("get", "--attribute", "string=two", code=44))
+  assert "--store secret-service" in hinted(home.run("list", "--other-programs"))
+  assert home.run("list").error == ""
+  assert hinted(home.run("get", "--attribute", "string=two", "--service", "s", code=44)) == ""
+  away = {"DBUS_SESSION_BUS_ADDRESS": None}
+  assert hinted(home.run("get", "--attribute", "string=two", code=44, environment=away)) == ""
+  home.set("alice", b"1", "--service", "s")
+  assert home.run("get", "--attribute", "string=two").out == b"222"
+  lock(keyring)
+  assert "the desktop keyring" in hinted(home.run("get", "--attribute", "string=two", code=77))

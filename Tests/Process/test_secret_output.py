@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -104,6 +105,13 @@ def test_a_pipe_of_another_user_gets_nothing(alice, superuser):
   assert "belongs to another user" in refused.error
   assert os.read(read, 100) == b""
   os.close(read)
+
+
+def test_a_terminal_that_is_not_there_is_not_waited_for(home):
+  home.set("alice", b"secret")
+  start = time.monotonic()
+  assert "/dev/tty" in home.run("get", "alice", "--output", "/dev/tty", "--deadline", "50s", code=74).error
+  assert time.monotonic() - start < 25
 
 
 class Server(BaseHTTPRequestHandler):

@@ -25,6 +25,15 @@ extension AutomaticStore {
     return items
   }
 
+  /// Whether searches leave the desktop keyring out although there is a session bus: no service has its
+  /// credentials there, and nobody has chosen a store.
+  package var leavesKeyringOut: Bool {
+    guard explicitPlace == nil, let places = try? placesInUse().places,
+      !places.contains(where: { $0.kind == .secretService })
+    else { return false }
+    return SecretServiceStore(configuration: configuration.secretService).findsBus
+  }
+
   /// Returns the secret of such an item; see ``SecretServiceStore/secret(of:)``.
   ///
   /// - Parameter item: The item.

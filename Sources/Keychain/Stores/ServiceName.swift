@@ -23,7 +23,7 @@ package struct ServiceName: Hashable, Sendable {
   }
 
   /// What a query is about; `nil` if it names neither a service nor a server.
-  init?(_ query: CredentialQuery) {
+  package init?(_ query: CredentialQuery) {
     if let service = query.service {
       self.init(.service, service)
     } else if let server = query.server {

@@ -31,6 +31,12 @@ enum DateText {
     date.formatted(Date.ISO8601FormatStyle())
   }
 
+  /// The day of a moment as a clock on the wall has it, such as `2027-01-31`; other text as it is.
+  static func day(ofMoment text: String, local: LocalTime = .current) -> String {
+    guard let date = parse(text) else { return text }
+    return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix(10))
+  }
+
   private static func seconds(ofOffset offset: Substring) -> Int? {
     guard offset.lowercased() != "z" else { return 0 }
     guard let hours = Int(offset.dropFirst().prefix(2)), let minutes = Int(offset.suffix(2)),

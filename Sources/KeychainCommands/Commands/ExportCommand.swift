@@ -26,13 +26,15 @@ struct ExportCommand: KeychainSubcommand {
   var file: String
 
   @Option(
-    parsing: .unconditionalSingleValue,
-    help: .init("Only credentials of a service; may be given again", valueName: "name"))
+    name: .shortAndLong, parsing: .unconditionalSingleValue,
+    help: .init("Only credentials of a service; may be given again", valueName: "name"),
+    completion: .services)
   var service: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Only internet passwords of a server; may be given again", valueName: "host"))
+    help: .init("Only internet passwords of a server; may be given again", valueName: "host"),
+    completion: .servers)
   var server: [String] = []
 
   @OptionGroup var scope: ServiceScopeOptions
@@ -98,7 +100,7 @@ struct ExportCommand: KeychainSubcommand {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
       throw session.stores.recordedPlace(of: service)?.kind == .secretService
-        ? .exportOfKeyring("\(service)") : .nothingToExport("\(service)")
+        ? .exportOfKeyring(service) : .nothingToExport("\(service)")
     }
     let counts = try session.vault.itemCounts(matching: services?.map(\.query))
     try session.vault.ensureReadable(counts.requirementOfExport)

@@ -79,8 +79,7 @@ struct GetCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     if let found = try unlistedItem(in: session) { return try print(found, in: session) }
-    let identity = try session.finder(item, allServices: scope.allServices).identity(
-      account: account, attributes: attribute)
+    let identity = try identity(in: session)
     guard let stored = try session.store.secret(for: identity) else {
       throw session.notFound(identity)
     }
@@ -91,6 +90,17 @@ struct GetCommand: KeychainSubcommand {
       return try StandardOutput.write(try JSONText.text(answer))
     }
     try write(stored.secret)
+  }
+
+  private func identity(in session: Session) throws(KeychainError) -> CredentialIdentity {
+    let finder = session.finder(item, allServices: scope.allServices)
+    guard let account, attribute.isEmpty, scope.allServices else {
+      return try finder.identity(account: account, attributes: attribute)
+    }
+    guard let found = try finder.identity(attributes: [:], account: account) else {
+      throw session.explainingMissingVault(.nowhere(account))
+    }
+    return found
   }
 
   /// Writes a secret to where it was asked for.

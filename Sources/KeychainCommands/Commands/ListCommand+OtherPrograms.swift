@@ -20,6 +20,13 @@ extension ListCommand {
     interface.say(UserInterface.unlisted(result.unlistedCount))
   }
 
+  /// Says where they may be, if nothing looks there.
+  func tellOfKeyringLeftOut(_ query: CredentialQuery, _ session: Session) {
+    guard showsUnlisted, query.service == nil, query.server == nil, session.stores.leavesKeyringOut
+    else { return }
+    session.interface.hint(UserInterface.keyringLeftOut)
+  }
+
   /// Prints them after the credentials.
   func print(_ items: [UnlistedItem]) throws(KeychainError) {
     guard !items.isEmpty else { return }

@@ -68,7 +68,13 @@ struct ListCommand: KeychainSubcommand {
     if allGroups && item.accessGroup != nil {
       throw ValidationError(UserInterface.Usage.groupOrAll)
     }
-    try scope.checkAlone(besides: item.service != nil || item.server != nil)
+    let isNamed = item.service != nil || item.server != nil
+    try scope.checkAlone(besides: isNamed)
+    // They are of no service, so a host's own has none of them.
+    if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
+    {
+      throw ValidationError(UserInterface.Usage.otherProgramsOfHost)
+    }
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -80,6 +86,7 @@ struct ListCommand: KeychainSubcommand {
     let unlisted = try unlistedItems(of: result, in: session)
     try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
     tellOfUnlisted(result, session.interface)
+    tellOfKeyringLeftOut(query, session)
     let isAllLocked =
       listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty
       && result.damaged.isEmpty

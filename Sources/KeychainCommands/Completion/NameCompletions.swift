@@ -34,8 +34,11 @@ struct NameCompletions {
   /// service where that has none which begins as what was typed.
   var accounts: [String] {
     let group = line.has("--all-groups") ? nil : group ?? ""
-    let all = found(CredentialQuery(accessGroup: group, service: service, server: server))
-    guard service == nil, server == nil else { return Self.distinct(all.map(\.account)) }
+    let isOfAll = line.has("--all-services")
+    let query = CredentialQuery(accessGroup: group, service: service, server: server)
+    // A host that finds its own alone offers no others.
+    let all = found(isOfAll ? query : context.narrow(query))
+    guard service == nil, server == nil, !isOfAll else { return Self.distinct(all.map(\.account)) }
     let ours = all.filter { identity in
       Self.service(of: identity)?.hasSameBytes(as: context.defaultService) ?? false
     }

@@ -66,7 +66,7 @@ extension TextTable {
     }
     return table.enumerated().map { index, row in
       row.enumerated().map { column, cell in
-        index > 0 && columns.contains(column) ? String(cell.prefix(10)) : cell
+        index > 0 && columns.contains(column) ? DateText.day(ofMoment: cell) : cell
       }
     }
   }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Keychain
 internal import KeychainSecretService
 
 /// An item of another program as JSON shows it; what is not known is left out.
@@ -8,6 +9,7 @@ struct UnlistedItemJSON: Encodable {
 
   private struct Facts: Encodable {
     let kind = "otherProgram"
+    let store = StoreKind.secretService.rawValue
     let label: String
     let attributes: AttributesJSON
     let created: Date?

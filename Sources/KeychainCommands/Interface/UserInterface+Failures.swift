@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Keychain
 internal import KeychainCredentials
 internal import KeychainVault
 
@@ -178,12 +179,13 @@ extension KeychainError {
     return Self(.notFound, "there is no credential with these values of \(names)")
   }
 
-  static func lockedItems(_ count: Int) -> Self {
+  static func lockedItems(_ count: Int, _ kinds: Set<StoreKind> = [.vault]) -> Self {
     Self(
       .locked,
       "no readable credential matches, and \(UserInterface.items(count)) that may match "
         + "\(UserInterface.are(count)) locked",
-      recovery: UserInterface.howToUnlock)
+      recovery: kinds.contains(.secretService)
+        ? UserInterface.unlockToSee(kinds) : UserInterface.howToUnlock)
   }
 
   static func otherDeviceItems(_ count: Int) -> Self {

@@ -1,3 +1,4 @@
+internal import Keychain
 internal import KeychainCredentials
 
 extension UserInterface {
@@ -13,10 +14,10 @@ extension UserInterface {
       + "not in this file, and could not be counted: \(failure.message)"
   }
 
-  /// How the vault gets what is in the desktop keyring.
-  static var movingOutOfKeyring: String {
-    "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault' copies it "
-      + "into the vault"
+  /// How the vault gets what is in the desktop keyring, of a service or server, or of any.
+  static func movingOutOfKeyring(_ service: ServiceName?) -> String {
+    "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
+      + "\(KeychainCommandContext.current.scopeOption(reaching: service))' copies it into the vault"
   }
 
   /// `1 service`, `2 services`.

@@ -74,6 +74,11 @@ extension KeychainError {
       recovery: UserInterface.checkPath(of: name) + ", or mount its volume")
   }
 
+  /// No service or server has such an account.
+  static func nowhere(_ account: String) -> Self {
+    Self(.notFound, "there is no credential '\(account)' of any service or server")
+  }
+
   static func outputExists(_ path: String) -> Self {
     Self(
       .alreadyExists, "'\(path)' exists already, and is not overwritten",
@@ -96,15 +101,15 @@ extension KeychainError {
     Self(
       .notFound, "there is nothing to export: the vault has no credential of \(name)",
       recovery: "see what there is with '\(KeychainCommandContext.current.commandPath) list"
-        + (KeychainCommandContext.current.ownService == nil ? "'" : " --all-services'"))
+        + "\(KeychainCommandContext.current.scopeOption())'")
   }
 
-  static func exportOfKeyring(_ name: String) -> Self {
+  static func exportOfKeyring(_ service: ServiceName) -> Self {
     Self(
       .notFound,
-      "there is nothing to export: the credentials of \(name) are in the desktop keyring",
+      "there is nothing to export: the credentials of \(service) are in the desktop keyring",
       recovery: "move them into the vault first, with "
-        + "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault'"
-    )
+        + "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
+        + "\(KeychainCommandContext.current.scopeOption(reaching: service))'")
   }
 }

@@ -74,7 +74,7 @@ extension UserInterface {
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
       + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
-      + "--to \(copies.target.rawValue)'"
+      + "--to \(copies.target.rawValue)\(KeychainCommandContext.current.scopeOption())'"
   }
 
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
@@ -92,7 +92,8 @@ extension KeychainError {
   static func nothingToMove(_ service: ServiceName) -> Self {
     Self(
       .notFound, "neither the vault nor the desktop keyring has a credential of \(service)",
-      recovery: "see which there are with '\(KeychainCommandContext.current.commandPath) list'")
+      recovery: "see which there are with '\(KeychainCommandContext.current.commandPath) list"
+        + "\(KeychainCommandContext.current.scopeOption())'")
   }
 
   /// The failure of a migration that did not move everything; `nil` if it did.

@@ -27,6 +27,10 @@ extension UserInterface {
       + (count == 1 ? "it" : "them")
   }
 
+  static let keyringLeftOut =
+    "the desktop keyring is not searched, as no service has its credentials there; "
+    + "--store secret-service searches it"
+
   private static func modified(_ item: UnlistedItem) -> String {
     item.modified.map(DateText.text) ?? ""
   }
@@ -45,7 +49,8 @@ extension KeychainError {
     return Self(
       .ambiguous, "\(names.count) items match: \(names.joined(separator: "; "))",
       recovery: "name more of the attributes; '\(KeychainCommandContext.current.commandPath) list "
-        + "--other-programs' shows those of other programs")
+        + "--other-programs\(KeychainCommandContext.current.scopeOption())' shows those of other programs"
+    )
   }
 
   static let unlistedIsGone = KeychainError(

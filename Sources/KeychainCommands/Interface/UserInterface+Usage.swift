@@ -79,6 +79,8 @@ extension UserInterface {
     static let timeFromNow = "write a time from now such as 12h, 30d or 1y"
     static let allOrNamedServices =
       "--all-services and a named service or server exclude each other"
+    static let otherProgramsOfHost =
+      "items of other programs are of no service; add --all-services to list them"
     static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
     static let dashAccount = "an account that begins with a dash goes after --"

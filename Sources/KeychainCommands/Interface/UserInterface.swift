@@ -94,8 +94,12 @@ struct UserInterface: Sendable {
     writeAll(line + "\n", to: STDERR_FILENO)
   }
 
-  /// Turns a sentence into a message: no capital, no full stop.
+  /// Turns a sentence into a message: no capital, no full stop; so does it several, of which one is right.
   static func inOurStyle(_ sentence: String) -> String {
+    let guesses = sentence.split(separator: "\n   or: ")
+    guard guesses.count < 2 else {
+      return guesses.map { inOurStyle(String($0)) }.joined(separator: ", or: ")
+    }
     var text = Substring(sentence.replacing(". Did you mean", with: "; did you mean"))
     if text.hasSuffix(".") { text.removeLast() }
     guard let first = text.first, text.dropFirst().first?.isLowercase ?? false else {

@@ -18,6 +18,9 @@ struct CredentialFinder {
   /// That no credential has some attributes.
   var nothingMatches: (CredentialAttributes) -> KeychainError = { .nothingMatches($0) }
 
+  /// Makes the failure of a search that found nothing but locked items.
+  var lockedItems: (Int, CredentialQuery) -> KeychainError = { count, _ in .lockedItems(count) }
+
   /// The credential of an account.
   ///
   /// The one of exactly the names given is preferred. Without it, an internet password is found
@@ -72,7 +75,7 @@ struct CredentialFinder {
     // What cannot be read may be what is meant, so this is not absence.
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else { throw .damagedItems(result.damaged) }
-    guard result.lockedCount == 0 else { throw .lockedItems(result.lockedCount) }
+    guard result.lockedCount == 0 else { throw lockedItems(result.lockedCount, query) }
     guard result.otherDeviceCount == 0 else { throw .otherDeviceItems(result.otherDeviceCount) }
     return nil
   }

@@ -10,13 +10,17 @@ struct HelpText {
   ///   - root: The program's root command.
   ///   - path: The commands that the line names.
   ///   - message: What the parser would show.
-  init(_ root: any ParsableCommand.Type, _ path: CommandPath, message: String) {
+  ///   - terminal: The number of columns of the terminal; `nil` where there is none.
+  init(
+    _ root: any ParsableCommand.Type, _ path: CommandPath, message: String,
+    terminal: Int? = StandardOutput.width
+  ) {
     let command = (path.topic ?? path).command
     guard message == root.helpMessage(for: command) else {
       text = message
       return
     }
-    let columns = StandardOutput.width.map { min($0, TerminalWidth.ofReading) }
+    let columns = terminal.map { min(max($0, Self.leastWidth), TerminalWidth.ofReading) }
     let width = columns ?? TerminalWidth.usual
     let help = root.helpMessage(for: command, columns: width)
     let isOurs = command is any KeychainSubcommand.Type || command == KeychainCommand.self
@@ -58,6 +62,9 @@ struct HelpText {
   }
 
   private static let title = "OPTIONS:\n"
+
+  /// With fewer columns, the parser has no place for what options mean, and leaves it out.
+  private static let leastWidth = 40
 
   /// An option with its text, which begins further to the right.
   private static func entries(of section: Substring) -> [String] {

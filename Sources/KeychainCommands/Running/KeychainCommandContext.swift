@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import Keychain
 internal import KeychainCredentials
 
 /// How the keychain commands speak, and what they assume, inside the program that mounts them.
@@ -30,6 +31,13 @@ public struct KeychainCommandContext: Hashable, Sendable {
     var narrowed = query
     narrowed.service = ownService
     return narrowed
+  }
+
+  /// What a command of the host takes, after a space, to reach a service or server; all of them for `nil`.
+  func scopeOption(reaching service: ServiceName? = nil) -> String {
+    guard let ownService else { return "" }
+    let own = ServiceName(.service, ownService)
+    return service == own ? "" : " --all-services"
   }
 
   /// The service of credentials that belong to no program.

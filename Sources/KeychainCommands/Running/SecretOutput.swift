@@ -86,7 +86,11 @@ struct SecretOutput {
     while true {
       let descriptor = open(path, flags)
       if descriptor >= 0 { return try checked(descriptor) }
-      guard errno == ENXIO || errno == EINTR else { throw .cannotWrite(path, errno: errno) }
+      // A device that fails in this way has nobody to wait for.
+      let failure = errno
+      guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
+        throw .cannotWrite(path, errno: failure)
+      }
       guard ContinuousClock.now < end else { throw .nobodyReads(path) }
       usleep(20_000)
     }

@@ -14,6 +14,13 @@ extension Session {
     return KeychainError(failure.code, failure.message, recovery: recovery)
   }
 
+  /// That nothing has such attributes; with where else to look, if items of other programs were meant, too.
+  func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
+    let failure = explainingMissingVault(.nothingMatches(attributes))
+    guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
+    return KeychainError(failure.code, failure.message, recovery: UserInterface.keyringLeftOut)
+  }
+
   /// That something is not there; because the vault isn't that was named, where that is why.
   func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
     guard let (absence, name) = missingNamedVault() else { return failure }

@@ -11,6 +11,6 @@ extension Session {
     case .unknown(let services, let failure):
       interface.say(UserInterface.leftUncounted(services, failure))
     }
-    interface.hint(UserInterface.movingOutOfKeyring)
+    interface.hint(UserInterface.movingOutOfKeyring(ServiceName(query)))
   }
 }

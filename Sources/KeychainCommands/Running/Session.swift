@@ -116,7 +116,10 @@ extension Session {
     }
     if !allServices { finder.narrow = context.narrow }
     finder.notFound = notFound
-    finder.nothingMatches = { explainingMissingVault(.nothingMatches($0)) }
+    let isOfAll = allServices || context.ownService == nil
+    let hasNames = options.service != nil || options.server != nil
+    finder.nothingMatches = { nothingMatches($0, mayBeOfOthers: isOfAll && !hasNames) }
+    finder.lockedItems = { .lockedItems($0, (try? stores.kinds(for: $1)) ?? [.vault]) }
     return finder
   }
 }

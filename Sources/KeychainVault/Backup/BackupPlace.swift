@@ -1,4 +1,6 @@
+internal import Foundation
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import SystemPackage
 
 /// The place of a backup that may take that of an older one.
@@ -52,20 +54,48 @@ struct BackupPlace {
   /// changed, except that a change of it is undone which was broken off.
   func requireReplaceable(by checks: VaultChecks) throws(KeychainError) {
     guard try isTaken() else { return try Self.requireAbsent(path) }
-    try whileNobodyWrites(checks) { () throws(KeychainError) in }
+    try whileNobodyWrites(checks) { _ throws(KeychainError) in }
   }
 
   /// Puts a finished backup in the place, durably.
   func put(
-    _ backup: borrowing UnfinishedBackup, _ checks: VaultChecks
+    _ backup: borrowing UnfinishedBackup, _ checks: VaultChecks, over older: Data?
   ) throws(KeychainError) {
     if try isTaken() {
-      try whileNobodyWrites(checks) { () throws(KeychainError) in try backup.takeName(path) }
+      try whileNobodyWrites(checks) { rows throws(KeychainError) in
+        guard try rows.stateBox() == older else { throw .backupWasChanged(path) }
+        try backup.takeName(path)
+      }
     } else {
       try Self.requireAbsent(path)
       try backup.takeName(path)
     }
     try PrivateFile.syncFolder(target.folder)
+  }
+
+  /// The sealed state of the older backup; `nil` if there is none.
+  func olderState(_ checks: VaultChecks) throws(KeychainError) -> Data? {
+    guard try isTaken() else { return nil }
+    var box: Data?
+    try whileNobodyWrites(checks) { rows throws(KeychainError) in box = try rows.stateBox() }
+    return box
+  }
+
+  /// Refuses to replace a copy that has changes which the vault lacks: it may be all that is left of them.
+  ///
+  /// That of a copy which was changed on its own, and less often than the vault since, is not noticed.
+  func requireOlder(
+    _ older: Data?, than vault: StateRow, in box: Data, under open: borrowing SecretBytes
+  ) throws(KeychainError) {
+    guard let older, older != box else { return }
+    do throws(KeychainError) {
+      let found = try StateRow.open(older, under: open)
+      guard found.counter < vault.counter else {
+        throw .backupIsNotOlder(path, found.counter, vault: vault.counter)
+      }
+    } catch {
+      throw error.inPlaceOfBackup(path)
+    }
   }
 
   /// Whether a file lies there that is the user's, and that others cannot change.
@@ -87,7 +117,7 @@ struct BackupPlace {
   /// A journal beside it that undoes a broken-off change is played back first, and is empty then; nobody fills it
   /// before `body` has ended. So none is left that would be played back into the new backup.
   private func whileNobodyWrites(
-    _ checks: VaultChecks, _ body: () throws(KeychainError) -> Void
+    _ checks: VaultChecks, _ body: (any VaultRows) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do throws(KeychainError) {
       let storage = try SQLiteVaultStorage(
@@ -95,7 +125,7 @@ struct BackupPlace {
       try storage.write(deadline, keepingIf: { _ in false }) { rows throws(KeychainError) in
         guard try rows.isInitialized() else { throw .emptyInPlaceOfBackup(path) }
         guard try rows.vaultRow().checks == checks else { throw .backupOfAnother(path) }
-        try body()
+        try body(rows)
       }
     } catch {
       throw error.inPlaceOfBackup(path)
@@ -124,6 +154,22 @@ extension KeychainError {
   }
 
   /// The same error, as one about what lies in the place of a backup.
+  fileprivate static func backupIsNotOlder(
+    _ path: String, _ found: UInt64, vault: UInt64
+  ) -> Self {
+    Self(
+      .refused,
+      "\(path) has changes that the vault has not, and is not replaced: it is at change \(found), and the "
+        + "vault at \(vault)",
+      recovery:
+        "look at it with --vault, and name a new file, or remove this one if it is not needed")
+  }
+
+  fileprivate static func backupWasChanged(_ path: String) -> Self {
+    Self(
+      .versionConflict, "\(path) was changed meanwhile, and is not replaced", recovery: "try again")
+  }
+
   fileprivate func inPlaceOfBackup(_ path: String) -> Self {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(
