@@ -55,6 +55,12 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
     set { returnsUndecryptable = newValue }
   }
 
+  /// Whether values that cannot be decrypted are returned; see ``returnsUndecryptable``.
+  public var returnNotDecryptable: Bool {
+    get { returnsUndecryptable }
+    set { returnsUndecryptable = newValue }
+  }
+
   /// Why a value could last not be decrypted or encrypted; `nil` if all could.
   public var lastError: (any Error)? { state.withLock(\.lastError) }
 

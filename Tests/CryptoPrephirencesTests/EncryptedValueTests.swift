@@ -103,7 +103,20 @@ struct EncryptedValueTests {
     #expect(code { _ = try preferences.decryptedObject(forKey: "plain") } == .notEncrypted)
     preferences.returnNotDecrytable = true
     #expect(preferences["plain"] as? String == "text" && preferences.dictionary().count == 3)
-    #expect(preferences.returnsUndecryptable)
+    #expect(preferences.returnsUndecryptable && preferences.returnNotDecryptable)
+    preferences.returnNotDecryptable = false
+    #expect(!preferences.returnsUndecryptable)
+  }
+
+  @Test func valuesOfLocalTypesAreReadWhereTheTypeIsKnown() {
+    struct Local: Codable, Equatable {
+      var a = 1
+    }
+    stored["k", .cipher(preferences.cipher)] = Local()
+    #expect(stored["k", .cipher(preferences.cipher)] == nil && preferences["k"] == nil)
+    let known = MutablePreference<Local>(
+      preferences: stored, key: "k", transformation: TransformationKey.cipher(preferences.cipher))
+    #expect(known.value == Local())
   }
 
   @Test func whatCannotBeEncryptedChangesNothing() {

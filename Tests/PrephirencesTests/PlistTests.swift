@@ -110,19 +110,41 @@ struct PlistTests {
     #expect(plist.write() && plist.read() && plist["a"] as? Int == 1)
   }
 
-  @Test func whatCannotBeWrittenIsReported() throws {
+  @Test(arguments: [true, false])
+  func whatCannotBeWrittenIsRefused(_ immediately: Bool) throws {
+    enum Theme: String { case dark }
     let plist = try Plist(openingFile: path)
+    plist.writeImmediately = immediately
     plist["good"] = 1
     try plist.writeFile()
     let before = try bytes(path)
-    let values: [Any] = [1...2, [1...2], ["a": ["b": 1...2]], NSObject(), [1: 2], (1, 2)]
+    let changes = ChangeRecorder()
+    let observation = plist.observeAll { changes.record($0) }
+    let values: [Any] = [
+      1...2, [1...2], ["a": ["b": 1...2]], NSObject(), [1: 2], (1, 2), Theme.dark, Set([1]),
+      ["CF$UID": 1],
+    ]
     for value in values {
+      #expect(plist.write() && plist.lastError == nil)
       plist["bad"] = value
-      #expect(!plist.write())
-      #expect(plist.lastError?.code == .unstorable)
+      #expect(plist.lastError?.code == .unstorable && plist["bad"] == nil)
       #expect(plist.lastError?.message.contains("'bad'") == true)
+      plist.set(dictionary: ["good": 2, "bad": value])
+      #expect(plist.integer(forKey: "good") == 1 && plist["bad"] == nil)
       #expect(try bytes(path) == before)
     }
+    observation.cancel()
+    #expect(changes.all.isEmpty)
+    plist["later"] = 2
+    #expect(plist.write() && plist.lastError == nil)
+    #expect(try Plist(contentsOfFile: path).dictionary().keys.sorted() == ["good", "later"])
+  }
+
+  @Test func whatCannotBeWrittenOfInitialValuesIsReported() {
+    let plist = Plist(["good": 1, "bad": 1...2], filePath: path)
+    #expect(!plist.write() && plist.lastError?.code == .unstorable)
+    plist["bad"] = nil
+    #expect(plist.write() && plist.lastError == nil)
   }
 
   @Test func literalsHaveNoFile() {

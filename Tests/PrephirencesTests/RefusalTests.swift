@@ -73,6 +73,22 @@ struct RefusalTests {
     defaults.clearAll()
   }
 
+  @Test func whatToDoIsSaid() throws {
+    let plist: Plist = [:]
+    let said: [(Any, String?)] = [
+      (Mode.on, "set its rawValue"), (NSObject(), nil), (["a": Set<[String]>([[]])], "encodable"),
+      (Point(), "use set(encodable:forKey:) or Preference<Point>"),
+    ]
+    for (value, remedy) in said {
+      plist["k"] = value
+      let message = try #require(plist.lastError?.message)
+      #expect(
+        remedy.map(message.contains) ?? message.hasSuffix("which cannot be kept"), "\(message)")
+    }
+    plist["\u{feff}k"] = 1
+    #expect(plist.lastError?.message.hasSuffix("which cannot be kept") == true)
+  }
+
   @Test func propertyLists() throws {
     let folder = try TemporaryFolder()
     let plist = try Plist(openingFile: folder("a.plist"))
@@ -87,6 +103,9 @@ struct RefusalTests {
     let preferences = MutableKVCPreferences(Person(), [\.age])
     preferences["age", .archive] = Point()
     #expect(preferences.lastError?.code == .unstorable)
+    let unlisted = MutableKVCPreferences(Person())
+    unlisted["age"] = 2
+    #expect(unlisted.lastError?.message.contains("make the class a PreferenceKeyPaths") == true)
   }
 }
 

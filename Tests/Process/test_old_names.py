@@ -22,6 +22,18 @@ REFUSED = {
   'defaults.set(color: 1, forKey: "a")': "unavailable: store an archive, or a Codable colour",
   '_ = defaults.nsRectForKey(key: "a")': "renamed to 'cgRect(forKey:)'",
   '_ = defaults.nsSizeForKey(key: "a")': "renamed to 'cgSize(forKey:)'",
+  'defaults.addObserver(object, forKeyPath: "a", options: [.new, .initial], context: nil)':
+    "unavailable: use observe(forKey:initial:_:)",
+  'defaults.addObserver(object, forKeyPath: "a", options: .new, context: nil)':
+    "unavailable: use observe(forKey:initial:_:)",
+  'defaults.addObserver(object, forKeyPath: "a", context: nil)':
+    "unavailable: use observe(forKey:initial:_:)",
+  'defaults.removeObserver(object, forKeyPath: "a")': "unavailable: end the observation",
+  "_ = defaults.observe(\\.theme, options: [.new]) { _, change in print(change.newValue as Any) }":
+    "unavailable: use observe(forKey:initial:_:)",
+  "_ = defaults.observe(\\.theme) { defaults, _ in print(defaults) }":
+    "unavailable: use observe(forKey:initial:_:)",
+  "_ = defaults.publisher(for: \\.theme)": "unavailable: use observe(forKey:initial:_:)",
   '_ = defaults.boolForKey("a")': "renamed to 'bool(forKey:)'",
   'defaults.setObject("x", forKey: "a")': "renamed to 'set(_:forKey:)'",
   '_ = stored.objectForKey("a")': "renamed to 'object(forKey:)'",
@@ -36,6 +48,8 @@ REFUSED = {
   "_ = keychain.authentication": "unavailable: it is an argument of init(server:authenticationType:)",
   "_ = KeychainPreferences.generatePassword()": "unavailable: it is a dialog of iOS",
   "let _: SecurityClass = .key": "unavailable: init(service:) and init(server:)",
+  "let _: SecurityAttributeProtocol = .https": "unavailable: it is text: the argument of init",
+  "let _: SecurityAttributeAuthentication = .httpBasic": "unavailable: it is text: the argument of",
 }
 
 TAKEN = """
@@ -79,9 +93,13 @@ FUNCTION = """
 import Foundation
 import Keychain
 
+extension UserDefaults {{
+  var theme: String? {{ string(forKey: "theme") }}
+}}
+
 func use(
   _ defaults: UserDefaults, _ keychain: KeychainPreferences, _ stored: any MutablePreferencesType,
-  _ url: URL, _ optionalURL: URL?
+  _ url: URL, _ optionalURL: URL?, _ object: NSObject
 ) {{
 {lines}
 }}

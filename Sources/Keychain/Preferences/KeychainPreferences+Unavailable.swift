@@ -22,6 +22,23 @@ public enum SecurityClass {
   case identity
 }
 
+/// Not here: the protocol of an internet password is text.
+@available(*, unavailable, message: "it is text: the argument of init(server:protocol:)")
+public enum SecurityAttributeProtocol {
+  /// The protocols of Apple's keychain.
+  case ftp, ftps, ftpAccount, ftpProxy, http, https, httpProxy, httpsProxy, irc, nntp, pop3, smtp,
+    socks, imap, ldap, appleTalk, afp, telnet, ssh, smb, rtsp, rtspProxy, daap, eppc, ipp, nntps,
+    ldaps,
+    telnetS, imaps, ircs, pop3S
+}
+
+/// Not here: the authentication of an internet password is text.
+@available(*, unavailable, message: "it is text: the argument of init(server:authenticationType:)")
+public enum SecurityAttributeAuthentication {
+  /// The kinds of authentication of Apple's keychain.
+  case httpBasic, httpDigest, htmlForm, ntlm, msn, dpa, rpa, `default`
+}
+
 extension KeychainPreferences {
   /// Not here: `init(service:)` makes generic passwords, `init(server:)` internet passwords.
   @available(*, unavailable, message: "init(service:) and init(server:) say which class it is")

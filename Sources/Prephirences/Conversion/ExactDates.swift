@@ -43,13 +43,23 @@ enum ExactDates {
     var agrees = true
     let restored = visit(value) { date in
       let exact = remaining.popFirst().map(Date.init(timeIntervalSinceReferenceDate:))
-      guard let exact, abs(exact.timeIntervalSince(date)) <= 1 else {
+      guard let exact, isDate(date, leftOf: exact) else {
         agrees = false
         return date
       }
       return exact
     }
     return agrees && remaining.isEmpty ? restored : value
+  }
+
+  /// Whether a date is an exact one, or what a property list of XML leaves of it: its second.
+  ///
+  /// If not, another program, or Foundation's own setter, has set another date since.
+  private static func isDate(_ date: Date, leftOf exact: Date) -> Bool {
+    let seconds = date.timeIntervalSinceReferenceDate
+    // What is next to the end of a second may be written as the second that follows.
+    return date == exact
+      || seconds.rounded() == seconds && -0.001..<1 ~= exact.timeIntervalSince(date)
   }
 
   /// Calls a function for each date, in an order that depends on nothing but the value.

@@ -69,7 +69,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
       return PreferencesError(.unknownKey, "there is no property '\(key)' that can be set")
     }
     return type(of: target) is AnyClass
-      ? Self.readOnly(key, "it is in no list of key paths")
+      ? Self.readOnly(key, "it is in no list of key paths; make the class a PreferenceKeyPaths")
       : Self.readOnly(key, "it is a property of a copied structure")
   }
 

@@ -42,8 +42,8 @@ extension Plist {
     self.init(filePath: path)
   }
 
-  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a transformation since that
-  /// refused a value; `nil` if there was none.
+  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or why a value was refused since
+  /// then; `nil` if there was none.
   public var lastError: PreferencesError? { state.withLock(\.lastError) }
 
   /// Writes all values into the file, in the format in which it was read.
@@ -85,6 +85,20 @@ extension Plist {
     } catch {
       if error.code == .damaged { state.withLock { $0.isDamaged = true } }
       throw error
+    }
+  }
+
+  /// Whether the file can hold a value; if not, that is the last error.
+  ///
+  /// Kept in memory, such a value would keep all the others from being written.
+  func accepts(_ value: PreferenceObject?, forKey key: PreferenceKey) -> Bool {
+    guard let value = unwrapped(value) else { return true }
+    do throws(PreferencesError) {
+      _ = try PropertyListForm.encode(value, forKey: key)
+      return true
+    } catch {
+      didRefuse(error, forKey: key)
+      return false
     }
   }
 

@@ -13,8 +13,9 @@ internal import Synchronization
 /// anew. Of several programs that write the file, the last wins. Any number of threads may use one
 /// at a time.
 ///
-/// Values come back from the file as they were set, numbers as `NSNumber`. What a property list
-/// cannot hold stays in memory, and is the reason that ``lastError`` gives for not being written.
+/// Values come back from the file as they were set, numbers as `NSNumber`. A value that a property list
+/// cannot hold is refused when it is set: nothing changes, and ``lastError`` says why until the next
+/// write or reading.
 open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   /// The path of the file; `nil` for preferences of a dictionary literal, which have none.
   public let filePath: String?
@@ -100,7 +101,26 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  /// Takes note of a value that a transformation refused, as ``lastError``.
+  /// Sets the value of a key; `nil` removes.
+  ///
+  /// - Parameters:
+  ///   - value: The value; one that a property list cannot hold changes nothing, and ``lastError`` says so.
+  ///   - key: The key.
+  open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    if accepts(value, forKey: key) { super.set(value, forKey: key) }
+  }
+
+  /// Sets the values of several keys at once; other keys stay as they are.
+  ///
+  /// If a property list cannot hold one of the values, nothing changes, and ``lastError`` says which.
+  open override func set(dictionary: PreferencesDictionary) {
+    let dictionary = withoutNulls(dictionary)
+    if dictionary.allSatisfy({ accepts($0.value, forKey: $0.key) }) {
+      super.set(dictionary: dictionary)
+    }
+  }
+
+  /// Takes note of a value that was refused, as ``lastError``.
   open override func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     state.withLock { $0.lastError = error }
   }

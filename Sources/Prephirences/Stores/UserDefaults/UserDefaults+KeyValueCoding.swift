@@ -44,6 +44,17 @@ extension UserDefaults {
   ///   - url: The URL.
   ///   - key: The key.
   public func set(_ url: URL, forKey key: PreferenceKey) { setPreference(url, forKey: key) }
+
+  /// Sets the value of a key to a number, and saves it.
+  ///
+  /// Without this method, such a number goes to one of `UserDefaults` that stops the program, on Linux.
+  ///
+  /// - Parameters:
+  ///   - value: The number.
+  ///   - key: The key.
+  public func set(_ value: CGFloat, forKey key: PreferenceKey) {
+    setPreference(Double(value), forKey: key)
+  }
 }
 
 extension UserDefaults {

@@ -12,7 +12,7 @@ public import Foundation
 /// | set | seen by programs that use `UserDefaults` alone |
 /// | --- | --- |
 /// | text, truth value, data | the same |
-/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it |
+/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it, but not to `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
 /// | date | the same, without the fraction of its second, which lies beside it under a key that begins with `PrephirencesExactDates.` |
 /// | URL | data: its archive, which `url(forKey:)` reads |
 /// | UUID, `Decimal` | data: the archive of its text |

@@ -18,7 +18,7 @@ extension UserDefaults {
         (
           key,
           try unwrapped(value).map { value throws(PreferencesError) in
-            try Self.form(of: value, forKey: key)
+            try PropertyListForm.encode(value, forKey: key)
           }
         ))
     }
@@ -26,22 +26,6 @@ extension UserDefaults {
     defer { UserDefaultsObservers.shared.look(at: forms.map(\.0)) }
     guard UserDefaultsLock.withLock(synchronize) else {
       throw PreferencesError(.inputOutput, "the user defaults could not be saved")
-    }
-  }
-
-  private static func form(
-    of value: Any, forKey key: PreferenceKey
-  ) throws(PreferencesError) -> Any {
-    do throws(PropertyListForm.Unstorable) {
-      let form = try PropertyListForm.encode(value)
-      // The one would make all of the file unreadable, the other would be read under another key.
-      if PropertyListForm.isReference([key: form]) || PropertyListForm.beginsWithByteOrderMark(key)
-      {
-        throw PropertyListForm.Unstorable(type: type(of: value))
-      }
-      return form
-    } catch {
-      throw .unstorable(key, error.type)
     }
   }
 
