@@ -138,6 +138,15 @@ def test_a_locked_vault_costs_no_refresh_token(mytool, sample_tool):
     assert not server.begun.acquire(blocking=False)
 
 
+def test_a_locked_vault_is_unlocked_before_a_first_token_is_asked_for(mytool, sample_tool):
+  mytool.init()
+  mytool.run("lock", "--all")
+  with TokenServer() as server:
+    for options in [[], ["--blocking"]]:
+      assert ask(mytool, server, *options)[0] == 77
+    assert not server.begun.acquire(blocking=False)
+
+
 def test_one_file_that_names_nothing_is_left(mytool, server):
   before = set(mytool.state.iterdir())
   assert ask(mytool, server)[0] == 0

@@ -33,7 +33,8 @@ extension KeychainPreferences {
   ///   then try themselves; ``UnsavedValueError`` with the new value if that could not be stored; or
   ///   ``KeychainError``, such as ``KeychainError/Code/locked``, with ``KeychainError/Code/timedOut``,
   ///   ``KeychainError/Code/cancelled``, or ``KeychainError/Code/undecodable`` if what is stored is no such
-  ///   value. Whether the store can be written is found out before `renew` is called, if there is a stored value.
+  ///   value. Whether the store can be written is found out before `renew` is called; of a first value, whether
+  ///   the store is there and unlocked.
   public func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: String,
     expires: @escaping @Sendable (Value) -> Date? = { _ in nil },

@@ -34,13 +34,17 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   /// Looks whether the value must be renewed, and makes sure that its successor can be stored.
   ///
-  /// For that, the value is written once more as it is. A server may accept a refresh token once, so that a
+  /// For that, the value is written once more as it is; where there is none, the store is only asked whether it
+  /// is unlocked. A server may accept a refresh token once, so that a
   /// locked store or a full disk must show before it gets the token.
   func need(_ isValid: (Value) -> Bool) throws(KeychainError) -> Need {
     for _ in 0..<Self.maximumAttempts {
       let current = try current()
       if let value = current.value, isValid(value) { return .none(value) }
-      guard let item = current.item else { return .renewal(of: current) }
+      guard let item = current.item else {
+        try store.checkStoring(identity, accessibility)
+        return .renewal(of: current)
+      }
       do throws(KeychainError) {
         let written = try store.replace(item, item.credential.successor, by: item.value)
         let again = StoredItem(credential: written ?? item.credential, value: item.value)
