@@ -67,6 +67,38 @@ struct UndecodableTests {
     #expect(text?.message == "the value of 'api' of service 'tests' is not UTF-8 text")
   }
 
+  /// Every call that reads a value of a type says of which credential it is.
+  @Test func nameTheKeyWhicheverCallReads() async throws {
+    let keychain = preferences()
+    try await keychain.set("SECRET", for: "api")
+    func check(
+      sourceLocation: SourceLocation = #_sourceLocation, _ read: () async throws -> Int?
+    ) async {
+      let error = await #expect(throws: KeychainError.self, sourceLocation: sourceLocation) {
+        _ = try await read()
+      }
+      #expect(error?.code == .undecodable, sourceLocation: sourceLocation)
+      #expect(
+        error?.message.hasPrefix(
+          "the value of 'api' of service 'tests' cannot be read as the type Int") == true,
+        sourceLocation: sourceLocation)
+    }
+    await check { try await keychain.value(Int.self, for: "api") }
+    await check { try await keychain.value(Int.self, for: "api", allowingExpired: true) }
+    await check { try await keychain.update(Int.self, for: "api") { $0 = 1 } }
+    await check {
+      try await keychain.value(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
+    }
+    await check { try blocking { try keychain.value(Int.self, for: "api") } }
+    await check { try blocking { try keychain.value(Int.self, for: "api", allowingExpired: true) } }
+    await check { try blocking { try keychain.update(Int.self, for: "api") { $0 = 1 } } }
+    await check {
+      try blocking {
+        try keychain.waitForValue(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
+      }
+    }
+  }
+
   /// The names by which stored values tell their types are nobody's fields.
   @Test func nameNothingOfTheStoredForm() throws {
     let store = InMemoryCredentialStore()

@@ -15,7 +15,8 @@ extension CredentialStore {
     return StoredItem(
       credential: credential,
       value: StoredValue(
-        contentType: credential.contentType, secret: SharedSecret(item.takeSecret())))
+        identity: identity, contentType: credential.contentType,
+        secret: SharedSecret(item.takeSecret())))
   }
 
   /// Writes a value in the place of the one that was read; `nil` stands for none, in both.
