@@ -4,7 +4,10 @@ public import KeychainVault
 internal import Synchronization
 
 extension Interaction {
-  /// A person is asked on the terminal of the program, for programs without the commands of this package.
+  /// A person is asked on the terminal of the program.
+  ///
+  /// The commands of `KeychainCommands` ask by themselves; a program's own code asks nobody without this,
+  /// whether or not the program has these commands.
   ///
   /// ```swift
   /// let keychain = KeychainPreferences(service: "com.example.deploy", interaction: .terminal)
@@ -17,7 +20,8 @@ extension Interaction {
   ///
   /// Without a terminal, in the background, and where `KEYCHAIN_NO_PROMPT` is set to anything, nobody is
   /// asked: what would need it throws ``KeychainError/Code/locked``. Control-C at the question throws
-  /// ``KeychainError/Code/cancelled``, and nobody in time ``KeychainError/Code/timedOut``.
+  /// ``KeychainError/Code/cancelled``, and nobody in time ``KeychainError/Code/timedOut``. For secrets of the
+  /// program itself, see ``TerminalPrompt/askSecret(_:twice:)``.
   public static var terminal: Self {
     .allowed { request throws(KeychainError) -> SecretBytes? in
       try terminalTurn.withLock { _ throws(KeychainError) -> SecretBytes in
@@ -32,4 +36,4 @@ extension Interaction {
 }
 
 /// Held by the question that has the terminal.
-private let terminalTurn = Mutex(())
+let terminalTurn = Mutex(())

@@ -25,6 +25,10 @@ extension KeychainError {
       .locked,
       "the vault \(request.vaultPath) is locked, and there is no terminal to ask for the "
         + "\(request.kind)",
-      recovery: "run `prefs keychain unlock`, or give a passphrase")
+      recovery: "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE")
   }
+
+  static let nobodyToAskForSecret = KeychainError(
+    .refused, "there is no terminal to ask for a secret, or asking is turned off",
+    recovery: "run it in a terminal, without KEYCHAIN_NO_PROMPT")
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// From the first question on, the terminal shows nothing that is typed, until ``close()``: who types
 /// on while a passphrase is being hashed, or the next question is late, would see it on the screen.
-package final class TerminalPrompt: Sendable {
+public final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
   static let patience: Duration = .seconds(120)
 

@@ -28,6 +28,7 @@ extension Vault {
   ///   link or to what is no file; ``KeychainError/Code/foreign`` or ``KeychainError/Code/damaged`` if what is
   ///   there is no intact vault; ``KeychainError/Code/timedOut`` if another backup to this file takes longer
   ///   than the deadline.
+  @discardableResult
   public func backup(
     to path: String, replacing: Bool = false, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {

@@ -31,7 +31,7 @@ extension KeychainError {
     Self(
       .locked, "the vault is locked for \(name)",
       recovery: Vault.canStayUnlocked
-        ? "run `prefs keychain unlock`, or give a passphrase"
+        ? "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE"
         : "give what unlocks the vault, by KEYCHAIN_KEY_FILE or KEYCHAIN_PASSPHRASE_FILE")
   }
 

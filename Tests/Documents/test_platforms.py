@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,19 @@ def test_its_manifest_takes_the_original_elsewhere(page, tmp_path):
   package, product = dependency(text.replace("#if os(Linux)", "#if os(macOS)"), tmp_path)
   assert "phimage/Prephirences" in str(package["sourceControl"])
   assert product == "Prephirences"
+
+
+@pytest.mark.parametrize(("system", "names"), [
+  ("Linux", ["Keychain", "KeychainCommands"]), ("macOS", ["Prephirences"])])
+def test_the_commands_are_linked_on_linux_alone(page, tmp_path, system, names):
+  (commands,) = re.findall(r"(?ms)^```\n(let commands.*?)^```$", PAGE.read_text())
+  text = page["manifest"].replace("#if os(Linux)", f"#if os({system})")
+  assert (text.count("let package"), text.count("      ])\n")) == (1, 1)
+  text = text.replace("let package", f"{commands}\nlet package")
+  text = text.replace("      ])\n", "      ] + commands)\n")
+  client = tmp_path / "client"
+  client.mkdir()
+  (tmp_path / "prephirences").symlink_to(ROOT)
+  (client / "Package.swift").write_text(text)
+  (target,) = dumped(client)["targets"]
+  assert [use["product"][0] for use in target["dependencies"]] == names

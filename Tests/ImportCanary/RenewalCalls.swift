@@ -4,27 +4,37 @@ public import Keychain
 
 /// Uses a renewed value that could not be stored, instead of losing it.
 func accessTokenOrUnsaved(
-  in keychain: KeychainPreferences,
-  refresh: @escaping @Sendable (Tokens?) async throws -> Tokens
+  in keychain: KeychainPreferences, renew: @escaping @Sendable (Tokens?) async throws -> Tokens
 ) async throws -> String {
   do {
     return try await keychain.value(
       Tokens.self, for: "api", expires: \.expires, validWhile: { $0.expires > .now },
-      deadline: .seconds(10), renew: refresh
+      deadline: .seconds(10), renew: renew
     ).access
   } catch let error as UnsavedValueError<Tokens> {
-    return error.reason.code == .locked ? error.value.access : "\(error)"
+    print(error)  // what failed and what to do next, without the tokens
+    return error.value.access
   }
 }
 
 /// Renews a token that the server refused although it looks valid.
-func accessToken(
+func renewedAccessToken(
   in keychain: KeychainPreferences, insteadOf refused: String,
   renew: @escaping @Sendable (Tokens?) async throws -> Tokens
 ) async throws -> String {
   let tokens = try await keychain.value(
     Tokens.self, for: "api", validWhile: { $0.access != refused }, renew: renew)
   return tokens.access
+}
+
+/// Checks a renewal in a test, without a server.
+func checkRenewal() async throws {
+  let keychain = KeychainPreferences(service: "tests", store: InMemoryCredentialStore())
+  try await keychain.set(Tokens(access: "a", refresh: "r", expires: .distantPast), for: "api")
+  let access = try await accessToken(in: keychain) { refresh in
+    Tokens(access: "b", refresh: refresh + "2", expires: .distantFuture)
+  }
+  assert(access == "b")
 }
 
 /// The same for programs without asynchronous code, and with what a person should know.

@@ -7,7 +7,9 @@ struct Tokens: Codable, Sendable {
   var expires: Date
 }
 
-struct NotSignedIn: Error {}
+struct NotSignedIn: LocalizedError {
+  var errorDescription: String? { "not signed in: run 'mytool login'" }
+}
 
 func accessToken(
   in keychain: KeychainPreferences, refresh: @escaping @Sendable (String) async throws -> Tokens

@@ -1,3 +1,4 @@
+import Foundation
 import KeychainCredentials
 import Testing
 
@@ -12,7 +13,7 @@ struct ExitCodeTests {
     (.timedOut, 75), (.busy, 75), (.versionConflict, 75), (.alreadyExists, 75), (.ambiguous, 76),
     (.locked, 77), (.incorrectSecret, 78), (.refused, 79), (.unsupportedFormat, 79),
     (.otherDevice, 79), (.insecurePermissions, 79), (.tooLarge, 79), (.expired, 80),
-    (.cancelled, 130),
+    (.cancelled, 130), (.undecodable, 65),
   ]
 
   @Test(arguments: promised)
@@ -20,7 +21,18 @@ struct ExitCodeTests {
     #expect(ExitCodes.code(for: failure) == code)
   }
 
+  /// The page for authors has every code with its number.
+  @Test func thePageOfTheLibraryHasThem() throws {
+    let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+    let page = root.appending(path: "Sources/Keychain/Documentation.docc/Keychain.md")
+    let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+      .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+      .filter { $0.first?.hasPrefix("`.") == true }.map { "\($0[0]) \($0[2])" }
+    #expect(Set(rows) == Set(Self.promised.map { "`.\($0.0)` \($0.1)" }))
+    #expect(rows.count == Self.promised.count)
+  }
+
   @Test func everyFailureIsPromised() {
-    #expect(Set(Self.promised.map(\.0)).count == 23)
+    #expect(Set(Self.promised.map(\.0)).count == 24)
   }
 }

@@ -33,6 +33,35 @@ struct ChangedValueTests {
     #expect(try await !keychain.contains("k"))
   }
 
+  @Test func aLabelNeedsNoExpiry() async throws {
+    let store = FailingStore()
+    let keychain = preferences(store)
+    func expect(
+      _ text: String?, _ label: String?, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let credential = try keychain.credential(for: "k")
+      #expect(try keychain.string(for: "k") == text, sourceLocation: sourceLocation)
+      #expect(credential?.label == label, sourceLocation: sourceLocation)
+      #expect(credential?.expires == nil, sourceLocation: sourceLocation)
+    }
+    try await keychain.set("0", for: "k", expires: .distantPast, label: "L")
+    try await keychain.set("1", for: "k", label: "M", comment: "C", attributes: ["a": "1"])
+    #expect(store.writes == 2)
+    try expect("1", "M")
+    #expect(try await keychain.credential(for: "k")?.attributes == ["a": "1"])
+    try await keychain.set(try SecretBytes(copying: "2"), for: "k", label: nil, comment: "D")
+    try expect("2", "M")
+    #expect(try await keychain.credential(for: "k")?.comment == "D")
+    try blocking {
+      try keychain.set("3", for: "k", label: "N")
+      try expect("3", "N")
+      try keychain.set(SecretBytes(copying: "4"), for: "k", label: "O")
+      try expect("4", "O")
+      try keychain.set(nil, for: "k", label: "P")
+    }
+    try expect(nil, nil)
+  }
+
   @Test func expiredValuesAreReadWhenAskedFor() async throws {
     let keychain = preferences()
     try await keychain.set(5, for: "k", expires: .distantPast)

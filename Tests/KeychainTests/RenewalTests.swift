@@ -165,6 +165,8 @@ struct RenewalTests {
     }
   }
 
+  private let renewed = Tokens(access: "b", refresh: "r", expires: .distantFuture)
+
   @Test func whatElseAProgramWrites() async throws {
     let keychain = preferences()
     for number in 1...2 { #expect(try count(in: keychain) == number) }
@@ -173,7 +175,22 @@ struct RenewalTests {
     #expect(try await keychain.credential(for: "api")?.expires == .distantFuture)
     #expect(
       try await accessTokenOrUnsaved(
-        in: keychain, refresh: { _ in throw NotSignedIn() }) == "a")
+        in: keychain, renew: { _ in throw NotSignedIn() }) == "a")
+    #expect(try await renewedAccessToken(in: keychain, insteadOf: "a") { _ in renewed } == "b")
+    try await checkRenewal()
+    #expect(NotSignedIn().localizedDescription == "not signed in: run 'mytool login'")
+  }
+
+  @Test func theSampleUsesWhatWasNotSaved() async throws {
+    let store = InMemoryCredentialStore()
+    let keychain = preferences(store)
+    let token = try await accessTokenOrUnsaved(in: keychain) { _ in
+      store.fail(.writing, with: KeychainError(.locked, "as the test says"))
+      return renewed
+    }
+    #expect(token == "b")
+    store.succeed()
+    #expect(try await !keychain.contains("api"))
   }
 
   @Test func theSampleOfTheArticleWorks() async throws {
@@ -203,7 +220,7 @@ struct RenewalTests {
     let article = try text("Sources/Keychain/Documentation.docc/RenewingTokens.md")
     let samples = article.components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```").first }
-    #expect(samples.count == 2)
+    #expect(samples.count == 4)
     for sample in samples { #expect(compiled.contains(sample), "\(sample)") }
   }
 }

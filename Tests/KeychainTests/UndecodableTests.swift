@@ -67,23 +67,35 @@ struct UndecodableTests {
     #expect(text?.message == "the value of 'api' of service 'tests' is not UTF-8 text")
   }
 
-  /// What is read whatever its expiry, to be changed or to be renewed, is named as well.
-  @Test func nameTheKeyWherePossiblyExpiredValuesAreRead() throws {
+  /// Every call that reads a value of a type says of which credential it is.
+  @Test func nameTheKeyWhicheverCallReads() async throws {
     let keychain = preferences()
-    try keychain.set(SecretBytes(copying: #"{"access":"SECRET"}"#), for: "api")
-    let reading: [() throws -> Void] = [
-      { _ = try keychain.value(Token.self, for: "api", allowingExpired: true) },
-      { try keychain.update(Token.self, for: "api") { _ in } },
-      {
-        _ = try keychain.waitForValue(Part.self, for: "api", validWhile: { _ in true }) { _ in
-          Part(name: "")
-        }
-      },
-    ]
-    for read in reading {
-      let error = #expect(throws: KeychainError.self) { try read() }
+    try await keychain.set("SECRET", for: "api")
+    func check(
+      sourceLocation: SourceLocation = #_sourceLocation, _ read: () async throws -> Int?
+    ) async {
+      let error = await #expect(throws: KeychainError.self, sourceLocation: sourceLocation) {
+        _ = try await read()
+      }
+      #expect(error?.code == .undecodable, sourceLocation: sourceLocation)
       #expect(
-        error?.message.hasPrefix("the value of 'api' of service 'tests' cannot be read") == true)
+        error?.message.hasPrefix(
+          "the value of 'api' of service 'tests' cannot be read as the type Int") == true,
+        sourceLocation: sourceLocation)
+    }
+    await check { try await keychain.value(Int.self, for: "api") }
+    await check { try await keychain.value(Int.self, for: "api", allowingExpired: true) }
+    await check { try await keychain.update(Int.self, for: "api") { $0 = 1 } }
+    await check {
+      try await keychain.value(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
+    }
+    await check { try blocking { try keychain.value(Int.self, for: "api") } }
+    await check { try blocking { try keychain.value(Int.self, for: "api", allowingExpired: true) } }
+    await check { try blocking { try keychain.update(Int.self, for: "api") { $0 = 1 } } }
+    await check {
+      try blocking {
+        try keychain.waitForValue(Int.self, for: "api", validWhile: { _ in true }) { _ in 1 }
+      }
     }
   }
 

@@ -10,7 +10,7 @@ struct SampleTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mytool", abstract: "Deploy things", version: "1.2.3",
     subcommands: [
-      WhoAmI.self, Fail.self, Arguments.self, Token.self, KeychainCommand.self,
+      WhoAmI.self, Ask.self, Fail.self, Arguments.self, Token.self, KeychainCommand.self,
     ])
 
   static func main() {
@@ -36,11 +36,6 @@ struct WhoAmI: ParsableCommand {
     if let store { try keychain.set(store, for: "api") }
     print(try keychain.string(for: "api").map { "\($0.count) characters" } ?? "nobody")
   }
-}
-
-/// Fails as a program of its own may.
-struct Fail: ParsableCommand {
-  func run() throws { throw ExitCode(3) }
 }
 
 /// Shows the arguments as Swift has them.

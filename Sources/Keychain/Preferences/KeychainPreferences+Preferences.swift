@@ -20,7 +20,9 @@ extension KeychainPreferences {
 
   /// Returns the value of a key, and `nil` for a failure; ``value(for:)-(String)`` throws it.
   ///
-  /// The value is of the type that was stored. ``lastError`` tells a failure.
+  /// The value is of the type that was stored. ``lastError`` tells a failure. `keychain["key"]` is the same.
+  /// Both return a `Codable` value as `Data`, which is JSON, if its type is private or local, or is not in this
+  /// program: read such values with ``value(_:for:)``.
   ///
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.

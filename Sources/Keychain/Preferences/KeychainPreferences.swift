@@ -21,6 +21,10 @@ internal import Synchronization
 /// dictionaries of these, and any `Codable` value. Text and data are stored as they are, so that
 /// other programs can read them.
 ///
+/// A `Codable` value is found by the name of its type, where the caller names none. A private or local type
+/// has no name that can be found: `keychain["api"]` and `value(for:)` return the JSON data of its values. Read
+/// them with ``value(_:for:)``, which takes the type.
+///
 /// There are two ways to use it. The methods that throw (`string(for:)`, `set(_:for:)` …) say what
 /// went wrong, and in asynchronous code they wait without blocking a thread of Swift's concurrency
 /// pool. The methods and subscripts of ``MutablePreferencesType`` (`string(forKey:)`,

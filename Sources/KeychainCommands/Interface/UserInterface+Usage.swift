@@ -91,13 +91,16 @@ extension UserInterface {
     }
 
     /// What is wrong with a command line, of which the argument parser or a command says something.
-    static func fault(_ message: String, _ path: CommandPath) -> String {
+    ///
+    /// The parser's sentences get the style of this package. Those of a command's author stay as they are:
+    /// a name such as GitHub keeps its capital.
+    static func fault(_ message: String, _ path: CommandPath, isOfHost: Bool) -> String {
       if let word = path.unknownWord { return noCommand(word, path) }
       // The value of an option that there isn't looks like one argument too many.
       if message == secretFromArgument, let option = path.unknownOption {
         return noOption(option, path)
       }
-      return inOurStyle(message)
+      return isOfHost ? message : inOurStyle(message)
     }
 
     static func noCommand(_ word: String, _ path: CommandPath) -> String {

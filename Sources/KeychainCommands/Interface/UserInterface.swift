@@ -56,9 +56,24 @@ struct UserInterface: Sendable {
   ///   - message: The argument parser's sentence.
   ///   - details: Its whole text, which ends with where to find help.
   ///   - path: The commands that the line names.
-  func reportUsage(_ message: String, details: String, path: CommandPath) {
-    error(Usage.fault(message, path))
+  ///   - isOfHost: Whether the sentence is not the parser's own, but that of the author of a command.
+  func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
+    error(Usage.fault(message, path, isOfHost: isOfHost))
     if Usage.isAccountMissing(message), path.hasUnknownDash { hint(Usage.dashAccount) }
+    hintAtHelp(in: details)
+  }
+
+  /// Says what a command failed with, in the words of its author.
+  ///
+  /// - Parameters:
+  ///   - message: The author's sentence.
+  ///   - details: The argument parser's whole text, which may end with where to find help.
+  func reportFailure(_ message: String, details: String) {
+    error(message)
+    hintAtHelp(in: details.hasSuffix("for more information.") ? details : "")
+  }
+
+  private func hintAtHelp(in details: String) {
     let parts = details.split(separator: "See '").last?.split(separator: "'")
     if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
   }

@@ -27,7 +27,7 @@ enum ExitCodes {
   private static let table: [KeychainError.Code: Int32] = [
     .notFound: notFound,
     .invalidArgument: usage,
-    .damaged: badData, .foreign: badData, .rolledBack: badData,
+    .damaged: badData, .foreign: badData, .rolledBack: badData, .undecodable: badData,
     .noStore: noStore,
     .internalFailure: internalFailure,
     .inputOutput: inputOutput,

@@ -20,7 +20,7 @@ struct Invocation {
         guard isGroup(command) || !(command is any AsyncParsableCommand) else {
           throw KeychainError.needsAsyncRoot
         }
-        do { try command.run() } catch { throw asUsage(error, of: command, path) }
+        do { try command.run() } catch { throw HostFailure(asUsage(error, of: command, path)) }
         return ExitCodes.success
       } catch {
         return exitCode(reporting: error, path)
@@ -42,7 +42,7 @@ struct Invocation {
             try command.run()
           }
         } catch {
-          throw asUsage(error, of: command, path)
+          throw HostFailure(asUsage(error, of: command, path))
         }
         return ExitCodes.success
       } catch {
@@ -91,19 +91,22 @@ struct Invocation {
 
   private func exitCode(reporting error: any Error, _ path: CommandPath) -> Int32 {
     let interface = UserInterface(hostName: context.hostName)
-    if isCompletion, root.exitCode(for: error).rawValue != ExitCodes.success {
+    let thrown = (error as? HostFailure)?.error ?? error
+    if isCompletion, root.exitCode(for: thrown).rawValue != ExitCodes.success {
       return ExitCodes.usage
     }
-    if let error = error as? KeychainError {
-      interface.report(error)
-      return ExitCodes.code(for: error.code)
+    if let failure = KeychainError(reportedFor: thrown) {
+      interface.report(failure)
+      return ExitCodes.code(for: failure.code)
     }
-    return exitCode(ofParser: error, path, interface)
+    return exitCode(ofParser: thrown, isOfRunning: error is HostFailure, path, interface)
   }
 
   /// Says what the argument parser has to say: help on standard output, faults on standard error.
+  ///
+  /// What a command threw while it ran has the words of its author.
   private func exitCode(
-    ofParser error: any Error, _ path: CommandPath, _ interface: UserInterface
+    ofParser error: any Error, isOfRunning: Bool, _ path: CommandPath, _ interface: UserInterface
   ) -> Int32 {
     let code = root.exitCode(for: error).rawValue
     if code == ExitCodes.success {
@@ -115,8 +118,13 @@ struct Invocation {
         return ExitCodes.code(for: error.code)
       }
     } else if !(error is ExitCode) {
-      interface.reportUsage(
-        root.message(for: error), details: root.fullMessage(for: error), path: path)
+      let (message, details) = (root.message(for: error), root.fullMessage(for: error))
+      if isOfRunning {
+        interface.reportFailure(message, details: details)
+      } else {
+        interface.reportUsage(
+          message, details: details, path: path, isOfHost: HostFailure.isValidation(error))
+      }
     }
     return code
   }

@@ -21,6 +21,7 @@ extension Vault {
   ///   ``KeychainError/Code/incorrectSecret`` if its items cannot be read, ``KeychainError/Code/noStore`` if
   ///   there is no vault, ``KeychainError/Code/refused`` for an empty passphrase, or
   ///   ``KeychainError/Code/inputOutput``. What was begun is then removed.
+  @discardableResult
   public func export(
     to path: String, passphrase: borrowing SecretBytes, matching queries: [CredentialQuery]? = nil,
     progress: ((VaultProgress) -> Void)? = nil
@@ -46,6 +47,7 @@ extension Vault {
   /// - Returns: What is in the export.
   /// - Throws: As ``export(to:passphrase:progress:)``. A part of the export may have been written when
   ///   writing it fails; no import takes a part.
+  @discardableResult
   public func export(
     toFileDescriptor descriptor: Int32, passphrase: borrowing SecretBytes,
     matching queries: [CredentialQuery]? = nil,

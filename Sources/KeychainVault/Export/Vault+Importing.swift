@@ -24,6 +24,7 @@ extension Vault {
   ///   ``KeychainError/Code/damaged`` if the export was changed or cut off (or an item of the vault that
   ///   it meets), ``KeychainError/Code/locked`` if the vault is, or ``KeychainError/Code/otherDevice`` if a
   ///   credential to be overwritten is bound to another device.
+  @discardableResult
   public func importItems(
     from path: String, passphrase: borrowing SecretBytes, overwriting: Bool = false,
     isDryRun: Bool = false, progress: ((VaultProgress) -> Void)? = nil
@@ -53,6 +54,7 @@ extension Vault {
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What became of the items.
   /// - Throws: As ``importItems(from:passphrase:overwriting:isDryRun:progress:)``.
+  @discardableResult
   public func importItems(
     fromFileDescriptor descriptor: Int32, passphrase: borrowing SecretBytes,
     overwriting: Bool = false, isDryRun: Bool = false,

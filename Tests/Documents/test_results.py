@@ -1,0 +1,30 @@
+"""What the compiler says of results that nobody uses."""
+
+from __future__ import annotations
+
+from compiling import typecheck
+
+CALLS = """import Keychain
+
+func copy(_ vault: Vault, passphrase: borrowing SecretBytes) throws {
+  try vault.export(to: "a", passphrase: passphrase)
+  try vault.export(toFileDescriptor: 1, passphrase: passphrase)
+  try vault.importItems(from: "a", passphrase: passphrase)
+  try vault.importItems(fromFileDescriptor: 0, passphrase: passphrase)
+  try vault.backup(to: "b", replacing: true)
+}
+"""
+
+
+def test_reports_of_what_was_done_may_be_left_alone(tmp_path):
+  source = tmp_path / "main.swift"
+  source.write_text(CALLS)
+  outcome = typecheck(source, options=("-warnings-as-errors",))
+  assert outcome.returncode == 0, outcome.stderr
+
+
+def test_a_result_that_is_the_point_of_a_call_is_missed(tmp_path):
+  """What never warns proves nothing."""
+  source = tmp_path / "main.swift"
+  source.write_text("import Keychain\nfunc look(_ vault: Vault) throws { try vault.status() }\n")
+  assert "unused" in typecheck(source, options=("-warnings-as-errors",)).stderr
