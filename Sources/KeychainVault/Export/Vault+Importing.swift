@@ -59,7 +59,8 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ImportReport {
     try importItems(
-      from: descriptor, name: "the export", passphrase,
+      from: descriptor, name: descriptor == STDIN_FILENO ? "standard input" : "the export",
+      passphrase,
       overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
@@ -81,7 +82,9 @@ extension Vault {
   func openExport(
     _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
-    let head = try ExportHead(input.read(ExportHead.count))
+    let beginning = try input.read(ExportHead.count)
+    guard !beginning.isEmpty else { throw .emptyExport(input.name) }
+    let head = try ExportHead(beginning)
     let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
@@ -151,5 +154,14 @@ extension Vault {
     for identity in course.report.differing {
       observers.notify(CredentialChange(identity, .updated))
     }
+  }
+}
+
+extension KeychainError {
+  /// As where the program before a pipe failed.
+  fileprivate static func emptyExport(_ name: String) -> Self {
+    Self(
+      .foreign, "\(name) is empty, so there is no export",
+      recovery: "look whether what makes it failed; `prefs keychain export` makes one")
   }
 }
