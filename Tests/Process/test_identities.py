@@ -37,14 +37,19 @@ def test_the_usual_place_of_an_identity(home):
   assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
   contents = path.read_bytes()
   assert b"pksec1-" in contents and made.out.strip() in contents
-  shown = home.run("identity", "show", "--json").json
-  assert shown == home.run("identity", "show", str(path), "--json").json
-  check = "00112233445566778899aabbccddeeff"
-  home.run("identity", "pin", "--check", check)
-  assert check in home.run("identity", "show").out.decode()
   refused = home.run("identity", "create", code=75)
   assert "not overwritten" in refused.error and path.read_bytes() == contents
   assert [file.name for file in path.parent.iterdir()] == ["identity"]
+
+
+def test_an_identity_in_the_usual_place_needs_no_name(home):
+  home.run("identity", "create")
+  path = home.folder / "config" / "keychain" / "identity"
+  assert home.run("identity", "show", "--json").json == home.run(
+    "identity", "show", str(path), "--json").json
+  check = "00112233445566778899aabbccddeeff"
+  home.run("identity", "pin", "--check", check)
+  assert check in home.run("identity", "show").out.decode()
 
 
 def test_an_identity_is_shown_without_its_secret(home):

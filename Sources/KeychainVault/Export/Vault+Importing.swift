@@ -161,7 +161,7 @@ extension KeychainError {
   /// As where the program before a pipe failed.
   fileprivate static func emptyExport(_ name: String) -> Self {
     Self(
-      .foreign, "\(name) is empty, so there is no export",
+      .foreign, "\(name) is empty, so it is not an export",
       recovery: "look whether what makes it failed; `prefs keychain export` makes one")
   }
 }

@@ -6,6 +6,8 @@ extension RekeySecrets {
   ///
   /// - Parameter ask: Is told the slot and how many answers were wrong before; an empty answer, or `nil`,
   ///   gives none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` after three wrong answers, and what
+  ///   `ask` throws.
   mutating func askForCodes(
     _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
   ) throws(KeychainError) {

@@ -46,6 +46,8 @@ extension Vault {
   ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
   ///   - progress: Is told now and then how far the verification, or the sealing, has come.
   ///   - passphrase: Returns the passphrase; a person's pace is no part of the deadline.
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and what the closures throw.
   package func addPassphraseSlot(
     askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
     keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool,
