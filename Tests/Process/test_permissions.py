@@ -60,6 +60,9 @@ def test_files_of_another_owner(locked, superuser):
 
 def test_root_is_sent_to_the_owner_of_a_vault(locked, superuser):
   """As where the vault of a service is looked at with its path; each refusal says the same."""
+  # Below a folder that others cannot enter, no other folder is checked.
+  for folder in [*locked.vault.parents][:len(locked.vault.relative_to(locked.folder).parts)]:
+    folder.chmod(0o755)
   for uid, command in (
       (65534, f"runuser -u {pwd.getpwuid(65534).pw_name} -- COMMAND"),
       (STRANGER, f"setpriv --reuid {STRANGER} --regid {STRANGER} --clear-groups COMMAND")):
@@ -68,6 +71,7 @@ def test_root_is_sent_to_the_owner_of_a_vault(locked, superuser):
     os.chown(locked.vault.parent, uid, uid)
     of_folder = locked.run("get", "always", code=79)
     os.chown(locked.vault.parent, 0, 0)
+    assert "the folder" in of_folder.error and "the folder" not in of_file.error
     for refused in (of_file, of_folder):
       assert f"run the command as its owner: {command}" in hinted(refused)
       assert "chown" not in refused.error and "KEYCHAIN_TRUSTED_FOLDERS" not in refused.error
