@@ -5,8 +5,9 @@ extension Vault {
   /// What protects a vault that was made without a passphrase, key file or identity.
   var wordsForDeviceKey: String {
     "it opens by this machine's device key: that protects it from other users, "
-      + "not from whoever has the disk; without device.key everything in it is lost, unless "
-      + "a code on paper opens it (`prefs keychain recovery create`)" + wordsForNoSource
+      + "not from whoever has the disk (`prefs keychain slots add --passphrase` does); without device.key "
+      + "everything in it is lost, unless a code on paper opens it (after that, "
+      + "`prefs keychain recovery create`)" + wordsForNoSource
   }
 
   /// How to have more than the device key, for a service or script that may have been meant to give it.

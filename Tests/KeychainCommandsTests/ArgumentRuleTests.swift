@@ -22,7 +22,7 @@ struct ArgumentRuleTests {
     "slots add --recipient \(recipient) --keep-recipient \(recipient)",
     "init --recovery-code-file f",
     "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
-    "set a --recovery-code-fd 0", "identity show", "identity pin f --check 12",
+    "set a --recovery-code-fd 0", "identity pin f --check 12",
     "slots remove", "slots remove x", "backup", "backup -", "rename a",
     "rename a b --to-service s --to-server h",
     "rename a b --to-service s --to-port 1", "change-passphrase --slot x",

@@ -158,3 +158,13 @@ def test_doctor_of_a_key_file_of_words(home):
     found = home.run("doctor", "--json", *options, environment=environment).json
     assert found["weakKeyFiles"] == [source] and found["grade"] == "fair"
   assert home.run("doctor", "--json").json["weakKeyFiles"] == []
+
+
+def test_a_vault_without_records_does_not_look_empty(home, make_home):
+  """As after a restore: what services chose is recorded on the other machine."""
+  home.set("alice", b"x")
+  copied = make_home()
+  path = copied.file("vault.db", home.vault.read_bytes())
+  words = " ".join(copied.run("doctor", "--vault", path, code=None).out.decode().split())
+  assert "services: 1 item in the vault, no choice recorded" in words
+  assert "none recorded" in " ".join(make_home().run("doctor").out.decode().split())

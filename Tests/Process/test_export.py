@@ -57,6 +57,13 @@ def test_credentials_move_to_another_machine(make_home):
     "unchanged": 2}
 
 
+def test_an_empty_pipe_is_named(home):
+  refused = home.run("import", "-", *given(home), input=b"", code=65)
+  assert "standard input is empty" in refused.error
+  refused = home.run("import", home.file("nothing", b""), *given(home), code=65)
+  assert "nothing is empty" in refused.error
+
+
 def test_what_is_there_is_left_alone_unless_asked(home):
   home.set("alice", b"old", "--service=s")
   home.set("bob", b"same", "--service=s")
@@ -71,6 +78,7 @@ def test_what_is_there_is_left_alone_unless_asked(home):
   assert names(home) == {"alice"} and home.get("alice", "--service=s") == b"newer"
   taken = home.run("import", path, *given(home))
   assert "imported 1 item; 1 left alone" in taken.error and "--overwrite" in hinted(taken)
+  assert "prefs: left alone: 'alice' of service 's'" in taken.error
   assert home.get("alice", "--service=s") == b"newer"
   taken = home.run("import", path, *given(home), "--overwrite", "--json")
   assert taken.json["overwritten"] == 1 and taken.json["unchanged"] == 1

@@ -42,6 +42,16 @@ def test_the_usual_place_of_an_identity(home):
   assert [file.name for file in path.parent.iterdir()] == ["identity"]
 
 
+def test_an_identity_in_the_usual_place_needs_no_name(home):
+  home.run("identity", "create")
+  path = home.folder / "config" / "keychain" / "identity"
+  assert home.run("identity", "show", "--json").json == home.run(
+    "identity", "show", str(path), "--json").json
+  check = "00112233445566778899aabbccddeeff"
+  home.run("identity", "pin", "--check", check)
+  assert check in home.run("identity", "show").out.decode()
+
+
 def test_an_identity_is_shown_without_its_secret(home):
   home.set("alice", b"secret")
   path, recipient = make_identity(home)

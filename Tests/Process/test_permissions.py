@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 import pytest
 
@@ -50,10 +51,30 @@ def test_files_of_another_owner(locked, superuser):
   path = locked.file("secret", PASSPHRASE)
   os.chown(path, STRANGER, STRANGER)
   refused = locked.run("get", "whenUnlocked", "--passphrase-file", path, code=79)
-  assert "belongs to another user" in refused.error and "chown" in hinted(refused)
+  # What root made its own, the owner could not read any more.
+  assert "belongs to another user" in refused.error and "chown" not in refused.error
   os.chown(locked.vault, STRANGER, STRANGER)
   refused = locked.run("get", "always", code=79)
   assert "belongs to another user" in refused.error and str(locked.vault) in refused.error
+
+
+def test_root_is_sent_to_the_owner_of_a_vault(locked, superuser):
+  """As where the vault of a service is looked at with its path; each refusal says the same."""
+  # Below a folder that others cannot enter, no other folder is checked.
+  for folder in [*locked.vault.parents][:len(locked.vault.relative_to(locked.folder).parts)]:
+    folder.chmod(0o755)
+  for uid, command in (
+      (65534, f"runuser -u {pwd.getpwuid(65534).pw_name} -- COMMAND"),
+      (STRANGER, f"setpriv --reuid {STRANGER} --regid {STRANGER} --clear-groups COMMAND")):
+    os.chown(locked.vault, uid, uid)
+    of_file = locked.run("get", "always", code=79)
+    os.chown(locked.vault.parent, uid, uid)
+    of_folder = locked.run("get", "always", code=79)
+    os.chown(locked.vault.parent, 0, 0)
+    assert "the folder" in of_folder.error and "the folder" not in of_file.error
+    for refused in (of_file, of_folder):
+      assert f"run the command as its owner: {command}" in hinted(refused)
+      assert "chown" not in refused.error and "KEYCHAIN_TRUSTED_FOLDERS" not in refused.error
 
 
 @pytest.mark.parametrize("mode", [0o775, 0o757, 0o777])

@@ -239,7 +239,7 @@ def test_doctor_tells_how_a_passphrase_comes_beside_a_code(home):
   steps = home.run("doctor", "--json").json["next"]
   assert [step for step in steps if "for protection" in step] == [
     "for protection of the disk too, run "
-    "'prefs keychain slots add --passphrase --recovery-code-file FILE'"]
+    "'prefs keychain slots add --passphrase', which asks for the recovery code"]
   home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1],
            "--recovery-code-file", code)
   home.run("lock", "--all")

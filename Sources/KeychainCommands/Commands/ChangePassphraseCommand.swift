@@ -8,8 +8,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     commandName: "change-passphrase",
     abstract: "Replace a passphrase by another",
     discussion: """
-      The present passphrase is asked for first, also while the vault is unlocked. A forgotten one \
-      is replaced by unlocking with something else, such as --key-file. Copies of the vault made \
+      The present passphrase is asked for first, also while the vault is unlocked. If it is forgotten, \
+      type the recovery code instead, or unlock with something else, such as --key-file. Copies of the vault made \
       before still open with the old one; 'rekey' makes what they give worthless for this vault.
 
       Example:

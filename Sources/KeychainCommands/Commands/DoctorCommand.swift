@@ -49,6 +49,6 @@ struct DoctorCommand: KeychainSubcommand {
         ? try JSONText.text(DiagnosisJSON(diagnosis))
         : UserInterface.description(of: diagnosis))
     session.hintAtMissingVault()
-    if let failure = diagnosis.failure { throw failure }
+    if let failure = diagnosis.failure ?? diagnosis.sourceProblem { throw failure }
   }
 }

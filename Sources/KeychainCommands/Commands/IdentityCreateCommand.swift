@@ -24,9 +24,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    let path: String
-    if let file { path = file } else { path = try session.vault.defaultIdentityPath() }
-    let identity = try session.vault.createIdentity(at: path)
+    let identity = try session.vault.createIdentity(at: try session.identityPath(file))
     session.interface.say(UserInterface.made(identity))
     session.interface.say(UserInterface.pins(of: identity))
     try StandardOutput.write("\(identity.recipient)\n")

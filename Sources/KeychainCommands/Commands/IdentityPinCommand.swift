@@ -7,7 +7,7 @@ struct IdentityPinCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
     abstract: "Let an identity open this vault, and only those that it is pinned to",
-    usage: usage("identity pin [<options>] <file>"),
+    usage: usage("identity pin [<options>] [<file>]"),
     discussion: """
       Who can write a vault's file can put another vault there that opens by the same identity. An \
       identity with pins opens only the vaults whose check it names; without, the first sight of a \
@@ -17,8 +17,9 @@ struct IdentityPinCommand: KeychainSubcommand {
         \(keychainPath) identity pin ~/.config/keychain/identity
       """)
 
-  @Argument(help: "The identity file", completion: .file())
-  var file: String
+  @Argument(
+    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+  var file: String?
 
   @Option(
     help: .init("The check of the vault; else that of the vault here", valueName: "hex"),
@@ -31,7 +32,8 @@ struct IdentityPinCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    let identity = try session.vault.pinIdentity(at: file, to: check, replacing: replace)
+    let identity = try session.vault.pinIdentity(
+      at: try session.identityPath(file), to: check, replacing: replace)
     session.interface.say(UserInterface.pins(of: identity))
   }
 

@@ -7,7 +7,7 @@ struct IdentityShowCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show the recipient of an identity, and the vaults that it is pinned to",
-    usage: usage("identity show [<options>] <file>"),
+    usage: usage("identity show [<options>] [<file>]"),
     discussion: """
       The secret in the file is never shown.
 
@@ -15,8 +15,9 @@ struct IdentityShowCommand: KeychainSubcommand {
         \(keychainPath) identity show ~/.config/keychain/identity
       """)
 
-  @Argument(help: "The identity file", completion: .file())
-  var file: String
+  @Argument(
+    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+  var file: String?
 
   @Flag(help: "Print JSON")
   var json = false
@@ -24,7 +25,7 @@ struct IdentityShowCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    let identity = try session.vault.identity(at: file)
+    let identity = try session.vault.identity(at: try session.identityPath(file))
     try StandardOutput.write(
       json ? try JSONText.text(IdentityJSON(identity)) : UserInterface.description(of: identity))
   }

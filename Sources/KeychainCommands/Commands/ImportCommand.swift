@@ -72,9 +72,11 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   private func tell(_ report: ImportReport, _ interface: UserInterface) {
-    if dryRun {
+    // What an import overwrote it was told to; what it left alone, somebody may miss.
+    if dryRun || !overwrite {
       for identity in report.differing {
-        interface.say(UserInterface.differs(identity, isOverwriting: overwrite))
+        interface.say(
+          UserInterface.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
       }
     }
     interface.say(UserInterface.summary(of: report, isDryRun: dryRun))

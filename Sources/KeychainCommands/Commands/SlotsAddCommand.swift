@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainTerminal
 internal import KeychainVault
 
 /// Adds a way to open the vault.
@@ -12,8 +14,9 @@ struct SlotsAddCommand: KeychainSubcommand {
       it is; what opens it from now on is given by the options below. A recovery code is made by \
       'recovery create'.
 
-      The first passphrase or key file of a vault gives it new keys. Name each recipient that goes on \
-      to open it with --keep-recipient, or agree to it on a terminal; remove the others first, with \
+      The first passphrase or key file of a vault gives it new keys. A recovery code stays if it is \
+      typed on a terminal, or given with --recovery-code-file. Name each recipient that goes on to open \
+      the vault with --keep-recipient, or agree to it on a terminal; remove other slots first, with \
       'slots remove'.
 
       Example:
@@ -87,13 +90,17 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {
-    let passphrase = try newPassphrase.passphrase(in: session)
+    // Said before anything else is asked for.
+    guard newPassphrase.isGiven || session.prompt != nil else {
+      throw .nobodyToAsk(for: .newPassphrase)
+    }
     return try session.withProgress { progress throws(KeychainError) in
       try session.vault.addPassphraseSlot(
-        passphrase,
+        askingForCode: session.questionForKeptCode,
         keepingRecipient: { slot throws(KeychainError) in
           try kept.keeps(slot, asking: session.prompt)
-        }, progress: progress)
+        }, progress: progress
+      ) { () throws(KeychainError) in try newPassphrase.passphrase(in: session) }
     }
   }
 
@@ -102,11 +109,21 @@ struct SlotsAddCommand: KeychainSubcommand {
       guard let path else { throw .noKeyFile }
       return try session.withProgress { progress throws(KeychainError) in
         try session.vault.addKeyFileSlot(
-          path: path,
+          path: path, askingForCode: session.questionForKeptCode,
           keepingRecipient: { slot throws(KeychainError) in
             try kept.keeps(slot, asking: session.prompt)
           }, progress: progress)
       }
+    }
+  }
+}
+
+extension Session {
+  /// Asks for a recovery code that new keys are to go to; `nil` if there is nobody to ask.
+  fileprivate var questionForKeptCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)? {
+    guard let prompt else { return nil }
+    return { slot, failures throws(KeychainError) in
+      try prompt.secret(UserInterface.questionToKeepCode(slot, failures: failures))
     }
   }
 }

@@ -22,8 +22,11 @@ struct StatusCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let status = try session.vault.status()
+    let problem = session.vault.sourceProblem()
     try StandardOutput.write(
-      json ? try JSONText.text(StatusJSON(status)) : UserInterface.description(of: status))
+      json
+        ? try JSONText.text(StatusJSON(status, sourceProblem: problem))
+        : UserInterface.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
   }
 }

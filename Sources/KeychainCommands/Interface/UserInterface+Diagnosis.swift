@@ -10,6 +10,7 @@ extension UserInterface {
     if let path = diagnosis.path { pairs.append(("vault", path)) }
     if let status = diagnosis.status {
       pairs += vault(status, diagnosis)
+      pairs += problem(ofSource: diagnosis.sourceProblem)
     } else if let failure = diagnosis.vaultFailure {
       pairs.append(("problem", failure.message))
     }
@@ -107,8 +108,13 @@ extension UserInterface {
   }
 
   private static let withoutProcessFiles =
-    "/proc is not mounted: how much memory is free, file systems, the time that the vault stays "
-    + "unlocked, and the name of the keyring's program are not known"
+    "/proc is not mounted: how much memory is free, file systems, how soon an unused vault locks, "
+    + "and the name of the keyring's program are not known"
+
+  /// What is the matter with the secret that is to open the vault without a person.
+  static func problem(ofSource problem: KeychainError?) -> [(String, String)] {
+    problem.map { [("problem", $0.message)] } ?? []
+  }
 
   private static func weakKeyFile(_ source: String) -> String {
     "\(source) holds a few readable words, which are guessed fast: key files are not stretched as "
@@ -121,7 +127,8 @@ extension UserInterface {
 
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
-    storeSteps(diagnosis) + vaultSteps(diagnosis) + expirySteps(diagnosis)
+    let source = diagnosis.sourceProblem?.recovery.map { [namingCommands(in: $0)] } ?? []
+    return storeSteps(diagnosis) + source + vaultSteps(diagnosis) + expirySteps(diagnosis)
   }
 
   private static func vaultSteps(_ diagnosis: Diagnosis) -> [String] {
@@ -158,8 +165,10 @@ extension UserInterface {
           + "vault as the old one did")
     }
     if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
+      // The passphrase gives the vault new keys, so the code is best made after it.
+      let order = diagnosis.grade == .weak && isThisDevice ? "after that, " : ""
       steps.append(
-        "for a code on paper that opens the vault when all else is lost, "
+        "\(order)for a code on paper that opens the vault when all else is lost, "
           + "run '\(path) recovery create'")
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
@@ -176,14 +185,19 @@ extension UserInterface {
     return steps + memorySteps(diagnosis.memoryLocking)
   }
 
-  /// The first passphrase makes new keys, to which other devices cannot be carried over, and one code only
-  /// if it is given.
+  /// The first passphrase makes new keys, to which other devices cannot be carried over, and codes only if
+  /// they are given.
   private static func protectingTheDisk(_ status: VaultStatus, _ path: String) -> String {
     let devices = status.fullSlots.filter { $0.kind == .device && $0.isThisDevice != true }
     let codes = status.fullSlots.filter { $0.kind == .recoveryCode }
-    let removing = (devices + codes.dropLast()).map { "'\(path) slots remove \($0.number)', " }
-    let code = codes.isEmpty ? "" : " --recovery-code-file FILE"
+    let removing = devices.map { "'\(path) slots remove \($0.number)', " }
+    let asking =
+      switch codes.count {
+      case 0: ""
+      case 1: ", which asks for the recovery code"
+      default: ", which asks for the recovery codes"
+      }
     return "for protection of the disk too, run \(removing.joined())"
-      + "'\(path) slots add --passphrase\(code)'"
+      + "'\(path) slots add --passphrase'\(asking)"
   }
 }

@@ -25,8 +25,10 @@ extension UserInterface {
     return ([("\(verb) \(items(report.addedCount))")] + parts).joined(separator: "; ")
   }
 
-  static func differs(_ identity: CredentialIdentity, isOverwriting: Bool) -> String {
-    "\(isOverwriting ? "would be overwritten" : "would be left alone"): \(identity)"
+  static func differs(
+    _ identity: CredentialIdentity, isOverwriting: Bool, isDryRun: Bool
+  ) -> String {
+    "\(isDryRun ? "would be " : "")\(isOverwriting ? "overwritten" : "left alone"): \(identity)"
   }
 
   static let overwriteToReplace = "--overwrite replaces credentials that are there and differ"

@@ -17,6 +17,11 @@ extension UserInterface {
     return "\(again)passphrase of slot \(slot.number) (empty to let it go): "
   }
 
+  static func questionToKeepCode(_ slot: VaultSlot, failures: Int) -> String {
+    let again = failures > 0 ? "that is not the code of slot \(slot.number); try again\n" : ""
+    return "\(again)recovery code of slot \(slot.number), to keep it: "
+  }
+
   static func questionToKeepRecipient(_ slot: VaultSlot) -> String {
     "slot \(slot.number) opens the vault to \(label(of: slot)); keep it? [y/N] "
   }

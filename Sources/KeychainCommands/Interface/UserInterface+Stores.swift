@@ -11,7 +11,7 @@ extension UserInterface {
       pairs.append(("store", "\(name(of: decision.place)) (\(reason(decision.reason)))"))
     case .failure(let failure): pairs.append(("store", "unknown: \(failure.message)"))
     }
-    pairs += services(diagnosis.outlook)
+    pairs += services(diagnosis)
     pairs += diagnosis.outlook.copies.map { ("in both stores", inBothStores($0)) }
     pairs += keyring(diagnosis)
     return pairs
@@ -74,7 +74,8 @@ extension UserInterface {
     }
   }
 
-  private static func services(_ outlook: StoreOutlook) -> [(String, String)] {
+  private static func services(_ diagnosis: Diagnosis) -> [(String, String)] {
+    let outlook = diagnosis.outlook
     guard case .success(let records) = outlook.records else { return [] }
     var counts: [(place: String, count: Int)] = []
     for place in records.places.map(name) {
@@ -85,8 +86,14 @@ extension UserInterface {
       }
     }
     let words = counts.sorted { $0.place > $1.place }.map { "\($0.count) in the \($0.place)" }
-    return [("services", words.isEmpty ? "none recorded" : words.joined(separator: ", "))]
+    return [("services", words.isEmpty ? noRecords(diagnosis) : words.joined(separator: ", "))]
       + records.unreadable.map { ("damaged", "the record \($0)") }
+  }
+
+  /// A restored vault has items, and nothing is recorded of it here.
+  private static func noRecords(_ diagnosis: Diagnosis) -> String {
+    guard let count = diagnosis.status?.itemCount, count > 0 else { return "none recorded" }
+    return "\(items(count)) in the vault, no choice recorded"
   }
 
   private static func keyring(_ diagnosis: Diagnosis) -> [(String, String)] {

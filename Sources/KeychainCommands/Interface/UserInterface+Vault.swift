@@ -41,7 +41,9 @@ extension UserInterface {
   }
 
   /// The state of a vault in few lines.
-  static func description(of status: VaultStatus) -> String {
+  static func description(
+    of status: VaultStatus, sourceProblem: KeychainError? = nil
+  ) -> String {
     guard status.exists else {
       return lines([
         ("vault", status.path),
@@ -57,7 +59,7 @@ extension UserInterface {
           status.slots.map { name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
             .joined(separator: ", ")
         ),
-      ] + check(status) + disagreement(status))
+      ] + check(status) + disagreement(status) + problem(ofSource: sourceProblem))
   }
 
   /// What the seen record says, if it does not agree with the vault.
@@ -75,7 +77,9 @@ extension UserInterface {
 
   /// Whether a vault is locked, and for how long it is not.
   static func state(of status: VaultStatus) -> String {
-    let left = status.cachedFor.map { ", for \(time($0)) more" } ?? ""
+    // Without the kernel's list of keys only the limit is known, and not when disuse ends it.
+    let most = KernelKeys.areListed ? "" : "at most "
+    let left = status.cachedFor.map { ", for \(most)\(time($0)) more" } ?? ""
     switch status.readable {
     case .unlockedNow: return "unlocked\(left)"
     case .unlockedSinceBoot: return "locked; afterFirstUnlock items are readable"

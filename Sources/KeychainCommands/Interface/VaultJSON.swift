@@ -66,14 +66,16 @@ struct StatusJSON: Encodable {
   let inMemory: Bool
   let readOnly: Bool
   let unlockSources: [String]
+  let sourceProblem: String?
 
-  init(_ status: VaultStatus) {
+  init(_ status: VaultStatus, sourceProblem: KeychainError? = nil) {
+    self.sourceProblem = sourceProblem?.message
     path = status.path
     state = Self.state(of: status)
     exists = status.exists
     wasSeen = status.wasSeen
     readable = status.readable.map { "\($0)" }
-    cachedForSeconds = status.cachedFor?.components.seconds
+    cachedForSeconds = KernelKeys.areListed ? status.cachedFor?.components.seconds : nil
     cacheAvailable = status.isCacheAvailable
     items = status.itemCount
     itemsByAccessibility = Dictionary(
@@ -151,8 +153,8 @@ private struct DiagnosisFactsJSON: Encodable {
   init(_ diagnosis: Diagnosis) {
     path = diagnosis.path
     grade = diagnosis.grade
-    vault = diagnosis.status.map(StatusJSON.init)
-    problem = diagnosis.failure?.message
+    vault = diagnosis.status.map { StatusJSON($0, sourceProblem: diagnosis.sourceProblem) }
+    problem = (diagnosis.failure ?? diagnosis.sourceProblem)?.message
     weakKeyFiles = diagnosis.weakKeyFiles
     expired = diagnosis.expiry?.expiredCount
     expiringWithin30Days = diagnosis.expiry?.expiringCount

@@ -29,6 +29,9 @@ struct Diagnosis {
   /// The sources of key files at hand that hold a few readable words.
   let weakKeyFiles: [String]
 
+  /// What is the matter with the secret by which the vault is to open without a person.
+  let sourceProblem: KeychainError?
+
   /// What expires; `nil` if nothing can be looked at.
   let expiry: ExpirySummary?
 
@@ -49,6 +52,7 @@ struct Diagnosis {
     provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
+    sourceProblem = session.vault.sourceProblem()
     expiry = ExpirySummary(session, service: service)
     self.service = service
     canLockMemory = ProcessProtection.canLockMemory

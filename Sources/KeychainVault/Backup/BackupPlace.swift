@@ -27,8 +27,11 @@ struct BackupPlace {
     guard !target.isBesideOthers else {
       // The older backup is opened, and SQLite believes a journal beside it, whoever made that.
       throw KeychainError(
-        .insecurePermissions, "other users can make files in \(target.folder), beside the backup",
-        recovery: "use a folder of your own")
+        .insecurePermissions,
+        "other users can make files in \(target.folder), and one that looks like a journal of the older "
+          + "backup would be believed when that is opened",
+        recovery: "use a folder of your own; or make the backup under a new name, without --replace"
+      )
     }
     let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
     guard try PrivateFile.look(self.path)?.identity != vault.identity, !isBesideVault else {

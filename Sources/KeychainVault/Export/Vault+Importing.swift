@@ -61,7 +61,8 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ImportReport {
     try importItems(
-      from: descriptor, name: "the export", passphrase,
+      from: descriptor, name: descriptor == STDIN_FILENO ? "standard input" : "the export",
+      passphrase,
       overwriting: overwriting, isDryRun: isDryRun, progress)
   }
 
@@ -83,7 +84,9 @@ extension Vault {
   func openExport(
     _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
-    let head = try ExportHead(input.read(ExportHead.count))
+    let beginning = try input.read(ExportHead.count)
+    guard !beginning.isEmpty else { throw .emptyExport(input.name) }
+    let head = try ExportHead(beginning)
     let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
@@ -153,5 +156,14 @@ extension Vault {
     for identity in course.report.differing {
       observers.notify(CredentialChange(identity, .updated))
     }
+  }
+}
+
+extension KeychainError {
+  /// As where the program before a pipe failed.
+  fileprivate static func emptyExport(_ name: String) -> Self {
+    Self(
+      .foreign, "\(name) is empty, so it is not an export",
+      recovery: "look whether what makes it failed; `prefs keychain export` makes one")
   }
 }

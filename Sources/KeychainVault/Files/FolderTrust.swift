@@ -11,10 +11,14 @@ struct FolderTrust {
 
   private let mode: CInterop.Mode
 
+  /// What root does where the folder belongs to somebody else.
+  private let hintForRoot: String?
+
   init(_ stat: Stat, _ path: String, _ trusted: TrustedFolders) {
     self.path = path
     owner = FileOwner(stat, path)
     mode = stat.permissions.rawValue
+    hintForRoot = owner == .other ? OwnerCommand.hint(stat) : nil
     isOpen = trusted.othersBits(stat, path) & 0o022 != 0
   }
 
@@ -48,7 +52,8 @@ struct FolderTrust {
     KeychainError(
       .insecurePermissions,
       "the folder \(path) belongs to another user, who could replace what lies in it",
-      recovery: "use a folder of your own; or, if nobody but you uses it, as on a container's own "
+      recovery: hintForRoot
+        ?? "use a folder of your own; or, if nobody but you uses it, as on a container's own "
         + "volume: \(TrustedFolders.hint(path))")
   }
 

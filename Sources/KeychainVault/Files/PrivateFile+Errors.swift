@@ -15,7 +15,7 @@ extension KeychainError {
     Self(
       .insecurePermissions,
       "\(path) belongs to another user (number \(stat.userID.rawValue))",
-      recovery: "run as that user, or: chown \(geteuid()) '\(path)'")
+      recovery: OwnerCommand.hint(stat) ?? "run as that user, or: chown \(geteuid()) '\(path)'")
   }
 
   /// A file with a secret is the one kind that may belong to root.

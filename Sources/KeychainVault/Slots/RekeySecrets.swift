@@ -19,7 +19,7 @@ struct RekeySecrets {
   }
 
   private let vault: Vault
-  private let admin: VaultAdministration
+  let admin: VaultAdministration
   private let removed: UInt32?
   private(set) var kept: [UInt32: Kept] = [:]
 
@@ -96,7 +96,15 @@ struct RekeySecrets {
   private mutating func keep(
     _ slot: SlotRow, openedBy passphrase: consuming SecretBytes
   ) throws(KeychainError) -> Bool {
-    let presented = PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt")
+    try keep(
+      slot,
+      openedBy: PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt"))
+  }
+
+  /// Keeps a slot if a secret that a person typed opens it.
+  mutating func keep(
+    _ slot: SlotRow, openedBy presented: consuming PresentedSecret
+  ) throws(KeychainError) -> Bool {
     let session = admin.session
     let root = try session.deadline.excluding { () throws(KeychainError) in
       try vault.unlocker.open(slot, by: presented, Deadline(after: vault.configuration.deadline))

@@ -34,8 +34,32 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
-    let input = try slotInput(passphrase: passphrase)
-    return try add(input, admin, isKept, progress)
+    let secrets = try carriedSecrets(admin, nil, isKept)
+    return try add(try slotInput(passphrase: passphrase), admin, secrets, progress)
+  }
+
+  /// Adds a passphrase that is asked for last, when nothing keeps the vault from having it.
+  ///
+  /// - Parameters:
+  ///   - askForCode: Is asked for each recovery code that the new keys are to go to; without it, there is
+  ///     nobody to ask.
+  ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
+  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
+  ///   - passphrase: Returns the passphrase; a person's pace is no part of the deadline.
+  /// - Returns: The new slot.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and what the closures throw.
+  package func addPassphraseSlot(
+    askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
+    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool,
+    progress: ((VaultProgress) -> Void)?,
+    passphrase: () throws(KeychainError) -> SecretBytes
+  ) throws(KeychainError) -> VaultSlot {
+    let admin = try administration()
+    let secrets = try carriedSecrets(admin, askForCode, isKept)
+    let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
+      try passphrase()
+    }
+    return try add(try slotInput(passphrase: answer), admin, secrets, progress)
   }
 
   /// Adds a key file.
@@ -58,6 +82,17 @@ extension Vault {
     },
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
+    try addKeyFileSlot(
+      path: path, askingForCode: nil, keepingRecipient: isKept, progress: progress)
+  }
+
+  /// Adds a key file, and asks for each recovery code that the new keys are to go to.
+  package func addKeyFileSlot(
+    path: String,
+    askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
+    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool,
+    progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
       path, name: "the new key file", policy: configuration.secretFilePolicy)
     let admin = try administration()
@@ -67,7 +102,8 @@ extension Vault {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
     }
     tellIfWeak(contents, path)
-    return try add(try SlotInput.keyFile(contents), admin, isKept, progress)
+    let secrets = try carriedSecrets(admin, askForCode, isKept)
+    return try add(try SlotInput.keyFile(contents), admin, secrets, progress)
   }
 
   /// Adds this machine's device secret.
@@ -101,16 +137,32 @@ extension Vault {
     return slot.described(isThisDevice: true)
   }
 
-  private func add(
-    _ input: borrowing SlotInput, _ admin: VaultAdministration,
-    _ isKept: (VaultSlot) throws(KeychainError) -> Bool, _ progress: ((VaultProgress) -> Void)?
-  ) throws(KeychainError) -> VaultSlot {
+  /// The secrets whose slots get the new keys of the first passphrase or key file; `nil` if the vault has one.
+  ///
+  /// What would be refused at the end is refused before anybody is asked for anything.
+  private func carriedSecrets(
+    _ admin: VaultAdministration,
+    _ askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
+    _ isKept: (VaultSlot) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> RekeySecrets? {
     // A device secret that opens everything knows the root key, so there must be a new one.
-    guard admin.head.slots.intact.contains(where: \.isFullDevice) else {
-      return try addBeside(input, admin, progress)
-    }
+    guard admin.head.slots.intact.contains(where: \.isFullDevice) else { return nil }
     var secrets = try RekeySecrets(self, admin)
+    if let askForCode {
+      try VaultRekey.requireCarried(admin, secrets, except: [.recoveryCode, .recipient])
+      try secrets.askForCodes(askForCode)
+      try VaultRekey.requireCarried(admin, secrets, except: [.recipient])
+    }
     try secrets.askAboutRecipients(isKept)
+    try VaultRekey.requireCarried(admin, secrets)
+    return secrets
+  }
+
+  private func add(
+    _ input: borrowing SlotInput, _ admin: VaultAdministration, _ secrets: RekeySecrets?,
+    _ progress: ((VaultProgress) -> Void)?
+  ) throws(KeychainError) -> VaultSlot {
+    guard let secrets else { return try addBeside(input, admin, progress) }
     let slot = try VaultRekey(admin: admin, progress: progress)
       .addFirstSecret(input, keeping: secrets)
     tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty)

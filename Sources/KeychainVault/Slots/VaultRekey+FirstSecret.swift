@@ -37,6 +37,20 @@ extension VaultRekey {
     return (own, recipients)
   }
 
+  /// Fails if a slot is left that would not get the new keys, those of `exempt` kinds excepted.
+  ///
+  /// Nothing is asked or hashed for it: it is a look at the slots, before a person chooses a passphrase.
+  static func requireCarried(
+    _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
+  ) throws(KeychainError) {
+    let own = try admin.session.unlocker.device.slot(admin.head)?.number
+    let rest = admin.head.slots.intact.filter { slot in
+      slot.number != own && !exempt.contains(slot.kind) && !secrets.recipients.contains(slot)
+        && secrets.kept[slot.number]?.slot != slot
+    }
+    guard rest.isEmpty else { throw notCarried(rest) }
+  }
+
   private static func notCarried(_ slots: [SlotRow]) -> KeychainError {
     let names = slots.map { slot in
       "\(slot.number) (\(slot.kind)\(slot.recipient.map { " \($0)" } ?? ""))"
@@ -46,17 +60,20 @@ extension VaultRekey {
       .refused,
       "the first passphrase or key file gives the vault new keys, and \(what) \(names) "
         + "would not get them",
-      recovery: ways(slots).joined(separator: "; or "))
+      recovery: ways(slots).joined(separator: "; "))
   }
 
+  /// What keeps a slot is named first: a code that is removed makes the paper with it worthless.
   private static func ways(_ slots: [SlotRow]) -> [String] {
     let removals = slots.map { "`prefs keychain slots remove \($0.number)`" }
-    let ways: [String?] = [
-      "first remove \(slots.count == 1 ? "it" : "them") with \(removals.joined(separator: ", "))",
-      slots.contains { $0.kind == .recipient } ? "keep a recipient with --keep-recipient" : nil,
+    let keeping: [String?] = [
       slots.contains { $0.kind == .recoveryCode }
-        ? "keep a recovery code by unlocking with it, with --recovery-code-file" : nil,
+        ? "keep the recovery code: type it when a terminal asks for it, or give it with "
+          + "--recovery-code-file FILE" : nil,
+      slots.contains { $0.kind == .recipient } ? "keep a recipient with --keep-recipient" : nil,
     ]
-    return ways.compactMap(\.self)
+    let kept = keeping.compactMap(\.self)
+    let removing = "remove \(slots.count == 1 ? "it" : "them") first, with "
+    return kept + [(kept.isEmpty ? "" : "or ") + removing + removals.joined(separator: ", ")]
   }
 }

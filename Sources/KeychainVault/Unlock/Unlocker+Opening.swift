@@ -112,7 +112,7 @@ extension Unlocker {
         .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
     }
     let ways = [
-      Self.ways(head), kinds.contains(.device) ? bringing : nil,
+      Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,
       sources.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
       },
@@ -122,8 +122,19 @@ extension Unlocker {
       recovery: ways.compactMap(\.self).joined(separator: "; "))
   }
 
+  /// The user's identity file, if it is there; it opens nothing unless it is named.
+  private var identityAtHand: String? {
+    let locations = Locations(environment: configuration.environment)
+    guard let path = try? locations.configurationFolder() + "/identity",
+      let stat = try? Stat(FilePath(path)), stat.type == .regular
+    else { return nil }
+    return path
+  }
+
   /// What a person can give that opens everything, beside one kind that failed; `nil` if nothing.
-  private static func ways(_ head: VaultHead, but failed: SlotKind? = nil) -> String? {
+  private static func ways(
+    _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
+  ) -> String? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     let keeps = Vault.canStayUnlocked
     let unlocking = keeps ? "`prefs keychain unlock`" : "--passphrase-file FILE"
@@ -132,11 +143,26 @@ extension Unlocker {
     let ways: [(SlotKind, String)] = [
       (.passphrase, "give the passphrase, with \(unlocking) or KEYCHAIN_PASSPHRASE_FILE"),
       (.keyFile, "give the key file, with KEYCHAIN_KEY_FILE"),
-      (.recipient, "give an identity, with KEYCHAIN_IDENTITY_FILE"),
+      (
+        .recipient,
+        "give an identity, with KEYCHAIN_IDENTITY_FILE"
+          + (identity.map { "='\($0)', the one that is here" } ?? "")
+      ),
       (.recoveryCode, "give the recovery code, with \(code)"),
     ]
     let possible = ways.filter { kinds.contains($0.0) && $0.0 != failed }.map(\.1)
     return possible.isEmpty ? nil : possible.joined(separator: "; ")
+  }
+}
+
+extension KeychainError {
+  /// The failure of the last answer of a person, who has a recovery code to type, too.
+  var namingCodeAtPrompt: Self {
+    guard code == .incorrectSecret else { return self }
+    let way = "or type the recovery code where the passphrase is asked for"
+    return Self(
+      code, message, recovery: recovery.map { "\($0), \(way)" } ?? "try again, \(way)",
+      underlying: underlying)
   }
 }
 

@@ -138,7 +138,10 @@ final class Unlocker: Sendable {
         }
         return try open(try Self.presented(answer, kind), head, path, deadline)
       } catch {
-        guard error.code == .incorrectSecret, attempt < 2 else { throw error }
+        guard error.code == .incorrectSecret, attempt < 2 else {
+          throw request.takesRecoveryCode && kind != .recoveryCode
+            ? error.namingCodeAtPrompt : error
+        }
       }
     }
     throw lockedError(head, path)

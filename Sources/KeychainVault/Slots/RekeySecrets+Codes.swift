@@ -1,0 +1,37 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+extension RekeySecrets {
+  /// Asks for the recovery codes that did not open the vault themselves.
+  ///
+  /// - Parameter ask: Is told the slot and how many answers were wrong before; an empty answer, or `nil`,
+  ///   gives none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` after three wrong answers, and what
+  ///   `ask` throws.
+  mutating func askForCodes(
+    _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
+  ) throws(KeychainError) {
+    for slot in admin.head.slots(.recoveryCode) where kept[slot.number] == nil {
+      guard try slot.isMade(byHolderOf: admin.root.bytes) else { continue }
+      try askForCode(of: slot, ask)
+    }
+  }
+
+  private mutating func askForCode(
+    of slot: SlotRow, _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
+  ) throws(KeychainError) {
+    let described = slot.described(isThisDevice: nil)
+    for attempt in 0..<3 {
+      let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
+        try ask(described, attempt)
+      }
+      guard let answer, answer.count > 0 else { return }
+      // Its sum tells a slip of the pen; that is asked about again as a wrong code is.
+      guard (try? RecoveryCode(text: answer)) != nil else { continue }
+      if try keep(slot, openedBy: UnlockSources.recoveryCode(answer, "the prompt")) { return }
+    }
+    throw KeychainError(
+      .incorrectSecret, "the recovery code does not open slot \(slot.number); nothing was changed",
+      recovery: "see what opens the vault with `prefs keychain slots list`")
+  }
+}
