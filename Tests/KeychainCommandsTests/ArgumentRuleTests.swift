@@ -11,7 +11,8 @@ struct ArgumentRuleTests {
   @Test(arguments: [
     "get", "get a --json --output f", "get a --json --newline never", "get a b",
     "get a --service s --server h", "get a --port 1", "get a --port 65536 --server h",
-    "get a --passphrase-fd 3 --key-file k", "get a --passphrase-fd -1", "get a --deadline soon", "get a --deadline 30", "unlock --timeout 30",
+    "get a --passphrase-fd 3 --key-file k", "get a --passphrase-fd -1", "get a --deadline soon",
+    "get a --deadline 30", "unlock --timeout 30",
     "set", "set a secret", "set a --create-only --expected-version 1", "set a --passphrase-fd 0",
     "set a --accessibility sometimes", "set a --attribute x", "set a --expires soon",
     "update a", "delete", "show", "list --access-group g --all-groups",

@@ -33,7 +33,8 @@ struct TextParsingTests {
   }
 
   @Test(arguments: [
-    ("30d", "30d"), ("1y", "365d"), ("36h", "1d12h"), ("90m", "1h30m"), ("1500ms", "1s500ms"), ("0s", "0s"),
+    ("30d", "30d"), ("1y", "365d"), ("36h", "1d12h"), ("90m", "1h30m"), ("1500ms", "1s500ms"),
+    ("0s", "0s"),
   ])
   func durationIsWritten(_ text: String, _ written: String) throws {
     #expect(DurationText.text(try #require(DurationText.parse(text))) == written)

@@ -83,6 +83,8 @@ def test_commands_options_values_and_files_are_offered(host, offered):
 
 @pytest.mark.parametrize("offered", [in_bash, in_fish])
 def test_an_alias_is_completed_as_its_command(host, offered):
+  if host.name == "plaintool":
+    pytest.skip("its script is that of the argument parser, which knows no aliases")
   for alias, name in (["rm"], ["delete"]), (["ls"], ["list"]), (["mv"], ["rename"]), (
       ["slots", "rm"], ["slots", "remove"]), (["slots", "ls"], ["slots", "list"]):
     options = offered(host, "keychain", *alias, "--")
@@ -102,8 +104,9 @@ def test_zsh_completes_what_is_typed(host):
   terminal.expect(f"{host.name} keychain slots ")
   terminal.send("rem\t")
   terminal.expect("remove ")
-  terminal.send(f"\x15{host.name} keychain slots rm --rek\t")
-  terminal.expect("--rekey")
+  if host.name != "plaintool":
+    terminal.send(f"\x15{host.name} keychain slots rm --rek\t")
+    terminal.expect("--rekey")
   terminal.send("\x15\x04")
   terminal.expect(pexpect.EOF)
 
