@@ -5,6 +5,7 @@ extension String {
   /// The question in lines of a terminal, of which the last takes a short answer right behind it.
   ///
   /// - Parameter columns: The width of the terminal.
+  /// - Returns: The lines.
   package func asQuestion(within columns: Int) -> String {
     var lines = split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
     let question = lines.popLast() ?? ""

@@ -40,6 +40,7 @@ enum DurationText {
   /// Writes a duration, in the largest units first, weeks and years as days.
   ///
   /// - Parameter duration: The duration, of whole milliseconds.
+  /// - Returns: The text, such as `1h30m`.
   static func text(_ duration: Duration) -> String {
     var rest = Int64(duration / .milliseconds(1))
     let parts = ["d", "h", "m", "s", "ms"].compactMap { unit -> String? in

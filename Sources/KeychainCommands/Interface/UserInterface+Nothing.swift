@@ -7,6 +7,7 @@ extension UserInterface {
   ///   - query: The conditions of the search.
   ///   - filter: What was selected of what it found.
   ///   - isNarrower: Whether there were more conditions.
+  /// - Returns: The sentence.
   static func nothingListed(
     _ query: CredentialQuery, _ filter: ListFilterOptions, isNarrower: Bool
   ) -> String {
