@@ -201,7 +201,7 @@ let package = Package(
       name: "KeychainCommandsTests",
       dependencies: [
         "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainVault",
+        "KeychainTerminal", "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ],

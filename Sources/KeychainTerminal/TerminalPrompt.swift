@@ -102,7 +102,7 @@ public final class TerminalPrompt: Sendable {
     _ secret: borrowing SecretBytes, below heading: String, on terminal: TerminalSession
   ) {
     terminal.openScreen()
-    terminal.write(heading)
+    terminal.write(heading.asLines(within: terminal.columns))
     terminal.write(secret)
     terminal.write("\n\n")
   }

@@ -40,7 +40,7 @@ struct TerminalQuestions: ~Copyable {
     // A program in the background is stopped here until it is in the foreground.
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
-    terminal.write(question)
+    terminal.write(question.asQuestion(within: terminal.columns))
     return try line(until: ContinuousClock.now + patience)
   }
 

@@ -34,6 +34,9 @@ final class TerminalSession: Sendable {
   /// For reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
 
+  /// How wide the terminal is now.
+  var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
+
   /// Shows text to the person.
   func write(_ text: String) {
     writeAll(text, to: terminal.descriptor)

@@ -12,6 +12,7 @@ struct ArgumentRuleTests {
     "get", "get a --json --output f", "get a --json --newline never", "get a b",
     "get a --service s --server h", "get a --port 1", "get a --port 65536 --server h",
     "get a --passphrase-fd 3 --key-file k", "get a --passphrase-fd -1", "get a --deadline soon",
+    "get a --deadline 30", "unlock --timeout 30",
     "set", "set a secret", "set a --create-only --expected-version 1", "set a --passphrase-fd 0",
     "set a --accessibility sometimes", "set a --attribute x", "set a --expires soon",
     "update a", "delete", "show", "list --access-group g --all-groups",
@@ -52,7 +53,7 @@ struct ArgumentRuleTests {
     "migrate --from vault --to secret-service -s s -g g",
     "doctor -s s", "set a -qs s", "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
     "rekey -y --keep-passphrase-fd 3 --keep-passphrase-fd 4 --keep-key-file a --keep-key-file b",
-    "doctor --json --store vault --no-prompt --deadline 5 --vault v",
+    "doctor --json --store vault --no-prompt --deadline 5s --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {
     _ = try Self.parse(line)

@@ -69,7 +69,21 @@ struct CommandPathTests {
     ("inner", "root group inner"), ("iner", "root group inner"), ("grup", "group"), ("zzzzzz", nil),
   ])
   func aCommandFurtherBelowIsSuggested(word: String, meant: String?) {
-    #expect(Self.path(word).commandMeant(by: word) == meant)
+    #expect(Self.path(word).commandsMeant(by: word) == (meant.map { [$0] } ?? []))
+  }
+
+  @Test(arguments: [
+    ("remove", ["delete", "keychain slots remove"]), ("add", ["set", "keychain slots add"]),
+    ("create", ["set"]), ("new", ["set"]), ("put", ["set"]), ("save", ["set"]), ("store", ["set"]),
+    ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]), ("read", ["get"]),
+    ("cat", ["get"]),
+    ("show-secret", ["get"]), ("find", ["list"]), ("search", ["list"]), ("gte", ["get"]),
+    ("slots delete", ["remove"]), ("slots new", ["add"]), ("recovery new", ["create"]),
+    ("slots read", []),
+  ])
+  func theWordsOfOtherProgramsMeanCommands(line: String, meant: [String]) throws {
+    let path = CommandPath(KeychainCommand.self, line.split(separator: " ").map { String($0) })
+    #expect(path.commandsMeant(by: try #require(path.unknownWord)) == meant)
   }
 
   @Test(arguments: [

@@ -8,7 +8,7 @@ import Testing
 @Suite("Durations, dates and pairs on the command line")
 struct TextParsingTests {
   @Test(arguments: [
-    ("0", Duration.zero), ("10", .seconds(10)), ("10s", .seconds(10)),
+    ("0s", Duration.zero), ("10s", .seconds(10)),
     ("500ms", .milliseconds(500)), ("2m", .seconds(120)), ("1h30m", .seconds(5400)),
     ("90d", .seconds(90 * 86_400)), ("1w", .seconds(604_800)), ("1y", .seconds(31_536_000)),
   ])
@@ -24,8 +24,20 @@ struct TextParsingTests {
     #expect(DurationText.parse(text) == nil)
   }
 
-  @Test func plainNumberIsNoTimeFromNow() {
-    #expect(DurationText.parse("90", plainSeconds: false) == nil)
+  @Test func aNumberWithoutUnitIsNoDuration() {
+    #expect(DurationText.parse("90") == nil && DurationText.lacksUnit("90"))
+    #expect(!DurationText.lacksUnit("") && !DurationText.lacksUnit("9x"))
+    let error = #expect(throws: (any Error).self) { try UnlockCommand.parse(["--timeout", "30"]) }
+    let message = error.map { UnlockCommand.message(for: $0) } ?? ""
+    #expect(message.contains("30s for seconds, or 30m for minutes"))
+  }
+
+  @Test(arguments: [
+    ("30d", "30d"), ("1y", "365d"), ("36h", "1d12h"), ("90m", "1h30m"), ("1500ms", "1s500ms"),
+    ("0s", "0s"),
+  ])
+  func durationIsWritten(_ text: String, _ written: String) throws {
+    #expect(DurationText.text(try #require(DurationText.parse(text))) == written)
   }
 
   @Test(arguments: [

@@ -81,6 +81,16 @@ def test_commands_options_values_and_files_are_offered(host, offered):
   assert offered(host, "keychain", "get", "--vault", "vault-f") == {"vault-file.db"}
 
 
+@pytest.mark.parametrize("offered", [in_bash, in_fish])
+def test_an_alias_is_completed_as_its_command(host, offered):
+  if host.name == "plaintool":
+    pytest.skip("its script is that of the argument parser, which knows no aliases")
+  for alias, name in (["rm"], ["delete"]), (["ls"], ["list"]), (["mv"], ["rename"]), (
+      ["slots", "rm"], ["slots", "remove"]), (["slots", "ls"], ["slots", "list"]):
+    options = offered(host, "keychain", *alias, "--")
+    assert options == offered(host, "keychain", *name, "--") and "--no-prompt" in options
+
+
 def test_zsh_completes_what_is_typed(host):
   host.script("zsh")
   # Nothing of the machine's own settings; other users' files in the system's folders don't matter.
@@ -94,6 +104,9 @@ def test_zsh_completes_what_is_typed(host):
   terminal.expect(f"{host.name} keychain slots ")
   terminal.send("rem\t")
   terminal.expect("remove ")
+  if host.name != "plaintool":
+    terminal.send(f"\x15{host.name} keychain slots rm --rek\t")
+    terminal.expect("--rekey")
   terminal.send("\x15\x04")
   terminal.expect(pexpect.EOF)
 
@@ -107,4 +120,5 @@ def test_an_unknown_shell_is_wrong_use(program):
   done = subprocess.run(
     [program, "--generate-completion-script", "csh"], capture_output=True, timeout=LIMIT)
   assert done.returncode == 64 and done.stdout == b""
-  assert done.stderr.startswith(b"prefs: error: ")
+  assert done.stderr.startswith(b"prefs: error: ") and b"\\n" not in done.stderr
+  assert b"for 'csh'; please use" in done.stderr and done.stderr.count(b"\n") == 2

@@ -233,6 +233,16 @@ def test_questions_on_a_terminal(home):
   assert home.get("alice") == b"secret"
 
 
+def test_a_short_passphrase_is_not_passed_over_in_silence(home):
+  home.set("alice", b"1")
+  for passphrase, is_short in (b"hello", True), (b"a longer one", False):
+    path = home.folder / "export.pass"
+    path.write_bytes(passphrase)
+    path.chmod(0o600)
+    made = home.run("export", f"{len(passphrase)}.export", "--export-passphrase-file", str(path))
+    assert ("the passphrase of the export is short" in made.error) == is_short
+
+
 def test_no_export_on_a_terminal(home):
   home.set("alice", b"secret")
   code, shown = ended(home.terminal("export", "-", *given(home)))

@@ -52,6 +52,19 @@ def test_pages_are_faultless(pages):
     rendered(folder / name, "man", "--warnings", "-l")
 
 
+def test_the_first_line_and_the_examples_are_whole(pages):
+  name, folder, texts = pages
+  for page in texts:
+    title = page.removesuffix(".1").upper() + "(1)"
+    done = subprocess.run(
+      ["man", "-l", str(folder / page)], capture_output=True, text=True, timeout=LIMIT,
+      env={"PATH": "/usr/bin:/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"})
+    words = done.stdout.splitlines()[0].split()
+    assert words[0] == words[-1] == title and words[1:-1] in ([], ["User", "Commands"])
+  get = rendered(folder / f"{name}-keychain-get.1", "man", "-l")
+  assert get.index("EXAMPLES") < get.index("get alice --service") < get.index("curl --fail -H @-")
+
+
 def test_pages_say_what_help_says(pages, program, sample_tool):
   name, folder, _ = pages
   chosen = program if name == "prefs" else sample_tool

@@ -149,6 +149,11 @@ def test_names_of_the_place_that_is_named_are_offered(shells, shell):
     "prefs keychain rename alice --to-service ": {"ci", "default"},
     "prefs keychain get --store vault -s c": {"ci"},
     "prefs keychain slots remove ": {"1"},
+    "prefs keychain rm ": {"github"},
+    "prefs keychain rm -s ci ": {"deploy"},
+    "prefs keychain mv dep": {"deploy"},
+    "prefs keychain ls -s ": {"ci", "default"},
+    "prefs keychain slots rm ": {"1"},
     "prefs keychain change-passphrase --slot ": set(),
   }.items():
     assert shells.offered(shell, line) == names, line

@@ -103,6 +103,43 @@ def test_hints_name_nothing_that_is_locked(locked):
   assert locked.run("status", "--json").json["state"] == "locked"
 
 
+def test_an_account_that_is_mistyped_is_named(home):
+  home.set("github", b"secret-of-github")
+  home.set("Prod", b"x", "--service", "web")
+  for typed in "githbu", "GitHub", " github", "githu", "gitbub", "githubxy":
+    missed = home.run("get", typed, code=44)
+    assert hinted(missed) == "did you mean github?" and missed.error.count("\n") == 2
+    assert "secret-of" not in missed.error
+  assert hinted(home.run("delete", "gihtub", code=44)) == "did you mean github?"
+  assert hinted(home.run("get", "prod", "-s", "web", code=44)) == "did you mean Prod?"
+  for typed, *options in ("gitlab-ci",), ("g",), ("github", "-g", "team", "-s", "nope"), ("prod",):
+    assert "did you mean" not in home.run("get", typed, *options, code=44).error
+
+
+def test_no_name_is_found_by_unlocking(locked):
+  assert hinted(locked.run("get", "alwasy", code=44)) == "did you mean always?"
+  assert hinted(locked.run("get", "whenUnlockde", code=44)) == ""
+  assert locked.run("status", "--json").json["state"] == "locked"
+
+
+def test_an_empty_list_is_said_to_a_person(home):
+  home.set("github", b"1", "--service", "ci")
+  for options, said in {
+    ("--expiring-within", "30d"): "no credential expires within 30d",
+    ("--expired",): "no credential has expired",
+    ("-s", "cii"): "there is no credential of the service 'cii'",
+    ("-s", "ci", "--expired"): "no credential of the service 'ci' has expired",
+    ("-a", "x", "--server", "h"): "there is no credential of the account 'x' and the server 'h'",
+    ("git?",): "there is no credential that matches",
+    ("git?", "--expired"): "no credential that matches and has expired",
+  }.items():
+    assert home.run("list", *options).error == ""
+    code, text = ended(home.terminal("list", *options))
+    assert code == 0 and text.replace("\r\n", "\n") == f"prefs: {said}\n"
+  assert ended(home.terminal("list", "--json", "--expired"))[1].split() == ["[", "]"]
+  assert "no credential" not in ended(home.terminal("list"))[1]
+
+
 def expiring(home) -> None:
   home.set("soon", b"x", "--service", "a", "--expires", "20d")
   home.set("later", b"x", "--service", "b", "--expires", "60d")

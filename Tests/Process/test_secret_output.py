@@ -154,12 +154,18 @@ def test_the_examples_of_help_show_the_secret_to_nobody(home):
     thread.start()
     try:
       for example in examples:
-        assert "https://example.com/" in example
+        assert "https://example.com/" in example and "--fail" in example
         line = example.replace("https://example.com/", f"http://127.0.0.1:{server.server_port}/")
         done = subprocess.run(
           ["sh", "-c", line], cwd=home.folder, capture_output=True, timeout=LIMIT,
           env=home.environment | {"PATH": f"{home.folder}:{os.environ['PATH']}"})
         assert done.returncode == 0, done
+        # A name that isn't there ends the line, and nothing is sent.
+        count = len(Server.seen)
+        missing = subprocess.run(
+          ["sh", "-c", line.replace("get a", "get no-a")], cwd=home.folder, capture_output=True,
+          timeout=LIMIT, env=home.environment | {"PATH": f"{home.folder}:{os.environ['PATH']}"})
+        assert missing.returncode == 44 and len(Server.seen) == count, missing
     finally:
       server.shutdown()
       thread.join()

@@ -6,6 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -152,40 +154,90 @@ def test_a_forgotten_key_is_added_later(server):
 # MARK: cron
 
 
-def test_a_cron_job(server):
-  """With the variables that cron sets, and no others."""
-  home, key = server.root / "home/alice", server.root / "home/alice/.config/deploy.key"
-  key.parent.mkdir(parents=True)
-  shutil.copy(server.root / "etc/mytool/keychain.key", key)
-  for path in (home, key.parent, key):
-    os.chown(path, USER, USER)
-    path.chmod(0o600 if path == key else 0o700)
-  script = next(block for block in blocks("sh", "A cron job") if block.startswith("#!"))
-  server.script("deploy-nightly", script.replace("/usr/bin/curl", "/usr/local/bin/curl"))
-  server.script("curl", '#!/bin/sh\n[ "$*" = "--config - https://ci.example.com/deploy" ] && cat\n')
-  cron = {"HOME": "/home/alice", "LOGNAME": "alice", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
+class Deploying(BaseHTTPRequestHandler):
+  """Takes the token of the test and no other, and answers with some text."""
+
+  def do_GET(self):
+    self.server.seen.append(self.headers["Authorization"])
+    self.send_response(200 if self.server.seen[-1] == f"Bearer {TOKEN}" else 401)
+    self.end_headers()
+    self.wfile.write(b"deployed\n")
+
+  def log_message(self, *arguments):
+    pass
+
+
+@pytest.fixture
+def deploying():
+  with HTTPServer(("127.0.0.1", 0), Deploying) as http:
+    http.seen = []
+    thread = threading.Thread(target=http.serve_forever)
+    thread.start()
+    yield http
+    http.shutdown()
+    thread.join()
+
+
+def test_a_cron_job(server, deploying):
+  """With the variables that cron sets, and no others, and a real curl."""
+  home = server.root / "home/alice"
+  home.mkdir()
+  os.chown(home, USER, USER)
+  home.chmod(0o700)
+  script, setup = blocks("sh", "A cron job")
+  server.script("deploy-nightly", script.replace(
+    "https://ci.example.com/deploy", f"http://127.0.0.1:{deploying.server_port}/deploy"))
+  person = {"HOME": "/home/alice", "TOKEN": TOKEN}
+  (home / "passphrase").write_text("a passphrase\n")
+  (home / "passphrase").chmod(0o600)
+  os.chown(home / "passphrase", USER, USER)
+  # Nothing but a passphrase opens the vault before: a device key would open it for the job, too.
   server.run(
-    "/usr/local/bin/prefs", "keychain", "set", "deploy", "--service", "ci", user=USER,
-    input=TOKEN.encode(), variables=cron | {"KEYCHAIN_KEY_FILE": "/home/alice/.config/deploy.key"})
-  server.run("/usr/local/bin/prefs", "keychain", "lock", "--all", user=USER, variables=cron)
+    "prefs", "keychain", "init", "--new-passphrase-file", "/home/alice/passphrase", "--no-device",
+    user=USER, variables=person)
+  typed = server.shell(
+    setup, user=USER, variables=person | {"KEYCHAIN_PASSPHRASE_FILE": "/home/alice/passphrase"})
+  assert deploying.seen == [f"Bearer {TOKEN}"] and b"deployed" not in typed.out
+  assert server.mode("/home/alice/.config/deploy.key") == (USER, 0o600)
+  cron = {"HOME": "/home/alice", "LOGNAME": "alice", "SHELL": "/bin/sh", "PATH": "/usr/bin:/bin"}
   (line,) = blocks("crontab")
   command = line.split(None, 5)[5].strip()
+  assert "%" not in line
   for as_container in (False, True):
     told = server.run("/bin/sh", "-c", command, user=USER, variables=cron, as_container=as_container)
-    assert (told.out.decode(), told.error) == (f'header = "Authorization: Bearer {TOKEN}"\n', "")
-    assert "%" not in line
+    assert (told.out, told.error) == (b"", "")
+  assert deploying.seen == [f"Bearer {TOKEN}"] * 3
+  server.run(
+    "/usr/local/bin/prefs", "keychain", "set", "deploy", "--service", "ci", user=USER, input=b"old",
+    variables=cron | {"KEYCHAIN_KEY_FILE": "/home/alice/.config/deploy.key"})
+  refused = server.run("/bin/sh", "-c", command, user=USER, variables=cron, code=22)
+  assert "401" in refused.error and refused.error.count("\n") == 1
+  # Without its token, nothing is sent.
+  server.run("/usr/local/bin/prefs", "keychain", "delete", "deploy", "--service", "ci", user=USER, variables=cron)
+  assert server.run("/bin/sh", "-c", command, user=USER, variables=cron, code=44).out == b""
+  assert len(deploying.seen) == 4
 
 
 # MARK: Copies
 
 
-def test_a_backup_of_a_server(server):
-  variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib",
-               "KEYCHAIN_KEY_FILE": "/etc/mytool/keychain.key"}
-  server.run("mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
-  (command,) = blocks("sh", "Copy a vault")
-  server.shell(command, variables=variables)
+def test_a_vault_is_copied_and_moved(server):
+  server.script("systemd-run", SYSTEMD_RUN)
+  server.shell(first_token(0))
+  backup, restore = blocks("sh", "Copy a vault")
+  server.shell(backup)
   # Again and again.
-  server.shell(command, variables=variables)
-  there = variables | {"KEYCHAIN_VAULT": "/var/backups/mytool.db", "XDG_STATE_HOME": "/tmp"}
-  assert server.run("mytool", "keychain", "get", "api", variables=there).out == TOKEN.encode()
+  server.shell(backup)
+  assert server.mode("/var/backups/mytool.db") == (0, 0o600)
+  forget(server)
+  # The other server has the key, and nothing else of this one.
+  shutil.rmtree(server.root / "var/lib")
+  (server.root / "var/lib").mkdir()
+  server.shell(f"cd /var/backups\n{restore}")
+  vault = "/var/lib/private/mytool/keychain/vault.db"
+  assert server.mode(vault) == (USER, 0o600)
+  program = first_token(0).split("| ", 1)[1]
+  read = program.replace("set api", "get api")
+  assert server.shell(read).out == TOKEN.encode()
+  server.shell(program.replace("set api", "slots add --device"))
+  assert "`slots add --device`" in PAGE

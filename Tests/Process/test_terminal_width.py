@@ -63,6 +63,36 @@ def test_help_fits_the_terminal_and_no_line_is_too_long_to_read(home, columns, l
   assert "OPTIONS:" in lines and lines.index("OPTIONS:") < lines.index("WHICH STORE:")
 
 
+def test_questions_break_between_words(home):
+  home.init("--no-device")
+  home.run("unlock", *home.passphrase())
+  narrow = {"dimensions": (24, 41)}
+  terminal = home.terminal("slots", "remove", "1", "--rekey", **narrow)
+  terminal.expect_exact("[y/N] ")
+  lines = terminal.before.decode().replace("\r", "").splitlines()
+  assert len(lines) > 1 and all(len(line) <= 41 for line in lines), lines
+  terminal.sendline("no")
+  assert ended(terminal)[0] == 130
+  terminal = home.terminal("recovery", "create", *home.passphrase(), **narrow)
+  terminal.expect_exact("type it in once")
+  shown = terminal.before.decode().replace("\r", "").replace("\n", " ")
+  assert "not shown again." in re.sub(" +", " ", shown), shown
+  terminal.sendcontrol("c")
+  assert ended(terminal)[0] == 130
+
+
+def test_a_path_in_a_question_is_not_torn_from_its_colon(home):
+  home.init("--no-device")
+  home.set("a", b"1", *home.passphrase())
+  home.run("lock", "--all")
+  question = f"prefs: passphrase of {home.vault}:"
+  for columns in (len(question) - 1, len(question), len(question) + 3):
+    terminal = home.terminal("get", "a", dimensions=(24, columns))
+    terminal.expect_exact(f"prefs: passphrase of\r\n  {home.vault}: ")
+    terminal.sendcontrol("c")
+    assert ended(terminal)[0] == 130
+
+
 def test_questions_name_the_account_both_times(home):
   names = {
     ("ci", "--service", "x y"): "ci (service x y)",
@@ -121,6 +151,10 @@ def test_short_options_are_the_long_ones(home):
   (["set", "--group", "X", "name"], "did you mean '--access-group'?"),
   (["set", "a", "secret"], "never taken from an argument"),
   (["help", "nosuch"], "no command 'nosuch'"), (["add"], "'prefs keychain slots add'"),
+  (["add"], "did you mean 'set' or 'prefs"), (["remove", "github"], "did you mean 'delete' or 'prefs keychain slots remove'?"),
+  (["set", "x", "-e", "3d"], "unknown option '-e'"), (["set", "x", "secret", "-s", "ci"], "never taken from an argument"),
+  (["unlock", "--timeout", "30"], "30s for seconds, or 30m for minutes"),
+  (["get", "x", "--deadline", "5"], "5s for seconds"),
 ])
 def test_wrong_use_is_called_what_it_is(home, words, error):
   outcome = home.run(*words, code=64)

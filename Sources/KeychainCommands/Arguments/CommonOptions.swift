@@ -16,7 +16,7 @@ struct CommonOptions: ParsableArguments {
   var noPrompt = false
 
   @Option(
-    help: .init("How long to wait for another process, such as 500ms or 2m", valueName: "time"),
+    help: .init("How long to wait for another process: 500ms, 30s, 2m", valueName: "time"),
     transform: CommonOptions.duration)
   var deadline: Duration?
 
@@ -101,7 +101,9 @@ struct CommonOptions: ParsableArguments {
 
   static func duration(_ text: String) throws -> Duration {
     guard let duration = DurationText.parse(text) else {
-      throw ValidationError(UserInterface.Usage.duration)
+      throw ValidationError(
+        DurationText.lacksUnit(text)
+          ? UserInterface.Usage.unitMissing(text) : UserInterface.Usage.duration)
     }
     return duration
   }

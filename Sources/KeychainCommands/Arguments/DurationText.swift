@@ -11,14 +11,10 @@ enum DurationText {
 
   /// Reads a duration.
   ///
-  /// - Parameters:
-  ///   - text: Numbers with units, the largest unit first by custom.
-  ///   - plainSeconds: Whether a number without a unit means seconds.
+  /// - Parameter text: Numbers with units, the largest unit first by custom. A number without a unit is no
+  ///   duration: whoever writes `30` may mean minutes.
   /// - Returns: The duration, or `nil` if the text is none or exceeds a thousand years.
-  static func parse(_ text: String, plainSeconds: Bool = true) -> Duration? {
-    if plainSeconds, !text.isEmpty, text.utf8.allSatisfy(isDigit) {
-      return parse(text + "s")
-    }
+  static func parse(_ text: String) -> Duration? {
     var rest = text.utf8[...]
     var total: Int64 = 0
     repeat {
@@ -39,6 +35,25 @@ enum DurationText {
     else { return nil }
     let product = number.multipliedReportingOverflow(by: factor)
     return product.overflow || product.partialValue > greatest ? nil : product.partialValue
+  }
+
+  /// Writes a duration, in the largest units first, weeks and years as days.
+  ///
+  /// - Parameter duration: The duration, of whole milliseconds.
+  /// - Returns: The text, such as `1h30m`.
+  static func text(_ duration: Duration) -> String {
+    var rest = Int64(duration / .milliseconds(1))
+    let parts = ["d", "h", "m", "s", "ms"].compactMap { unit -> String? in
+      guard let factor = milliseconds[unit] else { return nil }
+      defer { rest %= factor }
+      return rest < factor ? nil : "\(rest / factor)\(unit)"
+    }
+    return parts.isEmpty ? "0s" : parts.joined()
+  }
+
+  /// Whether the text is a number whose unit is missing.
+  static func lacksUnit(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(isDigit)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

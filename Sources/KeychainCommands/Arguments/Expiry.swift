@@ -18,7 +18,7 @@ enum Expiry: Hashable, Sendable {
       self = .never
     } else if let date = DateText.parse(text) {
       self = .at(date)
-    } else if let duration = DurationText.parse(text, plainSeconds: false) {
+    } else if let duration = DurationText.parse(text) {
       self = .after(duration)
     } else {
       throw ValidationError(UserInterface.Usage.expiry)

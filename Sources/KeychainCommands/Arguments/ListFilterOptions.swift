@@ -38,7 +38,7 @@ struct ListFilterOptions: ParsableArguments {
   }
 
   private static func time(_ text: String) throws -> Duration {
-    guard let time = DurationText.parse(text, plainSeconds: false) else {
+    guard let time = DurationText.parse(text) else {
       throw ValidationError(UserInterface.Usage.timeFromNow)
     }
     return time

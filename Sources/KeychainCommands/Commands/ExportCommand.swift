@@ -60,6 +60,7 @@ struct ExportCommand: KeychainSubcommand {
     try unlock(session, services)
     let queries = services?.map(\.query)
     let passphrase = try passphrase.newPassphrase(in: session)
+    let isShort = passphrase.count < Self.usualLength
     let report = try session.withProgress { progress throws(KeychainError) in
       isToOutput
         ? try session.vault.export(
@@ -73,8 +74,12 @@ struct ExportCommand: KeychainSubcommand {
     if report.leftOutCount > 0 {
       session.interface.say(UserInterface.stayBehind(report.leftOutCount))
     }
+    if isShort { session.interface.hint(UserInterface.shortExportPassphrase) }
     for query in queries ?? [CredentialQuery()] { session.tellOfKeyring(query) }
   }
+
+  /// Whoever finds the file can try shorter passphrases in no long time.
+  private static let usualLength = 10
 
   /// Nobody should choose a passphrase for an export that cannot be made.
   private func checkTarget() throws(KeychainError) {

@@ -13,17 +13,20 @@ struct GetCommand: KeychainSubcommand {
       keyring, whatever names it has.
 
       Everybody can see the arguments of a program (ps), so a secret must not be among them. Give it \
-      to the program through a pipe; printf is part of the shell. In --config, write a backslash \
-      before each quote and backslash of the secret.
+      to the program through a pipe; printf is part of the shell. Read it before, so that && starts \
+      nothing where it cannot be read. In --config, write a backslash before each quote and backslash \
+      of the secret.
 
       Example:
         \(keychainPath) get alice --service example.com
 
-        printf 'Authorization: Bearer %s' "$(\(keychainPath) get api)" |
-          curl -H @- https://example.com/
+        token=$(\(keychainPath) get api) &&
+          printf 'Authorization: Bearer %s' "$token" |
+          curl --fail -H @- https://example.com/
 
-        printf 'user = "alice:%s"' "$(\(keychainPath) get alice)" |
-          curl --config - https://example.com/
+        password=$(\(keychainPath) get alice) &&
+          printf 'user = "alice:%s"' "$password" |
+          curl --fail --config - https://example.com/
       """)
 
   /// When a newline is added to the secret.

@@ -85,6 +85,7 @@ struct ListCommand: KeychainSubcommand {
     let listed = selection(of: result.credentials, foundBy: query)
     let unlisted = try unlistedItems(of: result, in: session)
     try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
+    if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { tellOfNothing(query, session) }
     tellOfUnlisted(result, session.interface)
     tellOfKeyringLeftOut(query, session)
     let isAllLocked =
@@ -122,6 +123,13 @@ struct ListCommand: KeychainSubcommand {
       item.matchesDetails(of: credential)
         && pattern?.matches(credential, foundBy: query) ?? true
     }
+  }
+
+  /// Says to a person that nothing is listed, and why; a program sees that there is no line.
+  private func tellOfNothing(_ query: CredentialQuery, _ session: Session) {
+    guard !json, StandardOutput.isTerminal else { return }
+    let isNarrower = pattern != nil || !attribute.isEmpty
+    session.interface.say(UserInterface.nothingListed(query, filter, isNarrower: isNarrower))
   }
 
   /// Which services are listed if none is named, for the help.

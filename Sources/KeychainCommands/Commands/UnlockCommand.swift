@@ -10,7 +10,7 @@ struct UnlockCommand: KeychainSubcommand {
     usage: usage("unlock [<options>]"),
     discussion: """
       The vault stays unlocked while it is used, until 15 minutes pass without use, and 12 hours at \
-      most; with --timeout, for that time, used or not. The key lies in the kernel's keyring, not in a file. \
+      most; with --timeout, for that time, used or not, which is written with its unit (30s, 30m). The key lies in the kernel's keyring, not in a file. \
       Most containers deny that: there, give each command what unlocks the vault.
 
       Example:
@@ -18,7 +18,7 @@ struct UnlockCommand: KeychainSubcommand {
       """)
 
   @Option(
-    help: .init("How long it stays unlocked, such as 30m", valueName: "time"),
+    help: .init("How long it stays unlocked: 90s, 30m, 8h", valueName: "time"),
     transform: CommonOptions.duration)
   var timeout: Duration?
 

@@ -1,3 +1,5 @@
+internal import KeychainTerminal
+
 extension String {
   /// A line of an example in lines of at most so many columns, which do the same when they are copied.
   ///

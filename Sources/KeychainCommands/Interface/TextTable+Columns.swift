@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainTerminal
 
 extension TextTable {
   private static let gap = 2

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainTerminal
 
 extension UserInterface {
   /// The table of a list of credentials.

@@ -7,6 +7,10 @@ extension UserInterface {
     "exported \(items(report.itemCount)) to \(file ?? "standard output")"
   }
 
+  static let shortExportPassphrase =
+    "the passphrase of the export is short, and whoever gets the file can try many: take a longer one, "
+    + "such as six words chosen at random"
+
   static func stayBehind(_ count: Int) -> String {
     "\(items(count)) \(count == 1 ? "stays" : "stay") behind, bound to a device"
   }

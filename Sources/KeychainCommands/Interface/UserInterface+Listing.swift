@@ -27,6 +27,11 @@ extension UserInterface {
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
+  /// The account that somebody meant.
+  static func resembling(_ account: String) -> String {
+    "did you mean \(ShellText.quoted(account))?"
+  }
+
   static func elsewhereOften(_ account: String) -> String {
     "\(ShellText.quoted(account)) exists in several other places: "
       + "'\(KeychainCommandContext.current.commandPath) list --account \(ShellText.quoted(account)) "

@@ -8,6 +8,12 @@ extension UserInterface {
       "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
       + "or never"
     static let duration = "write a time such as 500ms, 10s, 2m or 1h"
+
+    /// Seconds may not be what somebody meant.
+    static func unitMissing(_ number: String) -> String {
+      "the unit is missing; write \(number)s for seconds, or \(number)m for minutes"
+    }
+
     static let store =
       "choose one of " + StoreChoice.allCases.map(\.rawValue).joined(separator: ", ")
     static let emptyCollection = "the name of the collection is empty"
@@ -100,11 +106,18 @@ extension UserInterface {
       if message == secretFromArgument, let option = path.unknownOption {
         return noOption(option, path)
       }
-      return isOfHost ? message : inOurStyle(message)
+      return isOfHost ? message : inOurStyle(onOneLine(message))
+    }
+
+    /// The sentences of the argument parser, some of which take several lines.
+    private static func onOneLine(_ message: String) -> String {
+      message.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+        .replacing(". Please ", with: "; please ")
     }
 
     static func noCommand(_ word: String, _ path: CommandPath) -> String {
-      let meant = path.commandMeant(by: word).map { "; did you mean '\($0)'?" } ?? ""
+      let names = path.commandsMeant(by: word).map { "'\($0)'" }
+      let meant = names.isEmpty ? "" : "; did you mean \(names.joined(separator: " or "))?"
       return "there is no command '\(word)'\(meant)"
     }
 

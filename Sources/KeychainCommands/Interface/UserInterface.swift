@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainTerminal
 
 // The rules of everything a person reads, which all comes from this file and its extensions:
 // - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).

@@ -14,7 +14,7 @@ struct ManualPage {
     var page = Roff()
     page.macro(
       "TH", Roff.escaped(name.uppercased()), "1", UserInterface.Manual.date,
-      Roff.escaped("\(program.commandName) \(version)"), UserInterface.Manual.volume)
+      Roff.escaped("\(program.commandName) \(version)"), isLong ? "" : UserInterface.Manual.volume)
     page.macro("SH", "NAME")
     page.line(Roff.escaped(name) + " \\- " + Roff.escaped(abstract))
     page.macro("SH", "SYNOPSIS")
@@ -26,6 +26,9 @@ struct ManualPage {
     page.line(related.map { Roff.bold($0) + "(1)" }.joined(separator: ",\n"))
     return page.text
   }
+
+  /// Whether the name, which stands at both ends of the first line, leaves no room between in 78 columns.
+  private var isLong: Bool { 2 * "\(name)(1) ".count + UserInterface.Manual.volume.count > 78 }
 
   private var abstract: String { command.abstract ?? "part of \(program.commandName)" }
 
@@ -52,22 +55,23 @@ struct ManualPage {
     return [words.joined(separator: " ")] + more
   }
 
-  /// The paragraphs of the discussion; one that begins with "Example:" is shown as it is.
+  /// The paragraphs of the discussion; from the one on that begins with "Example:", they are shown as they
+  /// are.
   private func describe(_ page: inout Roff) {
     let paragraphs = (command.discussion ?? "").split(separator: "\n\n")
-    let examples = paragraphs.filter { $0.hasPrefix("Example:") }
+    let text = paragraphs.prefix { !$0.hasPrefix("Example:") }
+    let examples = paragraphs.dropFirst(text.count)
     page.macro("SH", "DESCRIPTION")
     page.line(Roff.escaped(abstract) + ".")
-    for paragraph in paragraphs where !paragraph.hasPrefix("Example:") {
+    for paragraph in text {
       page.line(".PP")
       for line in paragraph.split(separator: "\n") { page.line(Roff.escaped(line)) }
     }
     guard !examples.isEmpty else { return }
     page.macro("SH", "EXAMPLES")
-    for example in examples {
-      page.example(
-        example.split(separator: "\n").dropFirst().map { $0.drop { $0 == " " } })
-    }
+    let lines: [Substring] = examples.flatMap { [""] + $0.split(separator: "\n") }
+    // Without the title.
+    page.example(lines.dropFirst(2).map { $0.dropFirst($0.hasPrefix("  ") ? 2 : 0) })
   }
 
   /// What can be given: arguments, then options by their titles, then commands.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainTerminal
 
 /// The help of a command as a program shows it.
 struct HelpText {

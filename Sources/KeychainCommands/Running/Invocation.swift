@@ -111,8 +111,10 @@ struct Invocation {
     let code = root.exitCode(for: error).rawValue
     if code == ExitCodes.success {
       do throws(KeychainError) {
-        let help = HelpText(root, path, message: root.fullMessage(for: error))
-        try StandardOutput.write(help.text + "\n")
+        let message = root.fullMessage(for: error)
+        let text =
+          CompletionScript(root, message)?.text ?? HelpText(root, path, message: message).text
+        try StandardOutput.write(text + "\n")
       } catch {
         interface.report(error)
         return ExitCodes.code(for: error.code)

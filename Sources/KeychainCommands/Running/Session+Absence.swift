@@ -75,7 +75,9 @@ extension Session {
       return UserInterface.lookingElsewhere(place)
     }
     let found = elsewhere(identity.account)
-    guard !found.isEmpty else { return nil }
+    guard !found.isEmpty else {
+      return accountResembling(identity).map { UserInterface.resembling($0) }
+    }
     return found.count <= Self.hintLimit
       ? UserInterface.elsewhere(identity.account, found)
       : UserInterface.elsewhereOften(identity.account)
@@ -87,6 +89,20 @@ extension Session {
     let found = stores.glance(query, .quick(limit: Self.hintLimit + 1))
     return found?.credentials.map(\.identity) ?? []
   }
+
+  /// The account there that was probably meant, of those that can be seen at once.
+  private func accountResembling(_ identity: CredentialIdentity) -> String? {
+    var query = CredentialQuery(accessGroup: identity.accessGroup)
+    switch identity.kind {
+    case .genericPassword(let service, _): query.service = service
+    case .internetPassword(let password): query.server = password.server
+    }
+    let found = stores.glance(query, .quick(limit: Self.searchLimit))
+    return found?.credentials.map(\.identity.account).resembling(identity.account)
+  }
+
+  /// A mistake is not looked for among more accounts.
+  private static let searchLimit = 200
 
   /// More places are not worth their lines.
   private static let hintLimit = 3

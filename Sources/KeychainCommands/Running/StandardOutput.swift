@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainTerminal
 
 /// Standard output, which carries what was asked for and nothing else.
 enum StandardOutput {

@@ -7,14 +7,17 @@ extension String {
   /// - Parameters:
   ///   - width: The number of columns.
   ///   - indent: How far every line but the first is moved to the right.
+  ///   - room: How many columns stay free behind the last word.
   /// - Returns: The lines, without a newline at the end.
-  func wrapped(to width: Int, indent: Int) -> String {
+  package func wrapped(to width: Int, indent: Int, keeping room: Int = 0) -> String {
     let margin = String(repeating: " ", count: indent)
     var lines = [""]
     var used = 0
-    for (index, piece) in unbreakablePieces(within: width - indent).enumerated() {
+    let pieces = unbreakablePieces(within: width - indent)
+    for (index, piece) in pieces.enumerated() {
       let count = piece.columnCount
-      if index > 0, used + 1 + count > width {
+      let isLast = index == pieces.count - 1
+      if index > 0, used + 1 + count + (isLast ? room : 0) > width {
         lines.append(margin + piece)
         used = indent + count
       } else {
@@ -41,10 +44,10 @@ extension String {
   }
 
   /// How many columns of a terminal the text takes.
-  var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
+  package var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
 
   /// The beginning of the text that takes so many columns, the last of them for the sign that there is more.
-  func cut(to width: Int) -> String {
+  package func cut(to width: Int) -> String {
     guard columnCount > width else { return self }
     var kept = ""
     var used = 1

@@ -1,0 +1,23 @@
+extension String {
+  /// How many columns stay free behind a question: for a space, `yes`, and the cursor.
+  private static let roomForAnswer = 5
+
+  /// The question in lines of a terminal, of which the last takes a short answer right behind it.
+  ///
+  /// - Parameter columns: The width of the terminal.
+  /// - Returns: The lines.
+  package func asQuestion(within columns: Int) -> String {
+    var lines = split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    let question = lines.popLast() ?? ""
+    let spaces = String(question.reversed().prefix { $0 == " " })
+    let words = String(question.dropLast(spaces.count))
+    let wrapped = words.wrapped(to: columns, indent: 2, keeping: Self.roomForAnswer) + spaces
+    return (lines.map { $0.asLines(within: columns) } + [wrapped]).joined(separator: "\n")
+  }
+
+  /// Each line in as many as it takes.
+  func asLines(within columns: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0).wrapped(to: columns, indent: 0) }.joined(separator: "\n")
+  }
+}
