@@ -149,13 +149,26 @@ extension Vault {
     guard admin.head.slots.intact.contains(where: \.isFullDevice) else { return nil }
     var secrets = try RekeySecrets(self, admin)
     if let askForCode {
-      try VaultRekey.requireCarried(admin, secrets, except: [.recoveryCode, .recipient])
+      try requireCarried(admin, secrets, except: [.recoveryCode, .recipient])
       try secrets.askForCodes(askForCode)
-      try VaultRekey.requireCarried(admin, secrets, except: [.recipient])
+      try requireCarried(admin, secrets, except: [.recipient])
     }
     try secrets.askAboutRecipients(isKept)
-    try VaultRekey.requireCarried(admin, secrets)
+    try requireCarried(admin, secrets)
     return secrets
+  }
+
+  /// Fails if a slot is left that would not get the new keys; with what is wrong with the vault, if anything is.
+  private func requireCarried(
+    _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
+  ) throws(KeychainError) {
+    do throws(KeychainError) {
+      try VaultRekey.requireCarried(admin, secrets, except: exempt)
+    } catch {
+      // A slot that somebody changed from outside must not look like one to be kept.
+      try admin.requireIntact()
+      throw error
+    }
   }
 
   private func add(
