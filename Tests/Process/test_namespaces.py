@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from machine import STRANGER
+from machine import STRANGER, require
 from prefs_testing import PASSPHRASE, hinted
 
 OTHER = STRANGER + 1
@@ -51,7 +51,7 @@ def given_to(path, user: int, mode: int):
 def namespaces():
   made = subprocess.run(["unshare", "--user", "true"], capture_output=True, text=True)
   if made.returncode != 0:
-    pytest.skip(f"needs user namespaces: {made.stderr.strip()}")
+    require("user namespaces", made.stderr.strip())
 
 
 @ALL
