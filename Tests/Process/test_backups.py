@@ -215,7 +215,8 @@ def moments(home) -> list[tuple[str, int]]:
   made: list[tuple[str, int]] = []
   counts: Counter[tuple[str, str]] = Counter()
   for line in trace.read_text().splitlines():
-    if match := re.match(r"(\d+) (\w+)\(", line):
+    # A number below 10,000 is padded.
+    if match := re.match(r"(\d+) +(\w+)\(", line):
       counts[match.groups()] += 1
       made.append((match[2], counts[match.groups()]))
   assert len(made) > 50

@@ -29,7 +29,7 @@ def asking(home, sample_tool):
 def whoami(home, *, through: tuple[str, ...] = (), **environment: str) -> pexpect.spawn:
   program, *words = [*through, home.sample_tool, "whoami", "--ask"]
   return pexpect.spawn(
-    program, words, cwd=home.folder, timeout=LIMIT,
+    program, words, cwd=home.folder, timeout=LIMIT, dimensions=(24, 1000),
     env=home.environment | {"TERM": "xterm"} | environment)
 
 
