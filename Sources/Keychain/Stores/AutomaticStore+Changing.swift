@@ -52,14 +52,13 @@ extension AutomaticStore {
   ) throws(KeychainError) -> StoreDecision {
     guard let first, decision.reason != .record else { return decision }
     try checkAccessibility(first.accessibility, in: decision.place)
-    if let keyring = store as? SecretServiceStore {
+    if store is SecretServiceStore {
       guard try canBecome(decision, of: service) else { return decision }
-      try keyring.checkStoring(first.identity, mode: first.mode)
-    } else {
+    } else if case .replace = first.mode {
       // Only next to another program's item can a replacement be the first.
-      if case .replace = first.mode { return decision }
-      try (store as? Vault)?.ensureReadable(first.accessibility.requires)
+      return decision
     }
+    try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try settle(decision, service)
   }
 

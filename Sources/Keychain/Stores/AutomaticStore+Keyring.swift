@@ -54,7 +54,7 @@ extension AutomaticStore {
   ) -> (count: Int, collections: Set<SecretServiceStore.Collection>) {
     let places: [StorePlace]
     if let service = ServiceName(query) {
-      places = [(try? records.place(of: service)) ?? nil].compactMap(\.self)
+      places = recordedPlace(of: service).map { [$0] } ?? []
     } else {
       places = (try? records.all().places) ?? []
     }
