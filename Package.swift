@@ -52,6 +52,10 @@ let package = Package(
         "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
+    // For tests of credential stores; it imports Swift Testing.
+    .library(
+      name: "KeychainTesting",
+      targets: ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     .executable(name: "prefs", targets: ["prefs"]),
   ],
   traits: [
@@ -95,6 +99,7 @@ let package = Package(
     // Credentials, from the bottom up
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
+    .target(name: "KeychainTesting", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
       name: "KeychainVault",
       dependencies: [
@@ -126,7 +131,6 @@ let package = Package(
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
-    support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
     support("KeychainVaultTesting", ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
@@ -151,20 +155,21 @@ let package = Package(
       ]),
     tests(
       "KeychainCredentialsTests",
-      ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
+      ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     tests(
       "KeychainSecretServiceTests",
       [
-        "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainTesting", "KeychainVault",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
+    tests("KeychainTestingTests", ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     tests(
       "KeychainTests",
       [
-        "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainTesting", "KeychainVault", "KeychainVaultTesting",
       ]),
     tests(
       "KeychainVaultFaultTests",
@@ -175,7 +180,7 @@ let package = Package(
     tests(
       "KeychainVaultTests",
       [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainCredentials", "KeychainSecrets", "KeychainTesting", "KeychainVault",
         "KeychainVaultTesting",
       ]),
     tests(
