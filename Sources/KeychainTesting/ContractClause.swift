@@ -58,15 +58,13 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   /// - Throws: What `open` throws, a breach after which the rule cannot be checked further, or
   ///   ``KeychainError`` with ``KeychainError/Code/invalidArgument`` outside a test of Swift Testing,
   ///   where an issue would not be reported.
-  public func check(_ open: @Sendable () throws -> any CredentialStore) async throws {
+  public func check(_ open: @escaping () throws -> any CredentialStore) async throws {
     guard Test.current != nil else {
       throw KeychainError(
         .invalidArgument,
         "a clause of the store contract is checked outside a test of Swift Testing")
     }
-    try await withoutActuallyEscaping(open) { open in
-      try await body(OpenedStore(store: open(), open: open, contract: contract))
-    }
+    try await body(OpenedStore(store: open(), open: open, contract: contract))
   }
 
   static let all =
@@ -75,11 +73,11 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
 }
 
 /// The store that a clause checks.
-struct OpenedStore: Sendable {
+struct OpenedStore {
   let store: any CredentialStore
 
   /// Opens the same store again.
-  let open: @Sendable () throws -> any CredentialStore
+  let open: () throws -> any CredentialStore
 
   let contract: StoreContract
 }

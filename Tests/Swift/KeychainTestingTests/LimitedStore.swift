@@ -24,15 +24,17 @@ struct LimitedStore: CredentialStore {
 
   func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     guard let stored = try base.secret(for: identity) else { return nil }
+    let credential = shown(stored.credential)
     guard limit == .dropsLastByte else {
-      return StoredSecret(
-        credential: shown(stored.credential), secret: stored.takeSecret())
+      return StoredSecret(credential: credential, secret: stored.takeSecret())
     }
-    let credential = stored.credential
-    let text = stored.secret.withBytes { $0.array }.dropLast()
-    return StoredSecret(
-      credential: credential,
-      secret: try SecretBytes(count: text.count) { $0.copyBytes(from: text) })
+    let text = stored.secret.withBytes { $0.text } ?? ""
+    do throws(SecretsError) {
+      let secret = try SecretBytes(copying: String(text.dropLast()))
+      return StoredSecret(credential: credential, secret: secret)
+    } catch {
+      throw KeychainError(.insufficientMemory, "\(error)")
+    }
   }
 
   func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
