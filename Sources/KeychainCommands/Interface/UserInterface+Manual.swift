@@ -1,5 +1,5 @@
 extension UserInterface {
-  /// What manual pages say that no command's definition does; the README says the same.
+  /// What manual pages say that no command's definition does; ExitCodes.md and Environment.md say the same.
   enum Manual {
     /// When this text was last looked through; no page may tell when or where it was made.
     static let date = "2026-11-21"
