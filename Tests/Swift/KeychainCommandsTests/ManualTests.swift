@@ -23,18 +23,18 @@ struct ManualTests {
 
   @Test func exitCodesMatchThePage() throws {
     let cells = try cells(of: "ExitCodes.md", below: "Codes")
-    #expect(cells == UserInterface.Manual.exitCodes.map { [String($0.code), $0.meaning] })
+    #expect(cells == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
   }
 
   @Test func everyExitCodeOfAFailureHasAMeaning() {
-    let codes = Set(UserInterface.Manual.exitCodes.map(\.code))
+    let codes = Set(ManualText.exitCodes.map(\.code))
     #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code)))
-    #expect(codes.count == UserInterface.Manual.exitCodes.count)
+    #expect(codes.count == ManualText.exitCodes.count)
   }
 
   @Test func environmentMatchesThePage() throws {
     let cells = try cells(of: "Environment.md", below: "Variables of the keychain")
-    #expect(cells == UserInterface.Manual.environment.map { [$0.name, $0.meaning] })
+    #expect(cells == ManualText.environment.map { [$0.name, $0.meaning] })
   }
 
   @Test(arguments: [
