@@ -8,7 +8,7 @@ let package = Package(
     .library(
       name: "Keychain",
       targets: [
-        "Keychain", "KeychainSecretService", "KeychainTerminal", "KeychainVault",
+        "Keychain", "KeychainSecretService", "KeychainStores", "KeychainTerminal", "KeychainVault",
         "KeychainCredentials", "KeychainSecrets", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
@@ -80,16 +80,21 @@ let package = Package(
       name: "PrephirencesRecords",
       dependencies: ["Prephirences", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
+      name: "KeychainStores",
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+      ]),
+    .target(
       name: "Keychain",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
-        "KeychainVault", "Prephirences",
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault",
+        "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTerminal", "KeychainVault",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ]),
@@ -116,7 +121,7 @@ let package = Package(
       name: "KeychainSecretServiceTests",
       dependencies: [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "KeychainSecrets", "KeychainStores", "KeychainVault",
       ]),
     .testTarget(
       name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
@@ -151,7 +156,8 @@ let package = Package(
       name: "KeychainTests",
       dependencies: [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "KeychainVaultTesting",
       ]),
     .testTarget(
       name: "KeychainCredentialsTests",

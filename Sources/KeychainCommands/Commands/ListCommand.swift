@@ -1,7 +1,8 @@
+internal import KeychainVault
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {

@@ -1,5 +1,6 @@
-internal import Keychain
+internal import KeychainSecretService
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// A credential in a list, with the store that has it.
 struct ListedCredential {

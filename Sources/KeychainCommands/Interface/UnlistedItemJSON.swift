@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Keychain
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// An item of another program as JSON shows it; what is not known is left out.
 struct UnlistedItemJSON: Encodable {
