@@ -1,7 +1,7 @@
-internal import KeychainSecrets
 internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 

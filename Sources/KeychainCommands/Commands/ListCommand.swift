@@ -1,8 +1,8 @@
-internal import KeychainVault
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
+internal import KeychainVault
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {

@@ -1,5 +1,5 @@
-internal import KeychainSecretService
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainStores
 
 /// A credential in a list, with the store that has it.
