@@ -49,7 +49,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     // For tests of credential stores; it imports Swift Testing.
@@ -114,18 +114,23 @@ let package = Package(
         "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", systemPackage,
       ]),
     .target(
+      name: "KeychainStores",
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+      ]),
+    .target(
       name: "Keychain",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
-        "KeychainVault", "Prephirences",
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
 
     // Commands
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
+        "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
 
@@ -160,7 +165,7 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainTesting", "KeychainVault",
+        "KeychainStores", "KeychainTesting", "KeychainVault",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
@@ -169,7 +174,8 @@ let package = Package(
       "KeychainTests",
       [
         "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTesting", "KeychainVault", "KeychainVaultTesting",
+        "KeychainSecrets", "KeychainStores", "KeychainTesting", "KeychainVault",
+        "KeychainVaultTesting",
       ]),
     tests(
       "KeychainVaultFaultTests",
