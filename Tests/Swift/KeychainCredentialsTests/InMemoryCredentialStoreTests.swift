@@ -5,7 +5,8 @@ internal import Testing
 
 @Suite("Store in memory", .timeLimit(.minutes(10)))
 struct InMemoryCredentialStoreTests {
-  @Test(arguments: StoreContract().clauses)
+  @Test(
+    arguments: StoreContract(refusedAccessibilities: [.whenPasscodeSetThisDeviceOnly]).clauses)
   func keeps(_ clause: ContractClause) async throws {
     try await clause.check(InMemoryCredentialStore())
   }

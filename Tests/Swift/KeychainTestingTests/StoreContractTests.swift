@@ -21,7 +21,8 @@ struct StoreContractTests {
   @Test(arguments: LimitedStore.Limit.allCases)
   func brokenStoreFails(_ limit: LimitedStore.Limit) async {
     let contract = StoreContract(
-      largestSecret: 4096, refusedAccessibilities: [.whenPasscodeSetThisDeviceOnly])
+      largestSecret: 4096, accessibilities: [.whenUnlocked, .always],
+      refusedAccessibilities: [.afterFirstUnlock])
     await withKnownIssue {
       for clause in contract.clauses {
         let base = InMemoryCredentialStore()
