@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// The two stores, and which of them has what, in words.
 enum StoreText {

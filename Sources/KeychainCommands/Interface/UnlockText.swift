@@ -1,4 +1,4 @@
-internal import Keychain
+internal import KeychainStores
 internal import KeychainVault
 
 /// How to unlock, in words.

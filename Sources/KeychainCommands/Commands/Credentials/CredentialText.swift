@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// Credentials and items of other programs, in words.
 enum CredentialText {

@@ -1,6 +1,7 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainVault
 
 /// What a person can do about something that a diagnosis found.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// A migration, in words.
 enum MigrationText {
