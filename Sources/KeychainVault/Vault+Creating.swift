@@ -234,31 +234,6 @@ private struct NewSlots: ~Copyable {
   }
 }
 
-/// Root keys.
-enum RootKey {
-  static func random() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes.random(count: 32)
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-}
-
-extension SlotSealing {
-  /// Seals the device slot, which grants the root key or T0.
-  static func sealDevice(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, keys: TierKeys,
-    root: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotRow {
-    switch grant {
-    case .root: try seal(input, number: number, grant: grant, granted: root, root: root)
-    case .openTier:
-      try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
-    }
-  }
-}
-
 extension KeychainError {
   fileprivate static func madeMeanwhile(_ path: String) -> Self {
     Self(.alreadyExists, "another process made the vault \(path) meanwhile")

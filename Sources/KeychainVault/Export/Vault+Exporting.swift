@@ -80,6 +80,7 @@ extension Vault {
     let head = try ExportHead(parameters: passwordHashForNewPassphrase())
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
+    try PasswordHashPolicy.requireMemory(for: head.parameters)
     return try ExportKey(head, passphrase: passphrase)
   }
 

@@ -90,6 +90,7 @@ extension Vault {
     let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
+    try PasswordHashPolicy.requireMemory(for: head.parameters)
     let key = try ExportKey(head, passphrase: passphrase)
     try key.check(commitment)
     return ExportFile(input, key)

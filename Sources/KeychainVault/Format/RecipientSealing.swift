@@ -66,11 +66,3 @@ extension SlotSealing {
     }
   }
 }
-
-extension KeychainError {
-  static func damagedSlot(_ number: UInt32) -> Self {
-    Self(
-      .damaged, "slot \(number) of the vault is damaged",
-      recovery: "another slot may open the vault; to change slots, restore a backup")
-  }
-}

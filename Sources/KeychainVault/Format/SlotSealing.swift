@@ -5,7 +5,6 @@ internal import KeychainSecrets
 /// Seals a key into a slot, and opens it again.
 enum SlotSealing {
   static let saltCount = 32
-  static let keyFileCounts = 32...65536
 
   /// Makes a slot that gives `granted` to whoever has the input key; `root` is for its mac.
   static func seal(
@@ -20,6 +19,18 @@ enum SlotSealing {
       salt: input.salt, commitment: try Derivation.tag(input.key, "pk1/slot.commit", header),
       box: try Sealing.seal(granted, with: wrappingKey))
     return try row.authenticated(by: root)
+  }
+
+  /// Seals the device slot, which grants the root key or T0.
+  static func sealDevice(
+    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, keys: TierKeys,
+    root: borrowing SecretBytes
+  ) throws(KeychainError) -> SlotRow {
+    switch grant {
+    case .root: try seal(input, number: number, grant: grant, granted: root, root: root)
+    case .openTier:
+      try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
+    }
   }
 
   /// Opens a slot.
@@ -54,116 +65,5 @@ enum SlotSealing {
       default: throw KeychainError(error)
       }
     }
-  }
-}
-
-/// What a new slot is sealed under: computed before the vault is locked for writing, since a
-/// password hash takes its time.
-struct SlotInput: ~Copyable {
-  let kind: SlotKind
-  let parameters: Data
-  let salt: Data
-  let key: SecretBytes
-
-  static func passphrase(
-    _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
-  ) throws(KeychainError) -> SlotInput {
-    let salt = try randomSalt()
-    return SlotInput(
-      kind: .passphrase, parameters: parameters.encoded, salt: salt,
-      key: try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters))
-  }
-
-  static func keyFile(_ contents: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
-    SlotInput(
-      kind: .keyFile, parameters: Data(), salt: try randomSalt(),
-      key: try KeyFile.inputKey(contents))
-  }
-
-  static func device(_ device: DeviceSecret) throws(KeychainError) -> SlotInput {
-    SlotInput(
-      kind: .device, parameters: Data(), salt: try randomSalt(), key: try device.secret.copy())
-  }
-
-  static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError) -> SlotInput {
-    try recoveryCode(bytes: code.bytes)
-  }
-
-  static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
-    let salt = try randomSalt()
-    do throws(SecretsError) {
-      return SlotInput(
-        kind: .recoveryCode, parameters: Data(), salt: salt, key: try bytes.copy())
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  static func randomSalt() throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      let salt = try SecretBytes.random(count: SlotSealing.saltCount)
-      return Data(salt.withBytes { $0.array })
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-}
-
-/// Boxes with the errors of this module.
-enum Sealing {
-  static func seal(
-    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SecretBox.seal(message, with: key))
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  /// Opens a box; `nil` if it was not sealed under this key or was changed.
-  static func open(
-    _ box: Data, with key: borrowing SecretBytes
-  ) throws(KeychainError) -> SecretBytes? {
-    do throws(SecretsError) {
-      return try SecretBox.open(box.bytes, with: key)
-    } catch {
-      guard error.code == .authenticationFailed else { throw KeychainError(error) }
-      return nil
-    }
-  }
-
-  static func sealPadded(
-    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
-  ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SecretBox.seal(Padding.pad(message), with: key))
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  /// Opens a box and takes the padding off; `nil` if either is not as the format says, or there are more
-  /// bytes than `limit`.
-  static func openPadded(
-    _ box: Data, with key: borrowing SecretBytes, limit: Int
-  ) throws(KeychainError) -> SecretBytes? {
-    // A box that is too long is not given the memory to open it.
-    guard box.count <= greatestBoxCount(limit: limit),
-      let padded = try open(box, with: key)
-    else { return nil }
-    do throws(SecretsError) {
-      let message = try Padding.unpad(padded)
-      guard message.count <= limit else { return nil }
-      return message
-    } catch {
-      guard error.code == .invalidLength else { throw KeychainError(error) }
-      return nil
-    }
-  }
-
-  /// The most bytes of a box that holds a padded message.
-  static func greatestBoxCount(limit: Int) -> Int {
-    SecretBox.overhead + Padding.paddedCount(for: limit)
   }
 }

@@ -165,16 +165,3 @@ extension KeychainError {
       underlying: underlying)
   }
 }
-
-extension SlotKind: CustomStringConvertible {
-  /// The kind in words.
-  public var description: String {
-    switch self {
-    case .passphrase: "passphrase"
-    case .keyFile: "key file"
-    case .device: "device"
-    case .recoveryCode: "recovery code"
-    case .recipient: "recipient"
-    }
-  }
-}

@@ -42,6 +42,11 @@ struct SeenRecord: Hashable, Sendable {
     return bytes + ((try? Derivation.hash(bytes, count: 16)) ?? Data())
   }
 
+  /// The name of the record of a vault, by its real path.
+  static func name(of vaultPath: String) throws(KeychainError) -> String {
+    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
+  }
+
   init(checks: [Data], state: SeenState) {
     self.checks = checks
     self.state = state

@@ -97,7 +97,6 @@ struct ExportKey: ~Copyable {
 
   /// Hashes the passphrase, which takes its time.
   init(_ head: ExportHead, passphrase: borrowing SecretBytes) throws(KeychainError) {
-    try PasswordHashPolicy.requireMemory(for: head.parameters)
     let input = try SlotSealing.passphraseKey(
       passphrase, salt: Data(head.salt), parameters: head.parameters)
     try self.init(head, inputKey: input)

@@ -1,0 +1,16 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// Key files: 32 bytes to 64 KiB, all of which count.
+enum KeyFile {
+  static let counts = 32...65536
+
+  /// The input key of a slot.
+  static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      return try Blake2b.key(hashing: contents)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}
