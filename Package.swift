@@ -45,9 +45,11 @@ let package = Package(
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(
+      name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
+    .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -208,7 +210,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
+let targetsThatTouchC: Set = [
+  "KeychainSecrets", "KeychainSecretService", "KeychainVault", "KeychainVaultFormat",
+]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)

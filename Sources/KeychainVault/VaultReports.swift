@@ -1,4 +1,5 @@
 public import KeychainCredentials
+public import KeychainVaultFormat
 
 /// What a vault shows without being unlocked, and what it shows when it is.
 public struct VaultStatus: Hashable, Sendable {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 extension Vault {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension KeyFile {
   /// Reads a key file that somebody named; `name` is how errors name the source.
