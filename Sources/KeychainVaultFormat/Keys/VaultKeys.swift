@@ -29,6 +29,12 @@ package struct VaultChecks: Hashable, Sendable {
   package let first: Data
   package let unlocked: Data
 
+  package init(open: Data, first: Data, unlocked: Data) {
+    self.open = open
+    self.first = first
+    self.unlocked = unlocked
+  }
+
   package subscript(tier: Tier) -> Data {
     switch tier {
     case .open: open
