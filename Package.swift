@@ -101,9 +101,12 @@ let package = Package(
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(name: "KeychainTesting", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
+      name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
+    .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", grdb, grdbSQLite, systemPackage,
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat", grdb,
+        grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
@@ -207,7 +210,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecretService", "KeychainSecrets", "KeychainVault"]
+let targetsThatTouchC: Set = [
+  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultFormat",
+]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
