@@ -21,7 +21,7 @@ struct CredentialWriterTests {
     #expect(credential.attributes["k"] == "v")
   }
 
-  @Test func expiryAndContentTypeGoWithTheOldSecret() throws {
+  @Test func replacingSecretDropsExpiryAndContentType() throws {
     try write(CredentialUpdate(contentType: .set("text/plain"), expires: .set(.distantPast)))
     try write(CredentialUpdate())
     let credential = try #require(try store.credential(for: identity))

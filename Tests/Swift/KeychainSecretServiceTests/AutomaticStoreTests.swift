@@ -118,7 +118,7 @@ struct AutomaticStoreTests {
   }
 
   /// A credential is listed where `secret(for:)` finds it.
-  @Test func aSearchOfAllStoresShowsEachServiceInItsOwn() throws {
+  @Test func searchShowsEachServiceInItsOwnStore() throws {
     let desktop = try Self.desktop.get()
     let folder = try HomeFolder()
     try desktop.store().removeEverything()

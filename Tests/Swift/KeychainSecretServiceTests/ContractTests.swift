@@ -32,7 +32,7 @@ struct KeePassXCContractTests {
   }
 
   /// A migration that holds the lock of the choice alone has others wait.
-  @Test func aRemovalThatMustNotAskLeavesTheItem() throws {
+  @Test func removalThatMustNotAskKeepsItem() throws {
     let desktop = try Self.desktop.get()
     let store = desktop.store { $0.interaction = .allowed }
     let item = try store.put("asked about", "1").identity

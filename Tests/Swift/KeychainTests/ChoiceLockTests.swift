@@ -17,7 +17,7 @@ struct ChoiceLockTests {
     ChoiceLock(environment: VaultEnvironment(machine.environment))
   }
 
-  @Test func writersShareItAndAMigrationHoldsItAlone() throws {
+  @Test func writersShareLockAndMigrationHoldsItAlone() throws {
     do {
       let first = try lock.shared(within: .zero)
       let second = try lock.shared(within: .zero)

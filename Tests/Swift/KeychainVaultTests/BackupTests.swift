@@ -30,7 +30,7 @@ struct BackupTests {
     #expect(try vault.handle().status().itemCount == 2)
   }
 
-  @Test func anOlderBackupGivesWayToANewOne() throws {
+  @Test func newBackupReplacesOlderOne() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let copy = vault.folder.path + "/copy.db"
@@ -60,7 +60,7 @@ struct BackupTests {
   }
 
   /// Nobody but the maker writes into the file in which a backup is made, and a second one waits.
-  @Test func aBackupThatIsMadeElsewhereIsWaitedFor() throws {
+  @Test func concurrentBackupIsWaitedFor() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let copy = vault.folder.path + "/copy.db"
@@ -73,7 +73,7 @@ struct BackupTests {
     #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 1)
   }
 
-  @Test func aFolderThatOthersCanChangeIsNotBelieved() throws {
+  @Test func folderWritableByOthersIsNotTrusted() throws {
     // Not below the folder of the test's other files, which other users cannot enter.
     let folder = "/var/tmp/vault-test-\(UUID().uuidString)"
     let open = folder + "/open"

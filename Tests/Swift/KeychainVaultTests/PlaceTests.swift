@@ -39,12 +39,12 @@ struct PlaceTests {
     #expect(try locations(["KEYCHAIN_VAULT": "x.db"]).defaultVaultPath() == "x.db")
   }
 
-  @Test func withoutAHomeTheEntryOfTheUserCounts() throws {
+  @Test func userEntryCountsWithoutHome() throws {
     let home = String(cString: getpwuid(geteuid()).pointee.pw_dir)
     #expect(try locations([:]).stateFolder() == home + "/.local/state/keychain")
   }
 
-  @Test func aHomeThatDoesNotExistCountsAsNone() throws {
+  @Test func missingHomeCountsAsNone() throws {
     let missing = locations(["HOME": "/no/home"])
     #expect(code { _ = try missing.defaultVaultPath() } == .noStore)
     #expect(code { _ = try missing.stateFolder() } == .noStore)
@@ -96,7 +96,7 @@ struct PlaceTests {
     #expect(try TrustedPath(resolving: vault).path == vault)
   }
 
-  @Test func whatLiesBelowAPrivateFolderIsOutOfReach() throws {
+  @Test func filesBelowPrivateFolderAreOutOfReach() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let inner = folder.path + "/inner"
@@ -106,7 +106,7 @@ struct PlaceTests {
     #expect(try TrustedPath(resolving: inner + "/x").path == inner + "/x")
   }
 
-  @Test func aPathThatLeavesAPrivateFolderIsOutsideAgain() throws {
+  @Test func pathThatLeavesPrivateFolderIsOutside() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let (closed, open) = (folder.path + "/closed", folder.path + "/open")
@@ -118,7 +118,7 @@ struct PlaceTests {
     }
   }
 
-  @Test func aVaultDoesNotLieBesideFilesOfOthers() throws {
+  @Test func vaultNextToOthersFilesIsRefused() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let vault = try TestVault()

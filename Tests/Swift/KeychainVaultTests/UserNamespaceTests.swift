@@ -11,7 +11,7 @@ struct UserNamespaceTests {
     ("         0       1000          1\n         1     100000      65533\n", false),
     ("     65534      65534          1\n", true), ("", false), ("nonsense", false),
   ])
-  func aNumberIsThatOfAUserOrNot(_ map: String, _ isMapped: Bool) {
+  func numberIsRecognizedAsUser(_ map: String, _ isMapped: Bool) {
     #expect(UserNamespace.maps(map, 65534) == isMapped)
   }
 
