@@ -1,8 +1,7 @@
 internal import KeychainCredentials
 
 extension ItemFinder {
-  fileprivate func result(of query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult
-  {
+  func result(of query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     guard query.hasNoNames else { return CredentialSearchResult(items: try items(matching: query)) }
     let found = try items(foundBy: query)
     var result = CredentialSearchResult(
