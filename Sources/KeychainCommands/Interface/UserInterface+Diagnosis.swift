@@ -137,7 +137,7 @@ extension UserInterface {
       return failure.recovery.map { [namingCommands(in: $0)] } ?? []
     }
     guard let status = diagnosis.status, status.exists else {
-      if diagnosis.decision?.place.kind == .secretService { return [] }
+      if diagnosis.decision.map({ $0.place != .vault }) == true { return [] }
       return ["run '\(path) init', or store a credential with '\(path) set', which makes the vault"]
     }
     var steps: [String] = []

@@ -179,13 +179,13 @@ extension KeychainError {
     return Self(.notFound, "there is no credential with these values of \(names)")
   }
 
-  static func lockedItems(_ count: Int, _ kinds: Set<StoreKind> = [.vault]) -> Self {
+  static func lockedItems(_ count: Int, _ places: Set<StorePlace> = [.vault]) -> Self {
     Self(
       .locked,
       "no readable credential matches, and \(UserInterface.items(count)) that may match "
         + "\(UserInterface.are(count)) locked",
-      recovery: kinds.contains(.secretService)
-        ? UserInterface.unlockToSee(kinds) : UserInterface.howToUnlock)
+      recovery: places.contains(where: { $0 != .vault })
+        ? UserInterface.unlockToSee(places) : UserInterface.howToUnlock)
   }
 
   static func otherDeviceItems(_ count: Int) -> Self {

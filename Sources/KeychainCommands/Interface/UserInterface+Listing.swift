@@ -58,10 +58,10 @@ extension UserInterface {
 /// The failures of commands that read.
 extension KeychainError {
   /// That nothing is listed because it is locked.
-  static func allLocked(_ count: Int, _ kinds: Set<StoreKind>) -> Self {
+  static func allLocked(_ count: Int, _ places: Set<StorePlace>) -> Self {
     Self(
       .locked, "nothing can be listed: \(UserInterface.locked(count))",
-      recovery: UserInterface.unlockToSee(kinds))
+      recovery: UserInterface.unlockToSee(places))
   }
 
   /// The failure with its cause: a vault was named that is not there.

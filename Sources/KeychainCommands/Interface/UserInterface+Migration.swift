@@ -2,14 +2,7 @@ internal import KeychainCredentials
 internal import KeychainStores
 
 extension UserInterface {
-  static func name(of store: StoreKind) -> String {
-    switch store {
-    case .vault: "the vault"
-    case .secretService: "the desktop keyring"
-    }
-  }
-
-  static func summary(of report: MigrationReport, to target: StoreKind, isDryRun: Bool) -> String {
+  static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
       (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
       (
@@ -20,13 +13,13 @@ extension UserInterface {
     ]
     let verb = isDryRun ? "would copy" : "copied"
     return
-      (["\(verb) \(items(report.copiedCount)) to \(name(of: target))"]
+      (["\(verb) \(items(report.copiedCount)) to the \(name(of: target))"]
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
   /// A service or server that has not changed over.
   static func staysBehind(
-    _ service: CredentialIdentity, outOf target: StoreKind, isDryRun: Bool
+    _ service: CredentialIdentity, outOf target: StorePlace, isDryRun: Bool
   ) -> String {
     let name =
       switch service.kind {
@@ -34,7 +27,7 @@ extension UserInterface {
       case .internetPassword(let password): "server '\(password.server)'"
       }
     return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
-      + "\(isDryRun ? "would be" : "is") in \(Self.name(of: target))"
+      + "\(isDryRun ? "would be" : "is") in the \(Self.name(of: target))"
   }
 
   /// Why a credential stays where it is.
@@ -45,8 +38,8 @@ extension UserInterface {
   }
 
   /// A service of which the source has nothing any more.
-  static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
-    "everything of \(service?.description ?? "the services") is in \(name(of: target)) already"
+  static func hasMoved(_ service: ServiceName?, to target: StorePlace) -> String {
+    "everything of \(service?.description ?? "the services") is in the \(name(of: target)) already"
   }
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
@@ -60,21 +53,21 @@ extension UserInterface {
       + "--other-programs moves \(count == 1 ? "it" : "them"), too"
   }
 
-  static func removeSource(_ source: StoreKind) -> String {
-    "\(name(of: source)) still has what was copied; --remove-source removes it"
+  static func removeSource(_ source: StorePlace) -> String {
+    "the \(name(of: source)) still has what was copied; --remove-source removes it"
   }
 
   /// What a migration has left that did not come to its end.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
-    "\(items(copies.count)) that a migration copied into \(name(of: copies.target)), while their "
-      + "services still have \(name(of: copies.source))"
+    "\(items(copies.count)) that a migration copied into the \(name(of: copies.target)), while their "
+      + "services still have the \(name(of: copies.source))"
   }
 
   /// How a migration comes to its end.
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
-      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
-      + "--to \(copies.target.rawValue)\(KeychainCommandContext.current.scopeOption())'"
+      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.name) "
+      + "--to \(copies.target.name)\(KeychainCommandContext.current.scopeOption())'"
   }
 
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
@@ -97,7 +90,7 @@ extension KeychainError {
   }
 
   /// The failure of a migration that did not move everything; `nil` if it did.
-  init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
+  init?(incomplete report: MigrationReport, from source: StorePlace, isDryRun: Bool) {
     guard !report.isComplete else { return nil }
     let codes = Set(report.obstacles.map(\.reason.code))
     let count = report.obstacles.count + report.damaged.count + report.otherDeviceCount
@@ -111,7 +104,7 @@ extension KeychainError {
     }
     self.init(
       code,
-      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in the "
         + UserInterface.name(of: source),
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ, and copies what may have been "

@@ -17,7 +17,7 @@ extension UserInterface {
     TextTable(
       header: [],
       rows: items.map { item in
-        ["", "", "", "", modified(item), "", item.label, StoreKind.secretService.rawValue]
+        ["", "", "", "", modified(item), "", item.label, StoreChoice.secretService.rawValue]
           + pairs(item)
       })
   }

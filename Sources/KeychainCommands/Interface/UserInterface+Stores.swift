@@ -7,13 +7,13 @@ extension UserInterface {
   /// Which store is used and why, what the services have, and what there is of a desktop keyring.
   static func stores(_ diagnosis: Diagnosis) -> [(String, String)] {
     var pairs: [(String, String)] = []
-    switch diagnosis.outlook.decision {
+    switch diagnosis.choice {
     case .success(let decision):
       pairs.append(("store", "\(name(of: decision.place)) (\(reason(decision.reason)))"))
     case .failure(let failure): pairs.append(("store", "unknown: \(failure.message)"))
     }
     pairs += services(diagnosis)
-    pairs += diagnosis.outlook.copies.map { ("in both stores", inBothStores($0)) }
+    pairs += diagnosis.copies.map { ("in both stores", inBothStores($0)) }
     pairs += keyring(diagnosis)
     return pairs
   }
@@ -34,15 +34,15 @@ extension UserInterface {
 
   /// What to do where services have their credentials in a keyring that is not here.
   static func storeSteps(_ diagnosis: Diagnosis) -> [String] {
-    let records = try? diagnosis.outlook.records.get()
+    let records = try? diagnosis.records.get()
     var steps: [String] = []
     if records?.unreadable.isEmpty == false, diagnosis.failure == nil {
       let step = findingTheStore(hasDeviceKey: diagnosis.hasDeviceKey)
       steps.append("for a service of a damaged record, " + step)
     }
-    steps += diagnosis.outlook.copies.map(finishing)
-    guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,
-      records?.places.contains(where: { $0.kind == .secretService }) == true
+    steps += diagnosis.copies.map(finishing)
+    guard let failure = diagnosis.probe.failure, failure.code != .locked,
+      records?.places.contains(where: { $0 != .vault }) == true
     else { return steps }
     let path = KeychainCommandContext.current.commandPath
     return steps + [
@@ -76,8 +76,7 @@ extension UserInterface {
   }
 
   private static func services(_ diagnosis: Diagnosis) -> [(String, String)] {
-    let outlook = diagnosis.outlook
-    guard case .success(let records) = outlook.records else { return [] }
+    guard case .success(let records) = diagnosis.records else { return [] }
     var counts: [(place: String, count: Int)] = []
     for place in records.places.map(name) {
       if let index = counts.firstIndex(where: { $0.place == place }) {
@@ -98,8 +97,8 @@ extension UserInterface {
   }
 
   private static func keyring(_ diagnosis: Diagnosis) -> [(String, String)] {
-    let probe = diagnosis.outlook.probe
-    guard diagnosis.outlook.findsBus else { return [("session bus", "none")] }
+    let probe = diagnosis.probe
+    guard diagnosis.findsBus else { return [("session bus", "none")] }
     guard let address = probe.busAddress else { return problem(probe) }
     let process = probe.busProcess.map { " (process \($0))" } ?? ""
     return [("session bus", address + process)] + provider(probe, diagnosis.provider)
