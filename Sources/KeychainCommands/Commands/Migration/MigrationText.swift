@@ -1,7 +1,8 @@
 internal import KeychainCredentials
 internal import KeychainStores
 
-extension UserInterface {
+/// A migration, in words.
+enum MigrationText {
   static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
       (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
@@ -13,7 +14,7 @@ extension UserInterface {
     ]
     let verb = isDryRun ? "would copy" : "copied"
     return
-      (["\(verb) \(items(report.copiedCount)) to the \(name(of: target))"]
+      (["\(verb) \(Words.items(report.copiedCount)) to the \(StoreText.name(of: target))"]
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
@@ -27,7 +28,7 @@ extension UserInterface {
       case .internetPassword(let password): "server '\(password.server)'"
       }
     return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
-      + "\(isDryRun ? "would be" : "is") in the \(Self.name(of: target))"
+      + "\(isDryRun ? "would be" : "is") in the \(StoreText.name(of: target))"
   }
 
   /// Why a credential stays where it is.
@@ -39,28 +40,28 @@ extension UserInterface {
 
   /// A service of which the source has nothing any more.
   static func hasMoved(_ service: ServiceName?, to target: StorePlace) -> String {
-    "everything of \(service?.description ?? "the services") is in the \(name(of: target)) already"
+    "everything of \(service?.description ?? "the services") is in the \(StoreText.name(of: target)) already"
   }
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
   static func isInBoth(_ count: Int) -> String {
-    "\(items(count)) of services that keep their store \(are(count)) in both now"
+    "\(Words.items(count)) of services that keep their store \(Words.are(count)) in both now"
   }
 
   static func leftToOthers(_ count: Int) -> String {
-    "\(items(count)) of other programs \(are(count)) left to them; "
+    "\(Words.items(count)) of other programs \(Words.are(count)) left to them; "
       + "--other-programs moves \(count == 1 ? "it" : "them"), too"
   }
 
   static func removeSource(_ source: StorePlace) -> String {
-    "the \(name(of: source)) still has what was copied; --remove-source removes it"
+    "the \(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
   }
 
   /// What a migration has left that did not come to its end.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
-    "\(items(copies.count)) that a migration copied into the \(name(of: copies.target)), while their "
-      + "services still have the \(name(of: copies.source))"
+    "\(Words.items(copies.count)) that a migration copied into the \(StoreText.name(of: copies.target)), while their "
+      + "services still have the \(StoreText.name(of: copies.source))"
   }
 
   /// How a migration comes to its end.
@@ -104,8 +105,8 @@ extension KeychainError {
     }
     self.init(
       code,
-      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in the "
-        + UserInterface.name(of: source),
+      "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in the "
+        + StoreText.name(of: source),
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
           + "deleted there"
