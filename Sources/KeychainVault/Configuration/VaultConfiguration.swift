@@ -2,6 +2,11 @@ internal import KeychainCredentials
 package import KeychainSecrets
 
 /// Where a vault lies and how it is opened.
+///
+/// ```swift
+/// let vault = Vault(
+///   configuration: .init(path: "/var/lib/mytool/vault.db", unlock: .keyFile("/etc/mytool/keychain.key")))
+/// ```
 public struct VaultConfiguration: Sendable {
   /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, else
   /// `$XDG_DATA_HOME/keychain/vault.db`.
