@@ -125,7 +125,7 @@ struct Invocation {
         interface.reportFailure(message, details: details)
       } else {
         interface.reportUsage(
-          message, details: details, path: path, isOfHost: HostFailure.isValidation(error))
+          message, details: details, path: path, isOfHost: ParserMessage.isOfHost(error))
       }
     }
     return code
