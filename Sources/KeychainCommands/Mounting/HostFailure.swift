@@ -1,6 +1,6 @@
 internal import KeychainCredentials
 
-/// What a command threw while it ran, as opposed to what the argument parser throws before.
+/// An error that a command threw while it ran, and not the argument parser before.
 struct HostFailure: Error {
   let error: any Error
 
