@@ -80,6 +80,7 @@ let package = Package(
 
     // Preferences
     .target(name: "Prephirences"),
+    .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
     .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
@@ -94,25 +95,31 @@ let package = Package(
 
     // Credentials, from the bottom up
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
-    .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
+    .target(
+      name: "KeychainCredentials",
+      dependencies: ["KeychainSecrets", "PrephirencesFiles", systemPackage]),
     .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", grdb, grdbSQLite, systemPackage,
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles", grdb,
+        grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
-      dependencies: ["CLibsecret", "KeychainCredentials", "KeychainSecrets"]),
+      dependencies: [
+        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles", systemPackage,
+      ]),
     .target(
       name: "KeychainTerminal",
       dependencies: [
-        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", systemPackage,
+        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
+        systemPackage,
       ]),
     .target(
       name: "Keychain",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
-        "KeychainVault", "Prephirences",
+        "KeychainVault", "Prephirences", "PrephirencesFiles",
       ]),
 
     // Commands
@@ -120,14 +127,17 @@ let package = Package(
       name: "KeychainCommands",
       dependencies: [
         "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
+        "KeychainSecrets", "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
+        systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
     support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
-    support("KeychainVaultTesting", ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+    support(
+      "KeychainVaultTesting",
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
     .target(
@@ -147,7 +157,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", argumentParser,
+        "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -156,7 +166,7 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
@@ -165,18 +175,19 @@ let package = Package(
       [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "PrephirencesFiles",
       ]),
     tests(
       "KeychainVaultFaultTests",
       [
         "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting", "VaultWriterTool", grdb,
+        "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
       ]),
     tests(
       "KeychainVaultTests",
       [
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting",
+        "KeychainVaultTesting", "PrephirencesFiles",
       ]),
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
@@ -196,7 +207,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecretService", "KeychainSecrets", "KeychainVault"]
+let targetsThatTouchC: Set = [
+  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
+]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)

@@ -1,5 +1,6 @@
 internal import Glibc
 public import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
@@ -33,7 +34,7 @@ extension Vault {
     to path: String, replacing: Bool = false, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {
     if replacing { return try replaceBackup(at: path, progress) }
-    let target = try TrustedPath(resolving: path)
+    let target = try translated(TrustedPath(resolving: path))
     // What lies beside the copy would be believed as a part of it.
     try BackupPlace.requireAbsent(target.path)
     return try copy(existingSession(), progress) { rows, _, _ throws(KeychainError) in
@@ -108,7 +109,7 @@ extension Vault {
     }
     do throws(KeychainError) {
       try rows.copyAll(to: target.path)
-      try PrivateFile.syncFolder(target.folder)
+      try translated(PrivateFile.syncFolder(target.folder))
     } catch {
       for path in [target.path] + FilesBesideVault(target.path).paths { unsafe unlink(path) }
       throw error

@@ -1,5 +1,6 @@
 internal import Foundation
 package import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// That there is no vault, and how much of its path exists.

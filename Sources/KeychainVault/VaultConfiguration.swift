@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+package import PrephirencesFiles
 
 extension Vault {
   /// Where a vault lies and how it is opened.
@@ -36,7 +37,7 @@ extension Vault {
     public var secretFileReaders: SecretFileReaders?
 
     /// The environment variables that are looked at; tests give their own.
-    package var environment = VaultEnvironment.process
+    package var environment = EnvironmentVariables.process
 
     /// Whether the connection to the file stays open until the process ends, although the handle is gone.
     ///

@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesFiles
 
 /// How a slot is opened.
 public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {

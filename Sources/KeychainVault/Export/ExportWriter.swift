@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The stream of an export.

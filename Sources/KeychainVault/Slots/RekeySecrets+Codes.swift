@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 extension RekeySecrets {
   /// Asks for the recovery codes that did not open the vault themselves.

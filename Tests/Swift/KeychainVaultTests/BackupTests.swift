@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault

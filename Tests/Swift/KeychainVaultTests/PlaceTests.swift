@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
@@ -9,7 +10,7 @@ import Testing
 @Suite("Where things lie, and whether the place can be trusted")
 struct PlaceTests {
   private func locations(_ values: [String: String]) -> Locations {
-    Locations(environment: VaultEnvironment(values))
+    Locations(environment: EnvironmentVariables(values))
   }
 
   private func code(_ body: () throws -> Void) -> KeychainError.Code? {
@@ -67,8 +68,8 @@ struct PlaceTests {
     #expect(chmod(closed, 0) == 0)
     #expect(ClosedFolder.above(closed) == closed)
     #expect(ClosedFolder.above(closed + "/not/there") == closed)
-    #expect(HomeFolder(VaultEnvironment(["HOME": closed])) == .closed(closed))
-    #expect(HomeFolder(VaultEnvironment(["HOME": closed + "/me"])) == .closed(closed + "/me"))
+    #expect(HomeFolder(EnvironmentVariables(["HOME": closed])) == .closed(closed))
+    #expect(HomeFolder(EnvironmentVariables(["HOME": closed + "/me"])) == .closed(closed + "/me"))
   }
 
   @Test func linksAreFollowedToTheirEnds() throws {

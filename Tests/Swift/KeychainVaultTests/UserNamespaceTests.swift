@@ -1,4 +1,5 @@
 import Glibc
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
