@@ -80,9 +80,9 @@ let package = Package(
 
     // Preferences
     .target(name: "Prephirences"),
-    .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
+    .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
     .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
     .target(
       name: "RemotePrephirences",
@@ -193,6 +193,7 @@ let package = Package(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
       settings: [.treatAllWarnings(as: .error)]),
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
+    tests("PrephirencesFilesTests", ["PrephirencesFiles", systemPackage]),
     tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
     tests(
       "PrephirencesSamplesTests",

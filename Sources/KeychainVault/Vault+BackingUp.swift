@@ -104,7 +104,9 @@ extension Vault {
     do throws(Errno) {
       try PrivateFile.makeEmpty(target.path)
     } catch {
-      guard error != .fileExists else { throw .isThere(target.path) }
+      guard error != .fileExists else {
+        throw KeychainError(FileError(.alreadyExists, target.path))
+      }
       throw .system(error, "make the backup", target.path)
     }
     do throws(KeychainError) {

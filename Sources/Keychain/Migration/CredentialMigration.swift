@@ -1,7 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainVault
-internal import PrephirencesFiles
+package import PrephirencesFiles
 
 /// Moves credentials from one store to another, so that none is lost and none is there twice.
 ///

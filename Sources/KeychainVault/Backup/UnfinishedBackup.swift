@@ -24,8 +24,8 @@ struct UnfinishedBackup: ~Copyable {
     while true {
       let lock = try translated(FileLock(exclusive: path, deadline: deadline))
       // Whoever held the lock before may have given the file another name meanwhile.
-      guard let stat = try translated(PrivateFile.look(path)), let locked = try? Stat(lock.descriptor),
-        stat.identity == locked.identity
+      guard let stat = try translated(PrivateFile.look(path)),
+        let locked = try? Stat(lock.descriptor), stat.identity == locked.identity
       else {
         guard !deadline.hasPassed else { throw .backupIsMade(path) }
         continue

@@ -31,7 +31,9 @@ package final class ChoiceLock: Sendable {
   private let resolved = Mutex<String?>(nil)
 
   /// Names the lock; nothing is made before it is taken.
-  package init(environment: EnvironmentVariables) { locations = Locations(environment: environment) }
+  package init(environment: EnvironmentVariables) {
+    locations = Locations(environment: environment)
+  }
 
   /// Takes the lock together with others.
   ///

@@ -20,8 +20,11 @@ package final class Deadline: Sendable {
   /// The moment itself, as it is now.
   package var end: ContinuousClock.Instant { instant.withLock { $0 } }
 
-  /// The time that is left, zero at least.
-  package var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: end)) }
+  /// The seconds that are left, zero at least.
+  package var seconds: Double { max(0, ContinuousClock.now.duration(to: end) / .seconds(1)) }
+
+  /// The milliseconds that are left, rounded up, as `poll` and GLib take them: 1 at least.
+  package var milliseconds: CInt { CInt(clamping: max(1, Int((seconds * 1000).rounded(.up)))) }
 
   /// Another deadline, which passes this much later.
   package func postponed(by duration: Duration) -> Deadline { Deadline(end + duration) }

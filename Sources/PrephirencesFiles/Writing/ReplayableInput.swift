@@ -19,6 +19,7 @@ package final class ReplayableInput {
   ///   - descriptor: An open descriptor. It stays open.
   ///   - name: What errors call it.
   ///   - makeSpool: Called for a descriptor that cannot be read again, for the file that keeps its bytes.
+  /// - Throws: What `makeSpool` throws.
   package init<Failure: Error>(
     _ descriptor: Int32, name: String, spool makeSpool: () throws(Failure) -> SpoolFile
   ) throws(Failure) {

@@ -2,7 +2,6 @@ import Foundation
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
-import PrephirencesFiles
 import Synchronization
 import Testing
 
@@ -154,19 +153,6 @@ struct RaceTests {
     #expect(report.isIntact)
     #expect(inner.withLock { $0 } == .refused)
     #expect(try handle.text("a") == "s3cret")
-  }
-
-  @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
-    // A machine that stands still may use the time up meanwhile, but not each time.
-    var isLeft = false
-    for _ in 0..<10 where !isLeft {
-      let deadline = Deadline(after: .milliseconds(300))
-      _ = deadline.excluding { usleep(400_000) }
-      isLeft = !deadline.hasPassed
-      usleep(400_000)
-      #expect(deadline.hasPassed)
-    }
-    #expect(isLeft)
   }
 
   @Test func aStateThatCannotBeIsDamage() throws {
