@@ -49,7 +49,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .executable(name: "prefs", targets: ["prefs"]),
@@ -116,18 +116,24 @@ let package = Package(
         systemPackage,
       ]),
     .target(
+      name: "KeychainStores",
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "PrephirencesFiles",
+      ]),
+    .target(
       name: "Keychain",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
-        "KeychainVault", "Prephirences", "PrephirencesFiles",
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainTerminal", "KeychainVault", "Prephirences", "PrephirencesFiles",
       ]),
 
     // Commands
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
+        "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
         systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
@@ -166,7 +172,7 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
+        "KeychainSecrets", "KeychainStores", "KeychainVault", "PrephirencesFiles",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
@@ -174,8 +180,8 @@ let package = Package(
       "KeychainTests",
       [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
-        "PrephirencesFiles",
+        "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "KeychainVaultTesting", "PrephirencesFiles",
       ]),
     tests(
       "KeychainVaultFaultTests",
