@@ -82,9 +82,11 @@ final class WritingTests {
 
   @Test func missingFolderIsAnError() {
     let inside = folder + "/none/file"
-    for write in [PrivateFile.create, PrivateFile.replace] {
-      let error = #expect(throws: FileError.self) { try write(inside, writer("new")) }
-      #expect(error?.systemError == .noSuchFileOrDirectory)
+    let made = #expect(throws: FileError.self) { try PrivateFile.create(inside, writer("new")) }
+    #expect(made?.systemError == .noSuchFileOrDirectory)
+    let replaced = #expect(throws: FileError.self) {
+      try PrivateFile.replace(inside, writer("new"))
     }
+    #expect(replaced?.systemError == .noSuchFileOrDirectory)
   }
 }
