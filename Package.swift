@@ -99,10 +99,12 @@ let package = Package(
       name: "KeychainCredentials",
       dependencies: ["KeychainSecrets", "PrephirencesFiles", systemPackage]),
     .target(
+      name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
+    .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles", grdb,
-        grdbSQLite, systemPackage,
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat",
+        "PrephirencesFiles", grdb, grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
@@ -215,7 +217,8 @@ let package = Package(
 )
 
 let targetsThatTouchC: Set = [
-  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
+  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultFormat",
+  "PrephirencesFiles",
 ]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]

@@ -1,5 +1,6 @@
 internal import Glibc
 public import KeychainCredentials
+internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 

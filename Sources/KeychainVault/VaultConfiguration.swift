@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+public import KeychainVaultFormat
 package import PrephirencesFiles
 
 extension Vault {

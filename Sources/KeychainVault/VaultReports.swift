@@ -1,66 +1,6 @@
 public import KeychainCredentials
-public import KeychainSecrets
+public import KeychainVaultFormat
 internal import PrephirencesFiles
-
-/// How a slot is opened.
-public enum SlotKind: UInt8, CaseIterable, Hashable, Sendable {
-  /// By a passphrase, through Argon2id.
-  case passphrase = 1
-
-  /// By the contents of a key file.
-  case keyFile = 2
-
-  /// By the device secret in the state folder.
-  case device = 3
-
-  /// By a recovery code.
-  case recoveryCode = 4
-
-  /// By the private key of an identity.
-  case recipient = 5
-}
-
-/// What a slot gives to whoever opens it.
-public enum SlotGrant: UInt8, Hashable, Sendable {
-  /// Everything, and the right to change slots.
-  case root = 1
-
-  /// Indexes and the items that need no unlock.
-  case openTier = 2
-}
-
-/// One way to open a vault.
-public struct VaultSlot: Hashable, Sendable {
-  /// The number by which the slot is named.
-  public let number: UInt32
-
-  /// How it is opened.
-  public let kind: SlotKind
-
-  /// What it gives.
-  public let grant: SlotGrant
-
-  /// The cost of the passphrase hash; `nil` for other kinds.
-  public let passwordHash: PasswordHash.Parameters?
-
-  /// Whether it is the slot of this device; `nil` for other kinds.
-  public let isThisDevice: Bool?
-
-  /// Whom it opens the vault to; `nil` for other kinds.
-  public let recipient: VaultRecipient?
-
-  init(
-    number: UInt32, kind: SlotKind, grant: SlotGrant, passwordHash: PasswordHash.Parameters?,
-    isThisDevice: Bool?, recipient: VaultRecipient? = nil
-  ) {
-    self.number = number
-    self.kind = kind
-    self.grant = grant
-    self.passwordHash = passwordHash
-    self.isThisDevice = isThisDevice
-    self.recipient = recipient
-  }
-}
 
 /// What a vault shows without being unlocked, and what it shows when it is.
 public struct VaultStatus: Hashable, Sendable {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 
 /// What an identity file tells without its secret.

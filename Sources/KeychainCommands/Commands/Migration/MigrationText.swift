@@ -1,0 +1,121 @@
+internal import KeychainCredentials
+internal import KeychainStores
+
+/// A migration, in words.
+enum MigrationText {
+  static func summary(of report: MigrationReport, to target: StoreKind, isDryRun: Bool) -> String {
+    let parts = [
+      (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
+      (
+        report.removedCount,
+        isDryRun ? "would be removed from the source" : "removed from the source"
+      ),
+      (report.obstacles.count + report.damaged.count, isDryRun ? "would stay" : "stayed"),
+    ]
+    let verb = isDryRun ? "would copy" : "copied"
+    return
+      (["\(verb) \(Words.items(report.copiedCount)) to \(StoreText.name(of: target))"]
+      + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
+  }
+
+  /// A service or server that has not changed over.
+  static func staysBehind(
+    _ service: CredentialIdentity, outOf target: StoreKind, isDryRun: Bool
+  ) -> String {
+    let name =
+      switch service.kind {
+      case .genericPassword(let service, _): "service '\(service)'"
+      case .internetPassword(let password): "server '\(password.server)'"
+      }
+    return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
+      + "\(isDryRun ? "would be" : "is") in \(StoreText.name(of: target))"
+  }
+
+  /// Why a credential stays where it is.
+  static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
+    let name = obstacle.identity.description
+    let reason = obstacle.reason.message
+    return reason.contains(name) ? reason : "\(name): \(reason)"
+  }
+
+  /// A service of which the source has nothing any more.
+  static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
+    "everything of \(service?.description ?? "the services") is in \(StoreText.name(of: target)) already"
+  }
+
+  static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
+
+  static func isInBoth(_ count: Int) -> String {
+    "\(Words.items(count)) of services that keep their store \(Words.are(count)) in both now"
+  }
+
+  static func leftToOthers(_ count: Int) -> String {
+    "\(Words.items(count)) of other programs \(Words.are(count)) left to them; "
+      + "--other-programs moves \(count == 1 ? "it" : "them"), too"
+  }
+
+  static func removeSource(_ source: StoreKind) -> String {
+    "\(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
+  }
+
+  /// What a migration has left that did not come to its end.
+  static func inBothStores(_ copies: UnfinishedCopies) -> String {
+    "\(Words.items(copies.count)) that a migration copied into \(StoreText.name(of: copies.target)), while their "
+      + "services still have \(StoreText.name(of: copies.source))"
+  }
+
+  /// How a migration comes to its end.
+  static func finishing(_ copies: UnfinishedCopies) -> String {
+    "to let services change over whose credentials are in both stores, run "
+      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
+      + "--to \(copies.target.rawValue)\(KeychainCommandContext.current.scopeOption())'"
+  }
+
+  static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
+}
+
+extension MigrationReport {
+  /// Whether there was nothing to move.
+  var isEmpty: Bool {
+    isComplete && copiedCount + unchangedCount + removedCount + otherProgramsCount == 0
+  }
+}
+
+extension KeychainError {
+  /// Neither store has anything of a service or server.
+  static func nothingToMove(_ service: ServiceName) -> Self {
+    Self(
+      .notFound, "neither the vault nor the desktop keyring has a credential of \(service)",
+      recovery: "see which there are with '\(KeychainCommandContext.current.commandPath) list"
+        + "\(KeychainCommandContext.current.scopeOption())'")
+  }
+
+  /// The failure of a migration that did not move everything; `nil` if it did.
+  init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
+    guard !report.isComplete else { return nil }
+    let codes = Set(report.obstacles.map(\.reason.code))
+    let count = report.obstacles.count + report.damaged.count + report.otherDeviceCount
+    let code: Code
+    if !report.damaged.isEmpty || codes.contains(.damaged) {
+      code = .damaged
+    } else if let conflict = Self.conflict(among: codes), report.otherDeviceCount == 0 {
+      code = conflict
+    } else {
+      code = .refused
+    }
+    self.init(
+      code,
+      "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+        + StoreText.name(of: source),
+      recovery: codes.contains(.alreadyExists)
+        ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
+          + "deleted there"
+        : report.obstacles.first?.reason.recovery)
+  }
+
+  /// The code of obstacles that are conflicts of names or versions; `nil` if there are others.
+  private static func conflict(among codes: Set<Code>) -> Code? {
+    let conflicts: [Code] = [.ambiguous, .alreadyExists, .versionConflict]
+    return codes.isSubset(of: conflicts) ? conflicts.first(where: codes.contains) : nil
+  }
+}
