@@ -5,14 +5,27 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// What can be found out about the keychain without asking and without changing anything.
+/// The state of the keychain, found out without asking and without changing anything.
 struct Diagnosis {
   /// How well the vault is protected.
   enum Grade: String, Encodable {
     case strong, fair, weak
   }
 
-  let outlook: StoreOutlook
+  /// The store of the service, or of a new one, and why.
+  let choice: Result<StoreDecision, KeychainError>
+
+  /// What there is of a desktop keyring.
+  let probe: SecretServiceProbe
+
+  /// Whether there is a session bus to look on.
+  let findsBus: Bool
+
+  /// The stores of the services that have one, and the paths of records that cannot be read.
+  let records: Result<(places: [StorePlace], unreadable: [String]), KeychainError>
+
+  /// What migrations have copied whose services have not changed over.
+  let copies: [UnfinishedCopies]
 
   /// The program behind the desktop keyring.
   let provider: InstalledProgram?
@@ -23,19 +36,19 @@ struct Diagnosis {
   /// What makes the vault unusable.
   let vaultFailure: KeychainError?
 
-  /// Whether the key is here without which no record of a store can be read.
+  /// Whether the device key exists; no record of a store can be read without it.
   let hasDeviceKey: Bool
 
-  /// The sources of key files at hand that hold a few readable words.
+  /// The sources that name a key file of a few readable words.
   let weakKeyFiles: [String]
 
-  /// What is the matter with the secret by which the vault is to open without a person.
+  /// Why the secret that should open the vault without a person cannot be used.
   let sourceProblem: KeychainError?
 
-  /// What expires; `nil` if nothing can be looked at.
+  /// What expires; `nil` if no credential can be read.
   let expiry: ExpirySummary?
 
-  /// The service or server that it is about, if one is named.
+  /// The service or server that was named; `nil` for all.
   let service: ServiceName?
 
   let canLockMemory: Bool
@@ -43,13 +56,20 @@ struct Diagnosis {
   let mayAsk: Bool
   let memoryLocking: MemoryLocking
 
-  /// Whether the system tells of its memory, its mounts and its processes.
+  /// Whether `/proc` is mounted, which shows the system's memory, mounts and processes.
   let hasProcessFiles: Bool
 
-  /// Looks; at what a service has or would get, if one is named.
+  /// Makes a diagnosis, of the store that a service has or would get if one is named.
   init(_ session: Session, service: ServiceName?) {
-    outlook = session.stores.outlook(for: service)
-    provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
+    let probe = session.stores.probeKeyring()
+    self.probe = probe
+    findsBus = session.stores.findsBus
+    choice = Result { () throws(KeychainError) in
+      try session.stores.decision(for: service, by: probe)
+    }
+    records = Result { () throws(KeychainError) in try session.stores.records.all() }
+    copies = session.stores.unfinishedCopies()
+    provider = probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
     sourceProblem = session.vault.sourceProblem()
@@ -69,19 +89,19 @@ struct Diagnosis {
   }
 
   /// The decision, if it is known.
-  var decision: StoreDecision? { try? outlook.decision.get() }
+  var decision: StoreDecision? { try? choice.get() }
 
-  /// What makes the store unusable that is asked about, or one that services have.
+  /// Why the store in question, or one that services have, cannot be used.
   var failure: KeychainError? {
-    if case .failure(let failure) = outlook.decision { return failure }
-    if case .failure(let failure) = outlook.records { return failure }
+    if case .failure(let failure) = choice { return failure }
+    if case .failure(let failure) = records { return failure }
     return vaultFailure ?? keyringFailure
   }
 
-  /// What keeps a desktop keyring away that is needed; that it is locked is no fault.
+  /// Why a desktop keyring that is needed cannot be used; a locked one can.
   private var keyringFailure: KeychainError? {
-    guard decision?.place.kind == .secretService, let failure = outlook.probe.failure,
-      failure.code != .locked, outlook.probe.provider != nil || !outlook.probe.isActivatable
+    guard let place = decision?.place, place != .vault, let failure = probe.failure,
+      failure.code != .locked, probe.provider != nil || !probe.isActivatable
     else { return nil }
     return failure
   }
@@ -93,8 +113,8 @@ struct Diagnosis {
 
   /// A vault is as strong as the weakest slot that opens everything.
   ///
-  /// Whether the weak key file at hand is that of a slot is not tried: a vault that has a slot for one is
-  /// taken to have it for this.
+  /// Whether a weak key file is that of a slot is not tried: if the vault has a slot for a key file, it is
+  /// assumed to be this one.
   static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
     let opening = status.slots.filter { $0.grant == .root }
@@ -106,7 +126,7 @@ struct Diagnosis {
     return isCheap || isGuessable ? .fair : .strong
   }
 
-  /// What makes a vault unusable although it can be looked at.
+  /// Why a vault that can be read cannot be opened.
   static func problem(of status: VaultStatus) -> KeychainError? {
     if let failure = status.seenFailure { return failure }
     guard status.exists else { return status.wasSeen ? .vaultIsGone(status.path) : nil }

@@ -56,8 +56,8 @@ struct Session {
     stores = AutomaticStore(configuration: configuration)
   }
 
-  /// Says of a command about the vault that it is, where somebody has chosen the other store.
-  func tellOfOtherStore() {
+  /// Reports that a command is about the vault if the environment chooses the other store.
+  func reportOtherStore() {
     if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(StoreText.onlyOfVault)
     }
@@ -111,7 +111,7 @@ extension Session {
     let isOfAll = allServices || context.ownService == nil
     let hasNames = options.service != nil || options.server != nil
     finder.nothingMatches = { nothingMatches($0, mayBeOfOthers: isOfAll && !hasNames) }
-    finder.lockedItems = { .lockedItems($0, (try? stores.kinds(for: $1)) ?? [.vault]) }
+    finder.lockedItems = { .lockedItems($0, (try? stores.places(for: $1)) ?? [.vault]) }
     return finder
   }
 }
