@@ -31,7 +31,7 @@ FIRST = {
   "KeychainSecretService": ["class SecretServiceStore"],
   "KeychainSecrets": ["struct SecretBytes"],
   "KeychainStores": ["class AutomaticStore", "struct CredentialMigration"],
-  "KeychainVault": ["class Vault", "struct Configuration"],
+  "KeychainVault": ["class Vault", "struct VaultConfiguration"],
   "Prephirences": [
     "protocol PreferencesType", "class Preference", "class UserDefaultsPreference",
     "class CompositePreferences", "class Plist", "class Prephirences"],
