@@ -19,8 +19,8 @@ OUTSIDE = re.compile(r"(?m)^(extension|enum)\b")
 DECLARATION = re.compile(r"(extension|enum|struct)\b")
 MEMBERS = re.compile(r"(?m)^(required init|func addObserver)\b")
 
-# Modules that the debug build does not compile with all their sources.
-WITHOUT = {"RemotePrephirences"}
+# Modules that need a trait, or the macros of Swift Testing.
+WITHOUT = {"KeychainTesting", "RemotePrephirences"}
 
 FIRST = {
   "Keychain": ["class KeychainPreferences", "class KeychainPreference"],
