@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 extension ServiceOperation {
   /// Runs an operation on the connection of the process.
