@@ -136,6 +136,7 @@ let package = Package(
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
     support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
     support("KeychainVaultTesting", ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+    support("VaultVectors", ["KeychainSecrets"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
     .target(
@@ -182,10 +183,13 @@ let package = Package(
         "KeychainVaultTesting", "VaultWriterTool", grdb,
       ]),
     tests(
+      "KeychainVaultFormatTests",
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat", "VaultVectors"]),
+    tests(
       "KeychainVaultTests",
       [
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting",
+        "KeychainVaultTesting", "VaultVectors",
       ]),
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,

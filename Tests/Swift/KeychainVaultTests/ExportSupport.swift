@@ -3,6 +3,7 @@ import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
 import Testing
+import VaultVectors
 
 @testable import KeychainVault
 

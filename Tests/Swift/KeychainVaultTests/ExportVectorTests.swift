@@ -2,6 +2,7 @@ import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
 import Testing
+import VaultVectors
 
 @testable import KeychainSecrets
 @testable import KeychainVault
