@@ -1,6 +1,6 @@
 package import Foundation
 package import KeychainSecrets
-package import Testing
+internal import Testing
 
 /// A test vector of the vault format; see Tests/Data/Vectors/README.md.
 package struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
