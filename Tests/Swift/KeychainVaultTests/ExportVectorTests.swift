@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 import VaultVectors
 
@@ -79,7 +80,9 @@ private struct ExportVectorRun {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))
     let vault = test.handle()
     do {
-      let input = try ReplayableInput(file.fileDescriptor, name: path) { path }
+      let input = try ReplayableInput(file.fileDescriptor, name: path) {
+        try SpoolFile(in: test.folder.path)
+      }
       let export = try vault.openExport(input, SecretBytes(copying: passphrase))
       let survey = try export.survey()
       let time = vector.expect?.prefix(16) ?? ""
