@@ -24,6 +24,13 @@ extension KeychainPreferences {
     try write(secret, update, for: key)
   }
 
+  /// Writes a value; what an update leaves out, its credential keeps.
+  func write(
+    _ secret: borrowing SecretBytes, _ update: CredentialUpdate, for key: String
+  ) throws(KeychainError) {
+    try store.merge(update, secret: secret, into: identity(for: key))
+  }
+
   /// Returns the names of the credentials, and the first reason why there may be more.
   func search() throws(KeychainError) -> (keys: [String], incomplete: KeychainError?) {
     let result = try store.search(query)
