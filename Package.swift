@@ -1,23 +1,57 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+
+/// A product that only the trait `RemotePreferences` needs.
+func remote(_ name: String, package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["RemotePreferences"]))
+}
+
+/// The tests in `Tests/Swift/NAME`.
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+  packageAccess: Bool = true, settings: [SwiftSetting]? = nil
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/Swift/\(name)", exclude: exclude,
+    packageAccess: packageAccess, swiftSettings: settings)
+}
+
+/// What several tests use, in `Tests/Support/NAME`.
+func support(
+  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting]? = nil
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Tests/Support/\(name)", linkerSettings: linking)
+}
+
+/// A program that tests run, in `Tests/Clients/NAME`.
+func client(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: "Tests/Clients/\(name)")
+}
+
 let package = Package(
   name: "Prephirences",
   products: [
     .library(name: "Prephirences", targets: ["Prephirences"]),
     .library(
-      name: "Keychain",
-      targets: [
-        "Keychain", "KeychainSecretService", "KeychainTerminal", "KeychainVault",
-        "KeychainCredentials", "KeychainSecrets", "Prephirences",
-      ]),
-    .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
-    .library(
       name: "CryptoPrephirences",
       targets: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
-    .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
     .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
     .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
+    .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
+    .library(
+      name: "Keychain",
+      targets: [
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainTerminal", "KeychainVault", "Prephirences",
+      ]),
+    .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .executable(name: "prefs", targets: ["prefs"]),
   ],
   traits: [
@@ -34,23 +68,37 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
   ],
   targets: [
+    // C
+    .target(name: "CCommandLine"),
+    .target(name: "CKernelKeys"),
+    .systemLibrary(name: "CLibsecret"),
     .systemLibrary(
       name: "CLibsodium",
       pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
-    .systemLibrary(name: "CLibsecret"),
-    .target(name: "CKernelKeys"),
-    .target(name: "CCommandLine"),
     .target(name: "CTerminal"),
+
+    // Preferences
+    .target(name: "Prephirences"),
+    .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
+    .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
+    .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
+    .target(
+      name: "RemotePrephirences",
+      dependencies: [
+        "Prephirences",
+        remote("AsyncHTTPClient", package: "async-http-client"),
+        remote("NIOCore", package: "swift-nio"),
+        remote("NIOHTTP1", package: "swift-nio"),
+      ]),
+
+    // Credentials, from the bottom up
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", grdb, grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
@@ -58,157 +106,97 @@ let package = Package(
     .target(
       name: "KeychainTerminal",
       dependencies: [
-        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        .product(name: "SystemPackage", package: "swift-system"),
+        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", systemPackage,
       ]),
-    .target(name: "Prephirences"),
-    .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
-    .target(
-      name: "RemotePrephirences",
-      dependencies: [
-        "Prephirences",
-        .product(
-          name: "AsyncHTTPClient", package: "async-http-client",
-          condition: .when(traits: ["RemotePreferences"])),
-        .product(
-          name: "NIOCore", package: "swift-nio", condition: .when(traits: ["RemotePreferences"])),
-        .product(
-          name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["RemotePreferences"])),
-      ]),
-    .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
-    .target(
-      name: "PrephirencesRecords",
-      dependencies: ["Prephirences", .product(name: "GRDB", package: "GRDB.swift")]),
     .target(
       name: "Keychain",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
         "KeychainVault", "Prephirences",
       ]),
+
+    // Commands
     .target(
       name: "KeychainCommands",
       dependencies: [
         "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "SystemPackage", package: "swift-system"),
+        "KeychainSecrets", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
       ]),
-    .executableTarget(
-      name: "prefs",
-      dependencies: [
-        "KeychainCommands",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
+
+    // Support of the tests
+    support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
+    support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
+    support("KeychainVaultTesting", ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+
+    // Clients, which tests run; those that are packages of their own aren't here
+    .target(
+      name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
+      packageAccess: false),
+    client("PlainSampleTool", ["KeychainCommands", argumentParser]),
+    client("PreferencesStress", ["Prephirences"]),
+    client("PreferencesTool", ["Prephirences"]),
+    client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
+    client(
+      "VaultWriterTool",
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting"]),
+
+    // Tests
+    tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    tests(
+      "KeychainCommandsTests",
+      [
+        "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
+        "KeychainTerminal", "KeychainVault", argumentParser,
       ]),
-    .testTarget(
-      name: "KeychainVaultTests",
-      dependencies: [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting",
-      ]),
-    .testTarget(
-      name: "KeychainVaultFaultTests",
-      dependencies: [
-        "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting", "VaultWriterTool",
-        .product(name: "GRDB", package: "GRDB.swift"),
-      ]),
-    .testTarget(
-      name: "KeychainSecretServiceTests",
-      dependencies: [
+    tests(
+      "KeychainCredentialsTests",
+      ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
+    tests(
+      "KeychainSecretServiceTests",
+      [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
         "KeychainSecrets", "KeychainVault",
       ]),
-    .testTarget(
-      name: "PrephirencesTests", dependencies: ["PreferencesTool", "Prephirences"]),
-    .executableTarget(
-      name: "PreferencesStress", dependencies: ["Prephirences"], path: "Tests/PreferencesStress"),
-    .executableTarget(
-      name: "PreferencesTool", dependencies: ["Prephirences"], path: "Tests/PreferencesTool"),
-    .testTarget(
-      name: "PreferencesCanaryTests", dependencies: ["Prephirences"], packageAccess: false,
-      swiftSettings: [.treatAllWarnings(as: .error)]),
-    .testTarget(
-      name: "PrephirencesSamplesTests",
-      dependencies: [
-        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
-        "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
-      ],
-      exclude: ["SAMPLES.md"],
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(
-      name: "CryptoPrephirencesTests",
-      dependencies: ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
-    .testTarget(
-      name: "RemotePrephirencesTests", dependencies: ["Prephirences", "RemotePrephirences"]),
-    .testTarget(
-      name: "PrephirencesCookiesTests", dependencies: ["Prephirences", "PrephirencesCookies"]),
-    .testTarget(
-      name: "PrephirencesRecordsTests",
-      dependencies: [
-        "Prephirences", "PrephirencesRecords", .product(name: "GRDB", package: "GRDB.swift"),
-      ]),
-    .testTarget(
-      name: "KeychainTests",
-      dependencies: [
+    tests("KeychainSecretsTests", ["KeychainSecrets"]),
+    tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
+    tests(
+      "KeychainTests",
+      [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
       ]),
-    .testTarget(
-      name: "KeychainCredentialsTests",
-      dependencies: ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
-    .target(
-      name: "CredentialStoreContract",
-      dependencies: ["KeychainCredentials", "KeychainSecrets"],
-      path: "Tests/CredentialStoreContract"),
-    .target(
-      name: "ImportCanary",
-      dependencies: ["Keychain"],
-      path: "Tests/ImportCanary",
-      packageAccess: false),
-    .target(
-      name: "KeychainVaultTesting",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "KeychainVault"],
-      path: "Tests/KeychainVaultTesting"),
-    .executableTarget(
-      name: "VaultWriterTool",
-      dependencies: [
-        "KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
-      ],
-      path: "Tests/VaultWriterTool"),
-    .executableTarget(
-      name: "SampleTool",
-      dependencies: [
-        "Keychain", "KeychainCommands",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Tests/SampleTool"),
-    .executableTarget(
-      name: "PlainSampleTool",
-      dependencies: [
-        "KeychainCommands",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Tests/PlainSampleTool"),
-    .target(
-      name: "CFaultVFS",
-      path: "Tests/CFaultVFS",
-      linkerSettings: [.linkedLibrary("sqlite3")]),
-    .testTarget(name: "KeychainSecretsTests", dependencies: ["KeychainSecrets"]),
-    .testTarget(
-      name: "KeychainTerminalTests",
-      dependencies: ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
-    .testTarget(
-      name: "KeychainCommandsTests",
-      dependencies: [
-        "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    tests(
+      "KeychainVaultFaultTests",
+      [
+        "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultTesting", "VaultWriterTool", grdb,
       ]),
+    tests(
+      "KeychainVaultTests",
+      [
+        "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultTesting",
+      ]),
+    tests(
+      "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
+      settings: [.treatAllWarnings(as: .error)]),
+    tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
+    tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
+    tests(
+      "PrephirencesSamplesTests",
+      [
+        "CryptoPrephirences", "Keychain", "Prephirences", "PrephirencesCookies",
+        "PrephirencesRecords", grdb,
+      ],
+      exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
+    tests("PrephirencesTests", ["PreferencesTool", "Prephirences"]),
+    tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
   ],
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecrets", "KeychainSecretService", "KeychainVault"]
+let targetsThatTouchC: Set = ["KeychainSecretService", "KeychainSecrets", "KeychainVault"]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)

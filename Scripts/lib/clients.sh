@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Clients of the package, which are packages of their own under Tests.
+# Clients of the package, which are packages of their own under Tests/Clients.
 
-# build_client NAME OPTION...: builds a package of Tests.
+# build_client NAME OPTION...: builds a package of Tests/Clients.
 build_client() {
   # shellcheck disable=SC2154 # common.sh has the root
   local name=$1 scratch=$root/.build/clients/$1 cache
@@ -9,7 +9,7 @@ build_client() {
   # A list of sources from before a file was added or moved would be used again.
   rm -f -- "$scratch"/{debug,release}.yaml
   mapfile -t cache < <(dependency_cache_options)
-  swift build --package-path "$root/Tests/$name" --scratch-path "$scratch" "${cache[@]}" \
+  swift build --package-path "$root/Tests/Clients/$name" --scratch-path "$scratch" "${cache[@]}" \
     --disable-index-store -debug-info-format none "$@" >&2
 }
 

@@ -1,7 +1,7 @@
 // The few functions of libsecret, GLib, GObject and GIO that the desktop keyring needs.
 //
 // They are declared here, and nothing is linked: a machine without libsecret builds and runs the
-// package. Tests/Prototypes compiles this file together with the libraries' own headers, where a
+// package. Tests/Data/Prototypes compiles this file together with the libraries' own headers, where a
 // declaration that differs is an error.
 
 #ifndef CLIBSECRET_LIBSECRET_H

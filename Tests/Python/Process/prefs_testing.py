@@ -1,0 +1,205 @@
+"""What the tests of whole processes have in common: a home folder, and commands that run in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pexpect
+
+ROOT = Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "Tests" / "Data" / "Fixtures"
+sys.path[:0] = [str(ROOT / "Tests" / "Python" / "VaultReader")]
+
+from vault_records import cache_name  # found by the path above
+
+PASSPHRASE = b"correct horse battery staple"
+
+# The accessibilities of the items of the fixture `locked`.
+LOCKED_ITEMS = ("always", "afterFirstUnlock", "whenUnlocked")
+
+# No command of a test may take longer, whatever happens.
+LIMIT = 60
+
+# For commands that are to wait for each other however slow the machine is; not for one that hangs.
+PATIENT = ("--deadline", "5m")
+PATIENCE = 300
+
+
+@dataclass(frozen=True)
+class Outcome:
+  """How a command ended."""
+
+  code: int
+  out: bytes
+  error: str
+
+  @property
+  def json(self):
+    return json.loads(self.out)
+
+
+class Home:
+  """A home folder with the vault of a user who has nothing else; commands run in it."""
+
+  def __init__(self, folder: Path, program: str) -> None:
+    self.folder = folder
+    self.program = program
+    for name in ("data", "state", "runtime", "config"):
+      (folder / name).mkdir(mode=0o700)
+    self.vault = folder / "data" / "keychain" / "vault.db"
+    self.state = folder / "state" / "keychain"
+    self.environment = {
+      "PATH": os.environ["PATH"], "HOME": str(folder), "SWIFT_BACKTRACE": "enable=no",
+      "XDG_DATA_HOME": str(folder / "data"), "XDG_STATE_HOME": str(folder / "state"),
+      "XDG_RUNTIME_DIR": str(folder / "runtime"), "XDG_CONFIG_HOME": str(folder / "config")}
+
+  def start(self, *arguments: str | bytes, **options) -> subprocess.Popen:
+    """Starts `prefs keychain …` without a terminal.
+
+    A variable of `environment` that is None is not set; the words of `through` start the program.
+    """
+    environment = self.environment | options.pop("environment", {})
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen(
+      [*options.pop("through", []), self.program, "keychain", *arguments], cwd=self.folder,
+      env={name: value for name, value in environment.items() if value is not None},
+      start_new_session=True, **options)
+
+  def run(self, *arguments: str | bytes, code: int | None = 0, **options) -> Outcome:
+    """Runs `prefs keychain …`, and checks how it ends; `input` is its standard input."""
+    given = options.pop("input", None)
+    if given is not None:
+      options["stdin"] = subprocess.PIPE
+    with self.start(*arguments, **options) as process:
+      try:
+        out, error = process.communicate(given, timeout=LIMIT)
+      finally:
+        process.kill()
+    outcome = Outcome(process.returncode, out or b"", (error or b"").decode())
+    if code is not None:
+      assert outcome.code == code, f"{arguments}: {outcome}"
+    return outcome
+
+  def set(self, account: str, secret: bytes, *options: str, **more) -> Outcome:
+    return self.run("set", *options, "--", account, input=secret, **more)
+
+  def get(self, account: str, *options: str, **more) -> bytes:
+    return self.run("get", *options, "--", account, **more).out
+
+  def file(self, name: str, contents: bytes, mode: int = 0o600) -> str:
+    """Makes a file that only the user can read, unless another mode is given."""
+    path = self.folder / name
+    path.write_bytes(contents)
+    path.chmod(mode)
+    return str(path)
+
+  def passphrase(self, value: bytes = PASSPHRASE) -> tuple[str, str]:
+    """The options that give a passphrase, by a file."""
+    return "--passphrase-file", self.file(f"passphrase-{value.hex()[:32]}", value + b"\n")
+
+  def init(self, *options: str, value: bytes = PASSPHRASE) -> Outcome:
+    """Makes a vault with a passphrase and the device slot."""
+    return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
+
+  def terminal(self, *arguments: str, **options) -> pexpect.spawn:
+    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it.
+
+    It is so wide that nothing is wrapped, unless its `dimensions` are given.
+    """
+    options.setdefault("dimensions", (24, 1000))
+    environment = self.environment | {"TERM": "xterm"} | options.pop("environment", {})
+    program, *words = [*options.pop("through", []), self.program, "keychain", *arguments]
+    return pexpect.spawn(
+      program, words, cwd=self.folder, env=environment, timeout=LIMIT, **options)
+
+  def rows(self, sql: str, *values) -> list[tuple]:
+    """Runs a statement on the vault, past `prefs`."""
+    with closing(sqlite3.connect(self.vault)) as connection, connection:
+      return connection.execute(sql, values).fetchall()
+
+  def copy_vault(self, name: str) -> Path:
+    copy = self.folder / name
+    shutil.copyfile(self.vault, copy)
+    copy.chmod(0o600)
+    return copy
+
+  def forget_keys(self) -> None:
+    """Takes the vault's keys out of the kernel's keyring."""
+    try:
+      names = [cache_name(tier, check) for (check,) in self.rows("SELECT check0 FROM vault")
+               for tier in range(3)]
+    except sqlite3.Error:
+      return
+    for name in names:
+      subprocess.run(
+        ["keyctl", "purge", "user", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ended(terminal: pexpect.spawn) -> tuple[int | None, str]:
+  """What the rest of a terminal's program showed, and its exit code."""
+  terminal.expect(pexpect.EOF)
+  terminal.close()
+  return terminal.exitstatus, terminal.before.decode()
+
+
+def wait_for_end(terminal: pexpect.spawn) -> None:
+  """Waits for a terminal's program that was killed; `close` alone gives it half a second."""
+  deadline = time.monotonic() + LIMIT
+  while terminal.isalive():
+    assert time.monotonic() < deadline, "the program goes on"
+    time.sleep(0.01)
+  terminal.close()
+
+
+def offered_by_fish(
+  line: str, script: Path, folder: Path, environment: dict[str, str]
+) -> set[str]:
+  """What fish would offer at the end of a line; asked on a terminal, where alone it has a cursor."""
+  terminal = pexpect.spawn(
+    "fish", ["--no-config"], cwd=folder, env=environment | {"TERM": "dumb"}, timeout=LIMIT,
+    dimensions=(40, 300))
+  terminal.sendline(f"source {shlex.quote(str(script))}")
+  # Typed in two parts, so that it isn't the echo that is found.
+  terminal.sendline(f"complete -C {shlex.quote(line)} > offered 2> said; echo do''ne")
+  terminal.expect("done\r\n")
+  terminal.close(force=True)
+  assert (folder / "said").read_text() == ""
+  lines = (folder / "offered").read_text().splitlines()
+  return {offered.split("\t")[0] for offered in lines}
+
+
+def helps(
+    program: str, environment: dict[str, str], path: tuple[str, ...] = (),
+    through: tuple[str, ...] = ()):
+  """The help of every command of a program; the words of `through` start it."""
+  out = subprocess.run(
+    [*through, program, *path, "--help"], env=environment, capture_output=True, text=True,
+    timeout=LIMIT)
+  assert out.returncode == 0, path
+  yield path, out.stdout
+  listed = False
+  for line in out.stdout.splitlines():
+    if line.endswith("SUBCOMMANDS:"):
+      listed = True
+    elif listed and line.startswith("  ") and line[2] not in " -" and "See '" not in line:
+      yield from helps(program, environment, (*path, line.split()[0].rstrip(",")), through)
+    elif line and not line.startswith(" "):
+      listed = False
+
+
+def hinted(outcome: Outcome) -> str:
+  """What a failed command says to do next."""
+  lines = outcome.error.splitlines()
+  return "\n".join(line.split("hint: ", 1)[1] for line in lines if "hint: " in line)

@@ -1,0 +1,158 @@
+"""What `Scripts/test` makes of the tests that fail or are skipped."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import pytest
+
+from prefs_testing import LIMIT, ROOT
+
+LIBRARY = ROOT / "Scripts" / "lib"
+
+# Tests that fail at first, or always, and a report of each run, as a runner writes it.
+STEPS = r"""
+set -euo pipefail
+root=$PWD
+superuser=()
+say() { printf '==> %s\n' "$*" >&2; }
+source "$LIBRARY/stages.sh"
+stage_log=$PWD/log
+tolerated_flaky=${TOLERATED:-$tolerated_flaky}
+run_fake() {
+  cp -- "$2" "$1"
+  exit "$3"
+}
+again_fake() {
+  printf '%s\n' "$2" >>again
+  cp -- "${2##*[./]}.xml" "$1"
+  ! grep -q '<failure' "$1"
+}
+while read -r name report code; do test_stage "$name" 60 fake "$report" "$code" || true; done <steps
+finish_stages
+"""
+
+
+def case(name: str, result: str = "", message: str = "") -> str:
+  module, _, test = name.rpartition(".")
+  inside = f"<{result} message={quoteattr(message)}/>" if result else ""
+  return f"<testcase classname={quoteattr(module)} name={quoteattr(test)}>{inside}</testcase>"
+
+
+class Run:
+  """A run of steps whose reports are made up."""
+
+  def __init__(self, folder: Path) -> None:
+    self.folder = folder
+    self.steps: list[str] = []
+
+  def report(self, name: str, *cases: str) -> None:
+    (self.folder / name).write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
+
+  def step(self, name: str, *cases: str, code: int = 1) -> None:
+    self.report(f"{name}.report", *cases)
+    self.steps.append(f"{name} {name}.report {code}\n")
+
+  def fails_at_first(self, *names: str) -> list[str]:
+    """The results of tests that pass when they run again."""
+    for name in names:
+      self.report(f"{name.rpartition('.')[2]}.xml", case(name))
+    return [case(name, "failure", "one\ntwo") for name in names]
+
+  def fails_always(self, name: str) -> str:
+    failed = case(name, "failure", "wrong")
+    self.report(f"{name.rpartition('.')[2]}.xml", failed)
+    return failed
+
+  def end(self, **environment: str) -> tuple[int, list[str], str]:
+    """The exit code, the lines from the closing one on, and what came before them."""
+    (self.folder / "steps").write_text("".join(self.steps))
+    ended = subprocess.run(
+      ["bash", "-c", STEPS], cwd=self.folder, timeout=LIMIT, capture_output=True, text=True,
+      env={"PATH": "/usr/bin:/bin", "LIBRARY": str(LIBRARY), "TMPDIR": str(self.folder)} | environment)
+    lines = ended.stdout.splitlines()
+    closing = next(number for number, line in enumerate(lines) if line.startswith("steps: "))
+    return ended.returncode, lines[closing:], ended.stderr
+
+  @property
+  def again(self) -> list[str]:
+    path = self.folder / "again"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+  return Run(tmp_path)
+
+
+def test_what_passes_alone_is_flaky(run):
+  run.step("first", case("M.good"), *run.fails_at_first("M.Suite.bad()", "M.free()"))
+  run.step("second", case("M.good"), code=0)
+  code, lines, _ = run.end()
+  assert (code, lines) == (0, [
+    "steps: 2 passed, 0 failed", "flaky: first: M.Suite/bad(): one", "flaky: first: M.free(): one"])
+  assert run.again == ["M.Suite/bad()", "M.free()"]
+
+
+def test_three_flaky_ones_are_too_many(run):
+  run.step("first", *run.fails_at_first("M.a", "M.b"))
+  run.step("second", *run.fails_at_first("M.c"))
+  code, lines, _ = run.end()
+  assert code == 1 and lines[0] == "steps: 0 passed, 2 failed"
+  assert [line.startswith("flaky: ") for line in lines[1:4]] == [True] * 3
+
+
+def test_none_is_tolerated_where_that_is_asked_for(run):
+  run.step("first", *run.fails_at_first("M.a"))
+  assert run.end(TOLERATED="0")[:2] == (1, [
+    "steps: 0 passed, 1 failed", "flaky: first: M.a: one",
+    "flaky tests: 1, and no more than 0 may be"])
+
+
+def test_what_fails_again_fails(run):
+  run.step("first", *run.fails_at_first("M.a"), run.fails_always("M.b"))
+  code, lines, _ = run.end()
+  assert code == 1 and lines[:2] == ["steps: 0 passed, 1 failed", "flaky: first: M.a: one"]
+  assert lines[2].startswith("first: ")
+
+
+def test_what_is_not_found_again_fails(run):
+  run.step("first", *run.fails_at_first("M.a"))
+  run.report("a.xml")
+  assert run.end()[0] == 1 and run.again == ["M.a"]
+
+
+def test_many_failures_are_no_accident(run):
+  run.step("first", *run.fails_at_first(*(f"M.t{number}" for number in range(11))))
+  assert run.end()[0] == 1 and run.again == []
+
+
+def test_a_run_that_broke_off_is_not_repeated(run):
+  run.step("first", *run.fails_at_first("M.a"))
+  (run.folder / "first.report").write_text("<testsuites>")
+  assert run.end()[0] == 1 and run.again == []
+
+
+def test_a_runner_that_says_more_than_that_tests_failed_is_not_repeated(run):
+  run.step("first", *run.fails_at_first("M.a"), code=2)
+  assert run.end()[0] == 1 and run.again == []
+
+
+def test_skipped_tests_are_named_once_by_what_they_need(run):
+  cases = [case("M.a", "skipped", "needs tracing: none"), case("M.b", "skipped", "needs a desk"),
+           case("M.c", "skipped", "needs tracing: none")]
+  run.step("first", *cases, code=0)
+  run.step("second", cases[0], code=0)
+  code, lines, before = run.end()
+  assert (code, lines) == (0, ["steps: 2 passed, 0 failed"])
+  assert ("3 tests skipped:\n  needs a desk\n    M.b\n"
+          "  needs tracing: none\n    M.a\n    M.c\n") in before
+
+
+def test_a_test_in_python_has_its_file(run):
+  run.step("first", '<testcase classname="Tests.test_x" file="Tests/test_x.py" name="test_y[a]">'
+           '<failure message="m"/></testcase>')
+  run.report("py::test_y[a].xml", case("M.a"))
+  assert run.end()[1][1] == "flaky: first: Tests/test_x.py::test_y[a]: m"

@@ -1,0 +1,57 @@
+import Foundation
+import KeychainCredentials
+import Testing
+
+@testable import KeychainCommands
+
+@Suite("What manual pages say")
+struct ManualTests {
+  private static let readme = URL(filePath: #filePath)
+    .appending(path: "../../../../README.md").standardizedFileURL
+
+  /// The cells of the README's tables that come after a heading.
+  private func cells(after heading: String) throws -> [[String]] {
+    let text = try String(contentsOf: Self.readme, encoding: .utf8)
+    let section = try #require(text.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
+    return section.components(separatedBy: "\n## ")[0].split(separator: "\n")
+      .filter { $0.hasPrefix("|") }.dropFirst(2)
+      .map { line in
+        line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+          .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
+      }
+  }
+
+  @Test func exitCodesAreThoseOfTheReadme() throws {
+    let pairs = try cells(after: "Exit codes").flatMap { [Array($0[0...1]), Array($0[2...3])] }
+      .filter { $0[0] != "" }.sorted { (Int($0[0]) ?? 0) < (Int($1[0]) ?? 0) }
+    #expect(pairs == UserInterface.Manual.exitCodes.map { [String($0.code), $0.meaning] })
+  }
+
+  @Test func everyExitCodeOfAFailureHasAMeaning() {
+    let codes = Set(UserInterface.Manual.exitCodes.map(\.code))
+    #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code)))
+    #expect(codes.count == UserInterface.Manual.exitCodes.count)
+  }
+
+  @Test func environmentIsThatOfTheReadme() throws {
+    let pairs = try cells(after: "Environment").map { Array($0[0...1]) }
+    #expect(pairs == UserInterface.Manual.environment.map { [$0.name, $0.meaning] })
+  }
+
+  @Test(arguments: [
+    ("plain", "plain"), ("a-b", "a\\-b"), (".dot", "\\&.dot"), ("'q", "\\(aqq"),
+    ("\\t", "\\et"), ("…", "\\[u2026]"),
+  ])
+  func nothingInTextIsActedOn(text: String, source: String) {
+    #expect(Roff.escaped(text) == source)
+  }
+}
+
+extension KeychainError.Code {
+  fileprivate static let allCodes: [Self] = [
+    .insufficientMemory, .notFound, .invalidArgument, .damaged, .foreign, .rolledBack, .noStore,
+    .internalFailure, .inputOutput, .timedOut, .busy, .versionConflict, .alreadyExists,
+    .ambiguous, .locked, .incorrectSecret, .refused, .unsupportedFormat, .otherDevice,
+    .insecurePermissions, .tooLarge, .expired, .cancelled,
+  ]
+}
