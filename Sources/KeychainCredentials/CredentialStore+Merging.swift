@@ -20,7 +20,14 @@ extension CredentialStore {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    let time = Duration.seconds(10)
+    try mergeByVersion(update, secret: secret, into: identity, mode: mode, within: .seconds(10))
+  }
+
+  /// Merges as ``merge(_:secret:into:mode:)`` does, by reading and storing, until a deadline.
+  package func mergeByVersion(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode, within time: Duration
+  ) throws(KeychainError) -> MergedCredential {
     let end = ContinuousClock.now + time
     while true {
       // The store itself checks that a credential is new.
