@@ -35,6 +35,14 @@ extension UnsavedValueError: LocalizedError {
   }
 }
 
+extension UnsavedValueError: KeychainFailure {
+  package var failure: KeychainError {
+    KeychainError(
+      reason.code, errorDescription ?? reason.message, recovery: recoverySuggestion,
+      underlying: reason.underlying)
+  }
+}
+
 extension UnsavedValueError: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
 // What is said where something is not there.
@@ -67,7 +67,7 @@ extension Session {
 
   private var nameOfVault: String? {
     if options.vault != nil { return "--vault" }
-    return Self.environment("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
+    return Environment.value("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
   }
 
   private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {

@@ -1,0 +1,163 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+internal import KeychainVault
+
+/// Lists credentials.
+struct ListCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List credentials, never their secrets",
+    discussion: """
+      A terminal gets a table, with the store of each where there are several. A pipe gets a line \
+      for each credential, with always the same eight fields separated by tabs: service or server, \
+      account, access group, accessibility, modified, expires, label, and store (vault or \
+      secret-service, which a collection may follow after a colon); backslash, tab and newline are \
+      written \\\\, \\t and \\n. \(servicesThatAreListed) Locked ones are counted on standard error; if \
+      nothing can be listed because of them, the command ends with 77.
+
+      Items of other programs that have no names of a credential are counted on standard error, too. With \
+      --other-programs or --attribute they follow, in a pipe with empty names and a field for each \
+      attribute at the end.
+
+      A pattern has *, ?, [a-z] and [!a-z], as in a shell, and must match the whole account, label, \
+      or service or server; put it in quotes.
+
+      Example:
+        \(keychainPath) list --service example.com --json
+        \(keychainPath) list 'deploy-*'
+        \(keychainPath) list --expiring-within 30d
+      """,
+    aliases: ["ls"])
+
+  @Argument(
+    help: "Only those with a name that matches, such as 'git*'", transform: NamePattern.init)
+  var pattern: NamePattern?
+
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init("Only those of an account", valueName: "name"), completion: .accounts)
+  var account: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Only those with an attribute; may be given again", valueName: "name=value"),
+    transform: AttributePair.init(parsing:))
+  var attribute: [AttributePair] = []
+
+  @Flag(help: "List every access group")
+  var allGroups = false
+
+  @OptionGroup var scope: ServiceScopeOptions
+  @OptionGroup var filter: ListFilterOptions
+
+  @Flag(help: "Also list what other programs stored under no names of a credential")
+  var otherPrograms = false
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var storeOptions: StoreOptions? { stores }
+
+  func validate() throws {
+    if allGroups && item.accessGroup != nil {
+      throw ValidationError(UserInterface.Usage.groupOrAll)
+    }
+    let isNamed = item.service != nil || item.server != nil
+    try scope.checkAlone(besides: isNamed)
+    // They are of no service, so a host's own has none of them.
+    if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
+    {
+      throw ValidationError(UserInterface.Usage.otherProgramsOfHost)
+    }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let query = query
+    let found = try session.stores.locatedSearch(query)
+    let result = found.result
+    if result.credentials.isEmpty { try session.reportMissingVault() }
+    let listed = selection(of: result.credentials, foundBy: query)
+    let unlisted = try unlistedItems(of: result, in: session)
+    try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
+    if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { tellOfNothing(query, session) }
+    tellOfUnlisted(result, session.interface)
+    tellOfKeyringLeftOut(query, session)
+    let isAllLocked =
+      listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty
+      && result.damaged.isEmpty
+    if result.lockedCount > 0, !isAllLocked {
+      session.interface.say(UserInterface.locked(result.lockedCount))
+      session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
+    }
+    if result.otherDeviceCount > 0 {
+      session.interface.say(UserInterface.ofOtherDevices(result.otherDeviceCount))
+    }
+    if let failure = result.failures.first { throw failure }
+    guard result.damaged.isEmpty else {
+      let records = try session.stores.records.all().unreadable
+      guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
+      throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
+    }
+    // Which of them would be listed is not known, so this is no empty list.
+    guard !isAllLocked else {
+      throw .allLocked(result.lockedCount, try session.stores.kinds(for: query))
+    }
+  }
+
+  private var query: CredentialQuery {
+    var query = item.query(account: account, attributes: CredentialAttributes(attribute))
+    if allGroups { query.accessGroup = nil }
+    return scope.narrow(query)
+  }
+
+  private func selection(
+    of credentials: [Credential], foundBy query: CredentialQuery
+  ) -> [Credential] {
+    filter.selection(of: credentials).filter { credential in
+      item.matchesDetails(of: credential)
+        && pattern?.matches(credential, foundBy: query) ?? true
+    }
+  }
+
+  /// Says to a person that nothing is listed, and why; a program sees that there is no line.
+  private func tellOfNothing(_ query: CredentialQuery, _ session: Session) {
+    guard !json, StandardOutput.isTerminal else { return }
+    let isNarrower = pattern != nil || !attribute.isEmpty
+    session.interface.say(UserInterface.nothingListed(query, filter, isNarrower: isNarrower))
+  }
+
+  /// Which services are listed if none is named, for the help.
+  private static var servicesThatAreListed: String {
+    let context = KeychainCommandContext.current
+    guard let service = context.ownService else {
+      return "Credentials of every service are listed unless one is named."
+    }
+    return "Those of the service '\(service)' are listed unless another one or a server is named, "
+      + "or --all-services is given."
+  }
+
+  private func print(
+    _ listed: [ListedCredential], _ unlisted: [UnlistedItem]
+  ) throws(KeychainError) {
+    if json {
+      let all =
+        listed.map { ListedJSON.credential(ListedCredentialJSON($0)) }
+        + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
+      return try StandardOutput.write(try JSONText.text(all))
+    }
+    let table = UserInterface.table(listed, forPrograms: !StandardOutput.isTerminal)
+    if StandardOutput.isTerminal {
+      if !listed.isEmpty { try StandardOutput.write(table.columns) }
+    } else {
+      try StandardOutput.write(table.lines)
+    }
+    try print(unlisted)
+  }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainVault
+
+/// What can be found out about the keychain without asking and without changing anything.
+struct Diagnosis {
+  /// How well the vault is protected.
+  enum Grade: String, Encodable {
+    case strong, fair, weak
+  }
+
+  let outlook: StoreOutlook
+
+  /// The program behind the desktop keyring.
+  let provider: InstalledProgram?
+
+  let path: String?
+  let status: VaultStatus?
+
+  /// What makes the vault unusable.
+  let vaultFailure: KeychainError?
+
+  /// Whether the key is here without which no record of a store can be read.
+  let hasDeviceKey: Bool
+
+  /// The sources of key files at hand that hold a few readable words.
+  let weakKeyFiles: [String]
+
+  /// What is the matter with the secret by which the vault is to open without a person.
+  let sourceProblem: KeychainError?
+
+  /// What expires; `nil` if nothing can be looked at.
+  let expiry: ExpirySummary?
+
+  /// The service or server that it is about, if one is named.
+  let service: ServiceName?
+
+  let canLockMemory: Bool
+  let lockedMemoryLimit: UInt64?
+  let mayAsk: Bool
+  let memoryLocking: MemoryLocking
+
+  /// Whether the system tells of its memory, its mounts and its processes.
+  let hasProcessFiles: Bool
+
+  /// Looks; at what a service has or would get, if one is named.
+  init(_ session: Session, service: ServiceName?) {
+    outlook = session.stores.outlook(for: service)
+    provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
+    hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
+    weakKeyFiles = session.vault.weakKeyFiles()
+    sourceProblem = session.vault.sourceProblem()
+    expiry = ExpirySummary(session, service: service)
+    self.service = service
+    canLockMemory = ProcessProtection.canLockMemory
+    lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
+    mayAsk = session.prompt != nil
+    memoryLocking = ProcessProtection.memoryLocking
+    hasProcessFiles = access("/proc/self", F_OK) == 0
+    do throws(KeychainError) {
+      let status = try session.vault.status()
+      (self.status, path, vaultFailure) = (status, status.path, Self.problem(of: status))
+    } catch {
+      (status, path, vaultFailure) = (nil, try? session.vault.path(), error)
+    }
+  }
+
+  /// The decision, if it is known.
+  var decision: StoreDecision? { try? outlook.decision.get() }
+
+  /// What makes the store unusable that is asked about, or one that services have.
+  var failure: KeychainError? {
+    if case .failure(let failure) = outlook.decision { return failure }
+    if case .failure(let failure) = outlook.records { return failure }
+    return vaultFailure ?? keyringFailure
+  }
+
+  /// What keeps a desktop keyring away that is needed; that it is locked is no fault.
+  private var keyringFailure: KeychainError? {
+    guard decision?.place.kind == .secretService, let failure = outlook.probe.failure,
+      failure.code != .locked, outlook.probe.provider != nil || !outlook.probe.isActivatable
+    else { return nil }
+    return failure
+  }
+
+  /// The grade of the vault's protection, or `nil` without a vault.
+  var grade: Grade? {
+    status.flatMap { Self.grade($0, hasWeakKeyFile: !weakKeyFiles.isEmpty) }
+  }
+
+  /// A vault is as strong as the weakest slot that opens everything.
+  ///
+  /// Whether the weak key file at hand is that of a slot is not tried: a vault that has a slot for one is
+  /// taken to have it for this.
+  static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
+    guard status.exists else { return nil }
+    let opening = status.slots.filter { $0.grant == .root }
+    if opening.contains(where: { $0.kind == .device }) { return .weak }
+    let isCheap = opening.contains { slot in
+      slot.passwordHash.map { $0.memory < PasswordHash.Parameters.moderate.memory } ?? false
+    }
+    let isGuessable = hasWeakKeyFile && opening.contains { $0.kind == .keyFile }
+    return isCheap || isGuessable ? .fair : .strong
+  }
+
+  /// What makes a vault unusable although it can be looked at.
+  static func problem(of status: VaultStatus) -> KeychainError? {
+    if let failure = status.seenFailure { return failure }
+    guard status.exists else { return status.wasSeen ? .vaultIsGone(status.path) : nil }
+    return status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
+  }
+}

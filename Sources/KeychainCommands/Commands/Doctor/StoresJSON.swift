@@ -1,0 +1,107 @@
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+
+/// The choice of store as JSON shows it.
+struct StoresJSON: Encodable {
+  let store: String?
+  let collection: String?
+  let chosenBy: String?
+  let reason: String
+  let services: [String: Int]
+  let damagedRecords: [String]
+  let unfinishedMigrations: [UnfinishedCopiesJSON]
+  let sessionBus: SessionBusJSON?
+  let desktopKeyring: DesktopKeyringJSON?
+
+  init(_ diagnosis: Diagnosis) {
+    switch diagnosis.outlook.decision {
+    case .success(let decision):
+      store = decision.place.kind.rawValue
+      collection = Self.collection(decision.place)
+      chosenBy = Self.word(for: decision.reason)
+      reason = UserInterface.reason(decision.reason)
+    case .failure(let failure):
+      (store, collection, chosenBy, reason) = (nil, nil, nil, failure.message)
+    }
+    let records = try? diagnosis.outlook.records.get()
+    services = (records?.places ?? []).reduce(into: [:]) { $0[$1.kind.rawValue, default: 0] += 1 }
+    damagedRecords = records?.unreadable ?? []
+    unfinishedMigrations = diagnosis.outlook.copies.map { UnfinishedCopiesJSON($0) }
+    let probe = diagnosis.outlook.probe
+    sessionBus = probe.busAddress.map { SessionBusJSON(address: $0, process: probe.busProcess) }
+    desktopKeyring =
+      diagnosis.outlook.findsBus ? DesktopKeyringJSON(probe, diagnosis.provider) : nil
+  }
+
+  /// The collection of a place in the desktop keyring.
+  static func collection(_ place: StorePlace) -> String? {
+    switch place {
+    case .vault: nil
+    case .secretService(.default): "default"
+    case .secretService(.session): "session"
+    case .secretService(.named(let label)): label
+    }
+  }
+
+  // Programs depend on these words, so they are no reflection of names in the code.
+  private static func word(for reason: StoreDecision.Reason) -> String {
+    switch reason {
+    case .argument: "option"
+    case .environment: "environment"
+    case .namedVault: "namedVault"
+    case .record: "record"
+    case .vaultContents: "vaultContents"
+    case .unlockSource: "unlockSource"
+    case .keyringAvailable: "keyringAvailable"
+    case .noSessionBus: "noSessionBus"
+    case .keyringUnavailable: "keyringUnavailable"
+    }
+  }
+}
+
+/// What is in both stores since a migration, as JSON shows it.
+struct UnfinishedCopiesJSON: Encodable {
+  let from: String
+  let to: String
+  let copies: Int
+
+  init(_ copies: UnfinishedCopies) {
+    from = copies.source.rawValue
+    to = copies.target.rawValue
+    self.copies = copies.count
+  }
+}
+
+/// The session bus as JSON shows it.
+struct SessionBusJSON: Encodable {
+  let address: String
+  let process: Int32?
+}
+
+/// The desktop keyring as JSON shows it.
+struct DesktopKeyringJSON: Encodable {
+  let provider: String?
+  let process: Int32?
+  let user: UInt32?
+  let program: String?
+  let package: String?
+  let version: String?
+  let activatable: Bool
+  let defaultCollection: String?
+  let locked: Bool?
+  let problem: String?
+
+  init(_ probe: SecretServiceProbe, _ program: InstalledProgram?) {
+    provider = program?.name ?? probe.provider?.name
+    process = probe.provider?.process
+    user = probe.provider?.user
+    self.program = program?.path
+    package = program?.package
+    version = program?.version
+    activatable = probe.isActivatable
+    defaultCollection = probe.defaultCollection
+    locked = probe.isLocked
+    problem = probe.failure?.message
+  }
+}

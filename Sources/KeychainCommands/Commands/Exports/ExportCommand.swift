@@ -1,0 +1,121 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainVault
+
+/// Writes the credentials into a file for another vault.
+struct ExportCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write the credentials into a file for another vault",
+    discussion: """
+      The export opens by a passphrase of its own, asked for twice, and by nothing else. Whoever knows \
+      it can read everything in it: keep it apart from the file, and delete the file after the import. \
+      Items whose accessibility ends in ThisDeviceOnly stay behind. '-' writes to standard output. \
+      \(servicesThatAreExported)
+
+      Example:
+        \(keychainPath) export /media/stick/keychain.export
+        \(keychainPath) export web.export --service example.com --service example.org
+        \(keychainPath) export - --export-passphrase-file ~/move.pass | ssh server \
+      \(keychainPath) import - --export-passphrase-file move.pass
+      """)
+
+  @Argument(help: "The file to make, or - for standard output", completion: .file())
+  var file: String
+
+  @Option(
+    name: .shortAndLong, parsing: .unconditionalSingleValue,
+    help: .init("Only credentials of a service; may be given again", valueName: "name"),
+    completion: .services)
+  var service: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Only internet passwords of a server; may be given again", valueName: "host"),
+    completion: .servers)
+  var server: [String] = []
+
+  @OptionGroup var scope: ServiceScopeOptions
+
+  @OptionGroup(title: "The passphrase of the export") var passphrase: ExportPassphraseOptions
+
+  @Flag(help: "Print what was exported as JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  private var isToOutput: Bool { file == "-" }
+
+  func validate() throws {
+    guard !isToOutput || !json else { throw ValidationError(UserInterface.Usage.exportOrJSON) }
+    try scope.checkAlone(besides: !service.isEmpty || !server.isEmpty)
+    try passphrase.requireOwnDescriptor([common.passphraseFd])
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    try checkTarget()
+    let services = services
+    try unlock(session, services)
+    let queries = services?.map(\.query)
+    let passphrase = try passphrase.newPassphrase(in: session)
+    let isShort = passphrase.count < Self.usualLength
+    let report = try session.withProgress { progress throws(KeychainError) in
+      isToOutput
+        ? try session.vault.export(
+          toFileDescriptor: STDOUT_FILENO, passphrase: passphrase, matching: queries,
+          progress: progress)
+        : try session.vault.export(
+          to: file, passphrase: passphrase, matching: queries, progress: progress)
+    }
+    if json { try StandardOutput.write(try JSONText.text(ExportJSON(report, file: file))) }
+    session.interface.say(UserInterface.summary(of: report, file: isToOutput ? nil : file))
+    if report.leftOutCount > 0 {
+      session.interface.say(UserInterface.stayBehind(report.leftOutCount))
+    }
+    if isShort { session.interface.hint(UserInterface.shortExportPassphrase) }
+    for query in queries ?? [CredentialQuery()] { session.tellOfKeyring(query) }
+  }
+
+  /// Whoever finds the file can try shorter passphrases in no long time.
+  private static let usualLength = 10
+
+  /// Nobody should choose a passphrase for an export that cannot be made.
+  private func checkTarget() throws(KeychainError) {
+    guard isToOutput else {
+      var status = stat()
+      guard lstat(file, &status) != 0 else { throw .exportExists(file) }
+      return
+    }
+    guard !StandardOutput.isTerminal else { throw .exportToTerminal }
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+  }
+
+  /// The services and servers that are exported; `nil` for all.
+  private var services: [ServiceName]? {
+    let named = service.map { ServiceName(.service, $0) } + server.map { ServiceName(.server, $0) }
+    guard named.isEmpty, !scope.allServices else { return named.isEmpty ? nil : named }
+    return KeychainCommandContext.current.ownService.map { [ServiceName(.service, $0)] }
+  }
+
+  /// The passphrase of the vault is asked for before that of the export, and nobody should choose one for
+  /// an export that would lack what was named.
+  private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
+    for service in services ?? [] {
+      guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
+      throw session.stores.recordedPlace(of: service)?.kind == .secretService
+        ? .exportOfKeyring(service) : .nothingToExport("\(service)")
+    }
+    let counts = try session.vault.itemCounts(matching: services?.map(\.query))
+    try session.vault.ensureReadable(counts.requirementOfExport)
+  }
+
+  /// What is exported if nothing is named, for the help.
+  private static var servicesThatAreExported: String {
+    KeychainCommandContext.current.ownService.map {
+      "Those of the service '\($0)' are exported unless other ones are named, or --all-services is given."
+    } ?? "Credentials of every service are exported unless some are named."
+  }
+}

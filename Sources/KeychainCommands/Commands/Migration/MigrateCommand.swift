@@ -1,0 +1,204 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+internal import KeychainVault
+
+/// Moves credentials between the vault and the desktop keyring.
+struct MigrateCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Move credentials between the vault and the desktop keyring",
+    discussion: """
+      Each credential is copied with all that is known about it, read back and compared. A service \
+      changes over when everything of it is in the other store; only then does --remove-source remove \
+      what was copied. If the command is ended in between, the same command goes on where it stopped.
+
+      What must not leave the machine (accessibility …ThisDeviceOnly) stays in the vault, and so does \
+      the service that it belongs to. What differs in the target is left alone unless --overwrite is \
+      given. What is missing in the target, of a service that has the target for its store already, may \
+      have been deleted there: it stays in the source unless --overwrite is given. Without \
+      --access-group, credentials of every group are moved. Items that other programs \
+      stored in the keyring are left to them; --service, --server and --other-programs copy them, and \
+      only --other-programs removes them.
+
+      The command ends with 44 if neither store has anything of the service or server named, with 79 if something was refused, with 75 if something differs, and with 65 if \
+      something is damaged; everything else has moved then. With --dry-run it ends as it would without.
+
+      Example:
+        \(keychainPath) migrate --from vault --to secret-service --dry-run
+        \(keychainPath) migrate --from vault --to secret-service --remove-source
+        \(keychainPath) migrate --from secret-service --to vault --service example.com
+      """)
+
+  @Option(
+    help: .init("Where the credentials are: vault or secret-service", valueName: "kind"),
+    completion: .list(StoreKind.allCases.map(\.rawValue)), transform: MigrateCommand.store)
+  var from: StoreKind
+
+  @Option(
+    help: .init("Where they shall be: vault or secret-service", valueName: "kind"),
+    completion: .list(StoreKind.allCases.map(\.rawValue)), transform: MigrateCommand.store)
+  var to: StoreKind
+
+  @Option(
+    name: .shortAndLong, parsing: .unconditional,
+    help: .init("Only credentials of a service", valueName: "name"), completion: .services)
+  var service: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("Only internet passwords of a server", valueName: "host"), completion: .servers)
+  var server: String?
+
+  @OptionGroup var scope: ServiceScopeOptions
+
+  @Option(
+    name: [.customShort("g"), .customLong("access-group"), .customLong("group")],
+    parsing: .unconditional,
+    help: .init("Only credentials of an access group", valueName: "name"), completion: .accessGroups
+  )
+  var accessGroup: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("The collection of the keyring, by its label", valueName: "name"))
+  var collection: String?
+
+  @Flag(help: "Remove from the source what is in the target")
+  var removeSource = false
+
+  @Flag(help: "Replace what differs in the target, and copy what may have been deleted there")
+  var overwrite = false
+
+  @Flag(help: "Also move what other programs stored in the keyring")
+  var otherPrograms = false
+
+  @Flag(help: "Only say what would be done")
+  var dryRun = false
+
+  @Flag(help: "Print what was done as JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  var isOfVaultOnly: Bool { false }
+
+  func validate() throws {
+    if from == to { throw ValidationError(UserInterface.Usage.sameStores) }
+    if collection?.isEmpty == true {
+      throw ValidationError(UserInterface.Usage.emptyCollection)
+    }
+    if service != nil && server != nil {
+      throw ValidationError(UserInterface.Usage.serviceOrServerToMove)
+    }
+    try scope.checkAlone(besides: service != nil || server != nil)
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    let migration = try migration(in: session)
+    let report = try report(of: migration, in: session)
+    let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
+    if json {
+      let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
+      try StandardOutput.write(try JSONText.text(answer))
+    }
+    if isThereAlready {
+      session.interface.say(UserInterface.hasMoved(named, to: to))
+    } else {
+      tell(report, session.interface)
+    }
+    if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
+      throw failure
+    }
+  }
+
+  private func report(
+    of migration: CredentialMigration, in session: Session
+  ) throws(KeychainError) -> MigrationReport {
+    var hasBegun = false
+    do throws(KeychainError) {
+      return try session.withProgress { show throws(KeychainError) in
+        let progress: (VaultProgress) -> Void = {
+          hasBegun = true
+          show($0)
+        }
+        return try dryRun
+          ? migration.rehearse(progress: progress) : migration.run(progress: progress)
+      }
+    } catch {
+      if hasBegun, !dryRun { session.interface.say(UserInterface.goesOn) }
+      throw error
+    }
+  }
+
+  private func migration(in session: Session) throws(KeychainError) -> CredentialMigration {
+    var migration = try session.stores.migration(from: place(of: from), to: place(of: to))
+    migration.service = scope.narrow(CredentialQuery(service: service, server: server)).service
+    migration.server = server
+    migration.accessGroup = accessGroup
+    migration.isOverwriting = overwrite
+    migration.includesOtherPrograms = otherPrograms || service != nil || server != nil
+    migration.removesSource = removeSource
+    migration.removesOtherPrograms = otherPrograms
+    return migration
+  }
+
+  /// The service or server that was named.
+  private var named: ServiceName? {
+    service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
+  }
+
+  /// Whether the target has what the source has nothing of; `false` unless a service or server is named.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if it has nothing, either.
+  private func isInTarget(of migration: CredentialMigration) throws(KeychainError) -> Bool {
+    guard let named else { return false }
+    let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)
+    var found = CredentialSearchResult(credentials: [])
+    do throws(KeychainError) {
+      found = try migration.target.search(query)
+    } catch {
+      // A keyring may have no collection yet.
+      guard error.code == .noStore else { throw error }
+    }
+    guard found.credentials.isEmpty else { return true }
+    guard found.damaged.isEmpty else { throw .damagedItems(found.damaged) }
+    throw .nothingToMove(named)
+  }
+
+  private func tell(_ report: MigrationReport, _ interface: UserInterface) {
+    for obstacle in report.obstacles { interface.say(UserInterface.stays(obstacle)) }
+    for name in report.damaged { interface.say(UserInterface.isDamaged(name)) }
+    for service in report.incompleteServices {
+      interface.say(UserInterface.staysBehind(service, outOf: to, isDryRun: dryRun))
+    }
+    interface.say(UserInterface.summary(of: report, to: to, isDryRun: dryRun))
+    if report.strandedCount > 0, !dryRun {
+      interface.say(UserInterface.isInBoth(report.strandedCount))
+    }
+    if report.otherDeviceCount > 0 {
+      interface.say(UserInterface.ofOtherDevices(report.otherDeviceCount))
+    }
+    if report.otherProgramsCount > 0 {
+      interface.say(UserInterface.leftToOthers(report.otherProgramsCount))
+    }
+    if !removeSource, !dryRun, !report.completeServices.isEmpty {
+      interface.hint(UserInterface.removeSource(from))
+    }
+  }
+
+  private func place(of kind: StoreKind) -> StorePlace {
+    switch kind {
+    case .vault: .vault
+    case .secretService: .secretService(collection.map { .named($0) } ?? .default)
+    }
+  }
+
+  private static func store(_ name: String) throws -> StoreKind {
+    guard let kind = StoreKind(rawValue: name) else {
+      throw ValidationError(UserInterface.Usage.storeToMove)
+    }
+    return kind
+  }
+}

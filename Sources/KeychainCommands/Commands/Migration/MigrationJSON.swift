@@ -1,0 +1,64 @@
+internal import KeychainCredentials
+internal import KeychainStores
+
+/// What was moved, as JSON shows it.
+struct MigrationJSON: Encodable {
+  let dryRun: Bool
+  let from: String
+  let to: String
+  let copied: Int
+  let overwritten: Int
+  let unchanged: Int
+  let removed: Int
+
+  /// How many are in both stores, as their service keeps its own.
+  let inBoth: Int
+
+  /// The credentials that stay in the source, with the reason.
+  let staying: [Staying]
+  let damaged: [String]
+  let ofOtherDevices: Int
+  let ofOtherPrograms: Int
+  let completeServices: [ServiceJSON]
+  let incompleteServices: [ServiceJSON]
+
+  struct Staying: Encodable {
+    let credential: CredentialIdentityJSON
+    let code: String
+    let reason: String
+  }
+
+  /// A service or a server.
+  struct ServiceJSON: Encodable {
+    private(set) var service: String?
+    private(set) var server: String?
+
+    init(_ identity: CredentialIdentity) {
+      switch identity.kind {
+      case .genericPassword(let service, _): self.service = service
+      case .internetPassword(let password): server = password.server
+      }
+    }
+  }
+
+  init(_ report: MigrationReport, from source: StoreKind, to target: StoreKind, isDryRun: Bool) {
+    dryRun = isDryRun
+    from = source.rawValue
+    to = target.rawValue
+    copied = report.copiedCount
+    overwritten = report.replacedCount
+    unchanged = report.unchangedCount
+    removed = report.removedCount
+    inBoth = report.strandedCount
+    staying = report.obstacles.map { obstacle in
+      Staying(
+        credential: CredentialIdentityJSON(obstacle.identity),
+        code: obstacle.reason.code.description, reason: obstacle.reason.message)
+    }
+    damaged = report.damaged
+    ofOtherDevices = report.otherDeviceCount
+    ofOtherPrograms = report.otherProgramsCount
+    completeServices = report.completeServices.map { ServiceJSON($0) }
+    incompleteServices = report.incompleteServices.map { ServiceJSON($0) }
+  }
+}

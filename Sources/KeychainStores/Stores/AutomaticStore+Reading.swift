@@ -1,0 +1,87 @@
+public import KeychainCredentials
+internal import KeychainVault
+
+extension AutomaticStore {
+  /// Returns a secret from the store of its service; see the protocol.
+  ///
+  /// - Parameter identity: What names the credential.
+  /// - Returns: The secret with its credential, or `nil` if there is none.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
+  ///   not there, or with ``KeychainError/Code/busy`` if migrations keep moving services.
+  public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    try reading(ServiceName(identity)) { store throws(KeychainError) in
+      try store.secret(for: identity)
+    }
+  }
+
+  /// Returns a credential from the store of its service; see the protocol.
+  ///
+  /// - Parameter identity: What names the credential.
+  /// - Returns: The credential, or `nil` if there is none.
+  /// - Throws: As ``secret(for:)``.
+  public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    try reading(ServiceName(identity)) { store throws(KeychainError) in
+      try store.credential(for: identity)
+    }
+  }
+
+  /// Calls `body` with the store of a service; that a recorded store is missing is told as such.
+  ///
+  /// If a service has changed over to another store meanwhile, `body` is called again: what it was to read
+  /// may have been removed from the store that it looked at, or be out of date there.
+  func reading<Result: ~Copyable>(
+    _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try readingAtPlace(service) { _, store throws(KeychainError) in try body(store) }
+  }
+
+  /// As ``reading(_:_:)``; `body` gets the place of the store as well.
+  func readingAtPlace<Result: ~Copyable>(
+    _ service: ServiceName,
+    _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    try unmoved { () throws(KeychainError) in
+      let decision = try chooser.decision(for: service)
+      do throws(KeychainError) {
+        return try body(decision.place, store(at: decision.place))
+      } catch {
+        throw error.explained(by: decision, "the credentials of \(service)")
+      }
+    }
+  }
+
+  /// Calls `body` until no service has changed over to another store meanwhile.
+  func unmoved<Result: ~Copyable>(
+    _ body: () throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
+    for _ in 0..<Self.readingLimit {
+      let generation = choiceLock.generation()
+      do throws(KeychainError) {
+        let result = try body()
+        if choiceLock.generation() == generation { return result }
+      } catch {
+        if choiceLock.generation() == generation { throw error }
+      }
+    }
+    throw KeychainError(
+      .busy, "migrations keep moving credentials between the stores",
+      recovery: "try again when they have ended")
+  }
+
+  /// How often migrations may end while one call reads.
+  private static let readingLimit = 20
+}
+
+extension KeychainError {
+  /// The failure of a store that is not there, with why it is needed.
+  func explained(by decision: StoreDecision, _ subject: String) -> KeychainError {
+    guard code == .noStore, decision.reason == .record, decision.place != .vault else {
+      return self
+    }
+    return KeychainError(
+      .noStore, "\(subject) are in the desktop keyring, and \(message)",
+      recovery: "use them within the desktop session; `prefs keychain migrate` moves them into the "
+        + "vault, and --store vault or KEYCHAIN_STORE=vault uses the vault without them",
+      underlying: underlying)
+  }
+}

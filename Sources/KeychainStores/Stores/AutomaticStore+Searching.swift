@@ -1,0 +1,123 @@
+public import KeychainCredentials
+internal import KeychainVault
+
+extension AutomaticStore {
+  /// Searches the store of a service, or all stores in use; see the protocol.
+  ///
+  /// - Parameter query: The conditions. With a service or server, its store is searched; without, all that
+  ///   services have, each for its own services. If none has any yet, the one that a new service would get.
+  /// - Returns: What was found. A store that could not be searched is named in
+  ///   ``CredentialSearchResult/failures``.
+  /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy`` if
+  ///   migrations keep moving services.
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    try locatedSearch(query).result
+  }
+
+  /// Searches as ``search(_:)`` does, and tells the store of each credential.
+  package func locatedSearch(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> LocatedSearchResult {
+    if let place = try chooser.explicit()?.place {
+      return LocatedSearchResult(try store(at: place).search(query), in: place)
+    }
+    if let service = ServiceName(query) {
+      return try readingAtPlace(service) { place, store throws(KeychainError) in
+        LocatedSearchResult(try store.search(query), in: place)
+      }
+    }
+    return try unmoved { () throws(KeychainError) in try searchAll(query) }
+  }
+
+  /// The kinds of store that a search of a query concerns.
+  package func kinds(for query: CredentialQuery) throws(KeychainError) -> Set<StoreKind> {
+    if let explicit = try chooser.explicit() { return [explicit.place.kind] }
+    if let service = ServiceName(query) {
+      return [try chooser.decision(for: service).place.kind]
+    }
+    return Set(try placesInUse().places.map(\.kind))
+  }
+
+  /// Unlocks what a search of a query found locked, or throws; the desktop keyring has been asked then.
+  package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
+    guard try kinds(for: query).contains(.vault) else {
+      throw KeychainError(
+        .locked, "the desktop keyring is locked",
+        recovery: "unlock it at the desktop, or allow questions there")
+    }
+    try vault.ensureReadable(.unlockedNow)
+  }
+
+  private func searchAll(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
+    let (places, unreadable) = try placesInUse()
+    var union = StoreUnion(records: records, damaged: unreadable)
+    for place in places {
+      do throws(KeychainError) {
+        union.add(try store(at: place).search(query), from: place)
+      } catch {
+        let decision = StoreDecision(place: place, reason: .record)
+        union.failures.append(error.explained(by: decision, "some credentials"))
+      }
+    }
+    if union.failures.count == places.count, let first = union.failures.first { throw first }
+    return LocatedSearchResult(union.result, owners: union.owners)
+  }
+
+  /// The stores that services have, the vault first, and the paths of records that cannot be read.
+  func placesInUse() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
+    let (recorded, unreadable) = try records.all()
+    var places: [StorePlace] = []
+    for place in recorded where !places.contains(place) { places.append(place) }
+    let isVaultThere: Bool
+    do throws(KeychainError) {
+      isVaultThere = try vault.isThere()
+    } catch {
+      // The search tells what is the matter with it.
+      isVaultThere = true
+    }
+    if isVaultThere, !places.contains(.vault) { places.append(.vault) }
+    if places.isEmpty { places = [chooser.automaticDecision().place] }
+    places.sort { $0 == .vault && $1 != .vault }
+    return (places, unreadable)
+  }
+}
+
+/// What several stores found, each for the services that it has.
+struct StoreUnion {
+  let records: StoreRecords
+  var damaged: [String]
+  var failures: [KeychainError] = []
+  private var credentials: [Credential] = []
+  private var lockedCount = 0
+  private var otherDeviceCount = 0
+  private(set) var owners: [ServiceName: StorePlace] = [:]
+  private var unlistedCount = 0
+
+  init(records: StoreRecords, damaged: [String]) {
+    self.records = records
+    self.damaged = damaged
+  }
+
+  /// Adds what a store found; the vault comes first, since what it holds is its.
+  mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
+    lockedCount += found.lockedCount
+    otherDeviceCount += found.otherDeviceCount
+    unlistedCount += found.unlistedCount
+    damaged += found.damaged
+    failures += found.failures
+    for credential in found.credentials {
+      let service = ServiceName(credential.identity)
+      let owner = owners[service] ?? ((try? records.place(of: service)) ?? nil) ?? place
+      owners[service] = owner
+      if owner == place { credentials.append(credential) }
+    }
+  }
+
+  var result: CredentialSearchResult {
+    var result = CredentialSearchResult(
+      credentials: credentials, lockedCount: lockedCount, damaged: damaged,
+      otherDeviceCount: otherDeviceCount, failures: failures)
+    result.unlistedCount = unlistedCount
+    return result
+  }
+}

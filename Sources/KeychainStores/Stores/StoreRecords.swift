@@ -1,0 +1,74 @@
+package import KeychainCredentials
+internal import KeychainVault
+internal import Synchronization
+
+/// Which store each service has: a file for each under `$XDG_STATE_HOME/keychain/stores`.
+///
+/// A service keeps its record when its last credential is removed: another program may be about to write
+/// the next one, and what is replaced by removing and adding must not change its store.
+package final class StoreRecords: Sendable {
+  private struct Known {
+    let stamp: KeyedRecords.Stamp
+    let place: StorePlace
+  }
+
+  private let files: KeyedRecords
+  private let known = Mutex<[ServiceName: Known]>([:])
+
+  init(vault: Vault) { files = vault.keyedRecords(named: "stores") }
+
+  /// The place of a service; `nil` if it has none yet, or there is no device key.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the record cannot be read.
+  package func place(of service: ServiceName) throws(KeychainError) -> StorePlace? {
+    guard let name = try files.fileName(of: service.bytes) else { return nil }
+    // Looked at each time, since another process may have moved the credentials.
+    if let known = known.withLock({ $0[service] }) {
+      if try files.stamp(name) == known.stamp { return known.place }
+    }
+    guard let (text, stamp) = try files.read(name) else { return nil }
+    let place = try StorePlace(text: text, path: files.path(name))
+    known.withLock { $0[service] = Known(stamp: stamp, place: place) }
+    return place
+  }
+
+  /// Records the place of a service, unless it has one.
+  ///
+  /// - Returns: The place that it has, which another process may have recorded first.
+  package func record(
+    _ place: StorePlace, for service: ServiceName
+  ) throws(KeychainError) -> (place: StorePlace, isNew: Bool) {
+    let name = try fileName(service)
+    for _ in 0..<8 {
+      if try files.create(name, place.text) { return (place, true) }
+      if let winner = try self.place(of: service) { return (winner, false) }
+    }
+    throw KeychainError(.busy, "the store of \(service) keeps changing", recovery: "try again")
+  }
+
+  /// Records another place of a service, to which its credentials were moved.
+  package func move(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
+    try files.replace(fileName(service), by: place.text)
+  }
+
+  /// The places of all services, and the paths of records that cannot be read.
+  package func all() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
+    var places: [StorePlace] = []
+    var unreadable: [String] = []
+    for (path, text) in try files.all() {
+      if let text, let place = try? StorePlace(text: text, path: path) {
+        places.append(place)
+      } else {
+        unreadable.append(path)
+      }
+    }
+    return (places, unreadable)
+  }
+
+  private func fileName(_ service: ServiceName) throws(KeychainError) -> String {
+    guard let name = try files.fileName(of: service.bytes, makingDeviceSecret: true) else {
+      throw KeychainError(.internalFailure, "the device key could not be made")
+    }
+    return name
+  }
+}
