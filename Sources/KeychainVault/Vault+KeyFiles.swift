@@ -1,4 +1,5 @@
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Returns which key files at hand hold a few readable words.

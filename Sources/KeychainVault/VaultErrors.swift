@@ -1,48 +1,6 @@
 internal import KeychainCredentials
-internal import KeychainSecrets
 
 extension KeychainError {
-  static func damagedItem(_ name: String) -> Self {
-    Self(
-      .damaged, "\(name) is damaged or was changed outside the vault",
-      recovery:
-        "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
-  }
-
-  /// That the file is damaged as a whole, and why.
-  static func damagedVault(_ path: String, _ reason: String) -> Self {
-    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: "restore a backup")
-  }
-
-  static func strangeSlot(_ number: UInt32) -> Self {
-    Self(
-      .damaged, "slot \(number) of the vault opens, but to another vault's key",
-      recovery: "restore a backup")
-  }
-
-  static func otherDevice(_ name: String) -> Self {
-    Self(
-      .otherDevice, "\(name) is bound to another device",
-      recovery: "read it on the machine that stored it, or bring that machine's device.key along; "
-        + "if that is gone for good, `prefs keychain rekey` deletes what only it could read")
-  }
-
-  static func locked(_ name: String) -> Self {
-    Self(
-      .locked, "the vault is locked for \(name)",
-      recovery: Vault.canStayUnlocked
-        ? "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE"
-        : "give what unlocks the vault, by KEYCHAIN_KEY_FILE or KEYCHAIN_PASSPHRASE_FILE")
-  }
-
-  static func forgedSlot(
-    _ number: UInt32, recovery: String = "restore a backup from before it appeared"
-  ) -> Self {
-    Self(
-      .damaged, "slot \(number) was not made by a holder of the vault's root key",
-      recovery: recovery)
-  }
-
   static let slotsChanged = KeychainError(
     .busy, "the slots changed meanwhile", recovery: "try again")
 
@@ -66,15 +24,5 @@ extension KeychainError {
       recovery: "make the vault with `prefs keychain init`, then add the recipient with "
         + "`prefs keychain slots add --recipient` and pin the identity with "
         + "`prefs keychain identity pin`")
-  }
-
-  static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {
-    Self(
-      .insufficientMemory,
-      "there is not enough memory to check the passphrase: \(parameters.memory >> 20) MiB are needed",
-      recovery:
-        "free memory, or raise the limit of the container; or unlock by a key file, which needs no "
-        + "more than any command: 32 random bytes, named by KEYCHAIN_KEY_FILE, or as keychain.key in "
-        + "$CREDENTIALS_DIRECTORY")
   }
 }
