@@ -51,24 +51,3 @@ extension KeychainPreferences {
     }
   }
 }
-
-extension KeychainError {
-  /// The failure that a search hides: items that could not be looked at may match too.
-  fileprivate init?(incomplete result: CredentialSearchResult) {
-    if let failure = result.failures.first {
-      self = failure
-    } else if result.lockedCount > 0 {
-      self.init(
-        .locked, "\(result.lockedCount) items of the store are locked",
-        recovery: "unlock the store")
-    } else if !result.damaged.isEmpty {
-      self.init(
-        .damaged, "damaged items: " + result.damaged.joined(separator: ", "))
-    } else if result.otherDeviceCount > 0 {
-      self.init(
-        .otherDevice, "\(result.otherDeviceCount) items of the store are bound to another device")
-    } else {
-      return nil
-    }
-  }
-}

@@ -179,30 +179,6 @@ extension KeychainError {
     return Self(.notFound, "there is no credential with these values of \(names)")
   }
 
-  static func lockedItems(_ count: Int, _ kinds: Set<StoreKind> = [.vault]) -> Self {
-    Self(
-      .locked,
-      "no readable credential matches, and \(UserInterface.items(count)) that may match "
-        + "\(UserInterface.are(count)) locked",
-      recovery: kinds.contains(.secretService)
-        ? UserInterface.unlockToSee(kinds) : UserInterface.howToUnlock)
-  }
-
-  static func otherDeviceItems(_ count: Int) -> Self {
-    Self(
-      .otherDevice,
-      "no readable credential matches, and \(UserInterface.items(count)) that may match "
-        + "\(UserInterface.are(count)) bound to another device")
-  }
-
-  static func damagedItems(_ names: [String]) -> Self {
-    Self(
-      .damaged,
-      "\(UserInterface.items(names.count)) \(UserInterface.are(names.count)) damaged: "
-        + names.joined(separator: "; "),
-      recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
-  }
-
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {
     Self(
       .damaged,
