@@ -113,3 +113,18 @@ struct Diagnosis {
     return status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
   }
 }
+
+extension KeychainError {
+  static func vaultIsGone(_ path: String) -> Self {
+    Self(
+      .noStore, "'\(path)' was here before and is gone",
+      recovery: "mount its volume, restore a backup, or start anew with "
+        + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
+  }
+
+  static func nothingOpens(_ status: VaultStatus) -> Self {
+    Self(
+      .locked, "nothing that is here opens '\(status.path)'",
+      recovery: NextStepText.text(status.rescue))
+  }
+}
