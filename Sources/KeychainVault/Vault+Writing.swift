@@ -75,6 +75,8 @@ extension Vault {
   ///   - session: The session of the operation.
   ///   - change: Makes the new credential of the one that is there, or throws.
   ///   - put: Writes the new credential with its secret.
+  /// - Returns: The credential as it was written, and the one that it replaced.
+  /// - Throws: What the closures throw, or ``KeychainError`` of the vault.
   private func write(
     _ identity: CredentialIdentity, _ accessibility: Accessibility?, keepsDates: Bool = false,
     _ session: VaultSession,

@@ -1,5 +1,4 @@
 internal import KeychainCredentials
-internal import KeychainStores
 internal import KeychainVault
 
 extension KeychainError {
