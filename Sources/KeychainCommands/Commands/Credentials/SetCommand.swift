@@ -81,14 +81,14 @@ struct SetCommand: KeychainSubcommand {
       createOnly ? .addOnly : expectedVersion.map { .replace(version: $0) } ?? .addOrReplace
     let merged = try session.store.merge(
       details.updateOfSecret(keepingExpiry: keepExpiry), secret: secret, into: identity, mode: mode)
-    notifyOfExpiry(merged, session.interface)
+    report(merged, session.interface)
     for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
       session.interface.hint(hint)
     }
   }
 
-  /// Says that an expiry went with the old secret, or that the one that was kept has passed.
-  private func notifyOfExpiry(_ merged: MergedCredential, _ interface: UserInterface) {
+  /// Reports that an expiry went with the old secret, or that the one that was kept has passed.
+  private func report(_ merged: MergedCredential, _ interface: UserInterface) {
     if details.expires == nil, !keepExpiry, let expiry = merged.replaced?.expires {
       interface.say(CredentialText.expiryIsGone(expiry))
       interface.hint(CredentialText.keepingExpiry(expiry))
