@@ -68,7 +68,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   }
 
   static let all =
-    reading + writing + updating + renaming + removing + searching + naming + limits
+    reading + writing + merging + updating + renaming + removing + searching + naming + limits
     + accessibilities + persistence + concurrency + observing
 }
 

@@ -53,6 +53,17 @@ struct CredentialOptions: ParsableArguments {
       attributes: names.map { ($0, nil) } + attribute.map { ($0.name, $0.value) })
   }
 
+  /// The change that the options ask for together with a new secret.
+  ///
+  /// The expiry and the content type are the secret's: if they are not given, those of the old secret
+  /// go, except an expiry that is to be kept.
+  func updateOfSecret(keepingExpiry keepsExpiry: Bool) -> CredentialUpdate {
+    var update = update()
+    if update.contentType == .keep { update.contentType = .clear }
+    if update.expires == .keep, !keepsExpiry { update.expires = .clear }
+    return update
+  }
+
   /// What a person should know about an expiry that was set.
   var hint: String? {
     guard let date = expires?.date(), date < Date() else { return nil }

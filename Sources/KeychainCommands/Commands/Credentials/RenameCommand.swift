@@ -46,7 +46,7 @@ struct RenameCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let old = try session.finder(item).existing(account: account)
+    let old = try session.finder(item).identity(account: account)
     let new = try names.identity(insteadOf: old, account: newAccount)
     let renamed = try session.expecting(old) { () throws(KeychainError) in
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)
