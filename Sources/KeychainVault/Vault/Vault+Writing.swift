@@ -81,7 +81,7 @@ extension Vault {
     _ identity: CredentialIdentity, _ accessibility: Accessibility?, keepsDates: Bool = false,
     _ session: VaultSession,
     changing change: (Credential?) throws(KeychainError) -> Credential,
-    putting put: (Credential, OldItem.Row?, inout VaultWriter) throws(KeychainError) -> Void
+    putting put: (Credential, OldItem.Found?, inout VaultWriter) throws(KeychainError) -> Void
   ) throws(KeychainError) -> MergedCredential {
     let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
@@ -201,9 +201,9 @@ extension Vault {
 
 /// The item that a change meets.
 private struct OldItem {
-  typealias Row = (row: ItemRow, tokens: [Data])
+  typealias Found = (row: ItemRow, tokens: [Data])
 
-  let found: Row
+  let found: Found
 
   /// The credential; `nil` if its keys are not at hand, in which case the change must be tried again.
   let credential: Credential?

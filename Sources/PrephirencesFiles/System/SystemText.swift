@@ -3,8 +3,10 @@ internal import SystemPackage
 /// Reads the kernel's small text files, whose sizes are not known beforehand.
 package enum SystemText {
   package static func contents(of path: String) -> String? {
-    guard let descriptor = try? FileDescriptor.open(
-      FilePath(path), .readOnly, options: [.closeOnExec, .noFollow]) else { return nil }
+    guard
+      let descriptor = try? FileDescriptor.open(
+        FilePath(path), .readOnly, options: [.closeOnExec, .noFollow])
+    else { return nil }
     defer { try? descriptor.close() }
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
