@@ -49,7 +49,8 @@ public struct StoreContract: Sendable {
   ///     ``KeychainError/Code/refused``. An accessibility that is in neither list is not tried.
   ///   - offersVersions: Whether versions grow with each change, and calls can be limited to one
   ///     version. If not, each such call must throw, since a condition that is not checked loses
-  ///     changes.
+  ///     changes. Merging into a credential that exists is then not tested, since the default
+  ///     implementation depends on versions.
   ///   - offersObservation: Whether the store notifies observers of its changes. If not, they are not
   ///     tested.
   public init(
