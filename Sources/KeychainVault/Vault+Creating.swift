@@ -65,11 +65,7 @@ extension Vault {
     let inputs = try slotsOfSourcesAtHand()
     let hasDailyKey = inputs.hasDailyKey
     guard try create(inputs) else { return }
-    let path = try path()
-    let protection =
-      hasDailyKey ? "it opens by the passphrase, key file or identity given" : wordsForDeviceKey
-    configuration.notice?(
-      Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
+    reportCreation(of: try path(), hasDailyKey: hasDailyKey)
   }
 
   /// The device, and what is presented.
@@ -141,9 +137,7 @@ extension Vault {
       guard try session() == nil else {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())",
-          recovery:
-            "see it with `prefs keychain status`, or let more open it with `prefs keychain slots add`"
-        )
+          recovery: .showOrAddSlot)
       }
     } catch {
       guard error.code == .noStore, startingAnew else { throw error }

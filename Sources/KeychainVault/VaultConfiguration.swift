@@ -109,7 +109,7 @@ public struct UnlockSource: Sendable {
   /// A passphrase that a closure gives; it is called at most once for each unlocking.
   ///
   /// - Parameters:
-  ///   - name: How errors name the source, such as `--passphrase-fd`.
+  ///   - name: How errors name the source, such as `the first pipe`.
   ///   - provide: Returns the passphrase.
   /// - Returns: The source.
   public static func passphrase(
@@ -147,7 +147,7 @@ public struct UnlockSource: Sendable {
   /// A recovery code that a closure gives; it is called at most once for each unlocking.
   ///
   /// - Parameters:
-  ///   - name: How errors name the source, such as `--recovery-code-fd`.
+  ///   - name: How errors name the source, such as `the second pipe`.
   ///   - provide: Returns the code as somebody typed it.
   /// - Returns: The source.
   public static func recoveryCode(
@@ -250,11 +250,22 @@ public struct Notice: Hashable, Sendable {
   /// The kind.
   public let kind: Kind
 
-  /// The text, without a capital and without a full stop.
+  /// What happened, without a capital and without a full stop.
   public let message: String
 
-  package init(kind: Kind, message: String) {
+  /// What can be done about it, if anything.
+  public let recovery: KeychainError.Recovery?
+
+  package init(kind: Kind, message: String, recovery: KeychainError.Recovery? = nil) {
     self.kind = kind
     self.message = message
+    self.recovery = recovery
+  }
+}
+
+extension Notice: CustomStringConvertible {
+  /// The message, and what can be done, with actions as the names of the library's API.
+  public var description: String {
+    recovery.map { "\(message); \($0)" } ?? message
   }
 }

@@ -6,37 +6,37 @@ extension KeychainError {
     Self(
       .damaged, "\(name) is damaged or was changed outside the vault",
       recovery:
-        "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
+        "run \(.verify) for the whole picture, and restore the item from a backup")
   }
 
   /// That the file is damaged as a whole, and why.
   static func damagedVault(_ path: String, _ reason: String) -> Self {
-    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: "restore a backup")
+    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: .restoreBackup)
   }
 
   static func strangeSlot(_ number: UInt32) -> Self {
     Self(
       .damaged, "slot \(number) of the vault opens, but to another vault's key",
-      recovery: "restore a backup")
+      recovery: .restoreBackup)
   }
 
   static func otherDevice(_ name: String) -> Self {
     Self(
       .otherDevice, "\(name) is bound to another device",
       recovery: "read it on the machine that stored it, or bring that machine's device.key along; "
-        + "if that is gone for good, `prefs keychain rekey` deletes what only it could read")
+        + "if that is gone for good, \(.rekey) deletes what only it could read")
   }
 
   static func locked(_ name: String) -> Self {
     Self(
       .locked, "the vault is locked for \(name)",
       recovery: Vault.canStayUnlocked
-        ? "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE"
+        ? .unlockOrGivePassphrase
         : "give what unlocks the vault, by KEYCHAIN_KEY_FILE or KEYCHAIN_PASSPHRASE_FILE")
   }
 
   static func forgedSlot(
-    _ number: UInt32, recovery: String = "restore a backup from before it appeared"
+    _ number: UInt32, recovery: Recovery = "restore a backup from before it appeared"
   ) -> Self {
     Self(
       .damaged, "slot \(number) was not made by a holder of the vault's root key",
@@ -44,18 +44,18 @@ extension KeychainError {
   }
 
   static let slotsChanged = KeychainError(
-    .busy, "the slots changed meanwhile", recovery: "try again")
+    .busy, "the slots changed meanwhile", recovery: .tryAgain)
 
   static func noSlot(_ number: UInt32) -> Self {
     Self(
       .notFound, "the vault has no slot \(number)",
-      recovery: "see the slots with `prefs keychain slots list`")
+      recovery: .listSlots)
   }
 
   static func codeMakesNoVault(_ source: String) -> Self {
     Self(
       .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
-      recovery: "make the vault with `prefs keychain init`")
+      recovery: .createVault)
   }
 
   static func pinnedElsewhere(_ source: String) -> Self {
@@ -63,9 +63,8 @@ extension KeychainError {
       .refused,
       "there is no vault yet, and the identity from \(source) is pinned to others, "
         + "so it would not open a new one",
-      recovery: "make the vault with `prefs keychain init`, then add the recipient with "
-        + "`prefs keychain slots add --recipient` and pin the identity with "
-        + "`prefs keychain identity pin`")
+      recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
+        + "identity with \(.pinIdentity(check: nil))")
   }
 
   static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {

@@ -9,7 +9,7 @@ package protocol KeychainFailure: Error {
 extension UnsavedValueError: KeychainFailure {
   package var failure: KeychainError {
     KeychainError(
-      reason.code, errorDescription ?? reason.message, recovery: recoverySuggestion,
+      reason.code, errorDescription ?? reason.message, recovery: recovery,
       underlying: reason.underlying)
   }
 }

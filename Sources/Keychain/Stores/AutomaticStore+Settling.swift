@@ -53,7 +53,7 @@ extension AutomaticStore {
     guard place != .vault, accessibility == .whenPasscodeSetThisDeviceOnly else { return }
     throw KeychainError(
       .refused, "the desktop keyring cannot promise \(accessibility)",
-      recovery: "use --store vault, or another accessibility")
+      recovery: "use \(.useVault), or another accessibility")
   }
 
   /// The place that a service has by record or contents; `nil` if it has none, or none that is known.

@@ -127,14 +127,14 @@ extension UserInterface {
 
   /// What to do next.
   static func nextSteps(_ diagnosis: Diagnosis) -> [String] {
-    let source = diagnosis.sourceProblem?.recovery.map { [namingCommands(in: $0)] } ?? []
+    let source = diagnosis.sourceProblem?.recovery.map { [$0.commandText] } ?? []
     return storeSteps(diagnosis) + source + vaultSteps(diagnosis) + expirySteps(diagnosis)
   }
 
   private static func vaultSteps(_ diagnosis: Diagnosis) -> [String] {
     let path = KeychainCommandContext.current.commandPath
     if let failure = diagnosis.failure {
-      return failure.recovery.map { [namingCommands(in: $0)] } ?? []
+      return failure.recovery.map { [$0.commandText] } ?? []
     }
     guard let status = diagnosis.status, status.exists else {
       if diagnosis.decision?.place.kind == .secretService { return [] }

@@ -3,16 +3,6 @@ internal import Keychain
 internal import KeychainCredentials
 internal import KeychainVault
 
-extension UserInterface {
-  /// Names commands as they are typed here: `` `prefs keychain verify` `` in a message of the library
-  /// becomes 'mytool keychain verify' in a host of that name.
-  static func namingCommands(in recovery: String) -> String {
-    recovery
-      .replacing("`prefs keychain", with: "`" + KeychainCommandContext.current.commandPath)
-      .replacing("`", with: "'")
-  }
-}
-
 /// The failures that the commands find themselves; stores have their own.
 extension KeychainError {
   static let emptyPassphrase = KeychainError(
@@ -93,7 +83,7 @@ extension KeychainError {
   }
 
   /// Standard input was closed when the program began; the recovery says what was to be read.
-  static func inputClosed(_ recovery: String) -> Self {
+  static func inputClosed(_ recovery: Recovery) -> Self {
     Self(.inputOutput, "standard input cannot be read: it is closed", recovery: recovery)
   }
 
@@ -184,8 +174,9 @@ extension KeychainError {
       .locked,
       "no readable credential matches, and \(UserInterface.items(count)) that may match "
         + "\(UserInterface.are(count)) locked",
-      recovery: kinds.contains(.secretService)
-        ? UserInterface.unlockToSee(kinds) : UserInterface.howToUnlock)
+      recovery: .advice(
+        kinds.contains(.secretService)
+          ? UserInterface.unlockToSee(kinds) : UserInterface.howToUnlock))
   }
 
   static func otherDeviceItems(_ count: Int) -> Self {
@@ -200,7 +191,7 @@ extension KeychainError {
       .damaged,
       "\(UserInterface.items(names.count)) \(UserInterface.are(names.count)) damaged: "
         + names.joined(separator: "; "),
-      recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
+      recovery: "run \(.verify)")
   }
 
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {

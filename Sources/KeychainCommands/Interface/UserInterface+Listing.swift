@@ -61,14 +61,14 @@ extension KeychainError {
   static func allLocked(_ count: Int, _ kinds: Set<StoreKind>) -> Self {
     Self(
       .locked, "nothing can be listed: \(UserInterface.locked(count))",
-      recovery: UserInterface.unlockToSee(kinds))
+      recovery: .advice(UserInterface.unlockToSee(kinds)))
   }
 
   /// The failure with its cause: a vault was named that is not there.
   func explained(by absence: VaultAbsence, named name: String) -> Self {
     Self(
       code, "\(message): \(UserInterface.missing(absence))",
-      recovery: UserInterface.checkPath(of: name))
+      recovery: .advice(UserInterface.checkPath(of: name)))
   }
 
   /// Not even the folder is there of a vault that was named.
@@ -76,7 +76,7 @@ extension KeychainError {
     Self(
       .noStore,
       "the vault '\(absence.path)' does not exist, nor does its folder '\(absence.folder)'",
-      recovery: UserInterface.checkPath(of: name) + ", or mount its volume")
+      recovery: .advice(UserInterface.checkPath(of: name)) + ", or mount its volume")
   }
 
   /// No service or server has such an account.

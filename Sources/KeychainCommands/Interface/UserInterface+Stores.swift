@@ -18,11 +18,8 @@ extension UserInterface {
   }
 
   /// What to do about records of stores that cannot be read; without the device key, none can.
-  static func findingTheStore(hasDeviceKey: Bool) -> String {
-    hasDeviceKey
-      ? "say which store is meant with --store or KEYCHAIN_STORE, look there, and remove the file"
-      : "put device.key back from a backup, or say which store is meant with --store or "
-        + "KEYCHAIN_STORE"
+  static func findingTheStore(hasDeviceKey: Bool) -> KeychainError.Recovery {
+    hasDeviceKey ? .nameStoreAndRemoveRecord : .nameStoreOrRestoreDeviceKey
   }
 
   /// What to do where another store was chosen than the one that a service has.
@@ -37,7 +34,7 @@ extension UserInterface {
     var steps: [String] = []
     if records?.unreadable.isEmpty == false, diagnosis.failure == nil {
       let step = findingTheStore(hasDeviceKey: diagnosis.hasDeviceKey)
-      steps.append("for a service of a damaged record, " + step)
+      steps.append("for a service of a damaged record, " + step.commandText)
     }
     steps += diagnosis.outlook.copies.map(finishing)
     guard let failure = diagnosis.outlook.probe.failure, failure.code != .locked,

@@ -48,7 +48,7 @@ struct UserInterface: Sendable {
   /// Says what failed, and what to do next.
   func report(_ failure: KeychainError) {
     error(failure.message)
-    if let recovery = failure.recovery { hint(Self.namingCommands(in: recovery)) }
+    if let recovery = failure.recovery { hint(recovery.commandText) }
   }
 
   /// Says what is wrong with a command line.

@@ -45,7 +45,7 @@ struct SecretInput {
   private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(UserInterface.secretOnInput)
+      throw .inputClosed(.advice(UserInterface.secretOnInput))
     }
     guard
       let secret = try SecretBytes.reading(

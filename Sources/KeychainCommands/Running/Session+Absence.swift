@@ -11,14 +11,15 @@ extension Session {
     guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
       return failure
     }
-    return KeychainError(failure.code, failure.message, recovery: recovery)
+    return KeychainError(failure.code, failure.message, recovery: .advice(recovery))
   }
 
   /// That nothing has such attributes; with where else to look, if items of other programs were meant, too.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
-    return KeychainError(failure.code, failure.message, recovery: UserInterface.keyringLeftOut)
+    return KeychainError(
+      failure.code, failure.message, recovery: .advice(UserInterface.keyringLeftOut))
   }
 
   /// That something is not there; because the vault isn't that was named, where that is why.

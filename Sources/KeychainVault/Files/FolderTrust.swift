@@ -12,13 +12,13 @@ struct FolderTrust {
   private let mode: CInterop.Mode
 
   /// What root does where the folder belongs to somebody else.
-  private let hintForRoot: String?
+  private let hintForRoot: KeychainError.Recovery?
 
   init(_ stat: Stat, _ path: String, _ trusted: TrustedFolders) {
     self.path = path
     owner = FileOwner(stat, path)
     mode = stat.permissions.rawValue
-    hintForRoot = owner == .other ? OwnerCommand.hint(stat) : nil
+    hintForRoot = owner == .other ? OwnerCommand.hint(stat).map { .advice($0) } : nil
     isOpen = trusted.othersBits(stat, path) & 0o022 != 0
   }
 
@@ -61,6 +61,6 @@ struct FolderTrust {
     KeychainError(
       .insecurePermissions, "other users can write to the folder \(path)",
       recovery: "chmod go-w '\(path)'; or, if nobody but you can, as on a container's own volume: "
-        + TrustedFolders.hint(path))
+        + .advice(TrustedFolders.hint(path)))
   }
 }

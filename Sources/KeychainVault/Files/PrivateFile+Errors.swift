@@ -15,14 +15,15 @@ extension KeychainError {
     Self(
       .insecurePermissions,
       "\(path) belongs to another user (number \(stat.userID.rawValue))",
-      recovery: OwnerCommand.hint(stat) ?? "run as that user, or: chown \(geteuid()) '\(path)'")
+      recovery: OwnerCommand.hint(stat).map(Recovery.advice)
+        ?? "run as that user, or: chown \(geteuid()) '\(path)'")
   }
 
   /// A file with a secret is the one kind that may belong to root.
   static func openToOthers(_ stat: Stat, _ path: String, ownerMayBeRoot isSecret: Bool) -> Self {
     let mode = stat.permissions.rawValue
     let isRootsOnly = isSecret && stat.userID.rawValue != geteuid()
-    var ways: [String] = []
+    var ways: [Recovery] = []
     if isRootsOnly {
       // Closed to all but root, it could not be read.
       ways.append("have it belong to user \(geteuid()), with mode 400")
@@ -34,9 +35,9 @@ extension KeychainError {
     if isSecret, mode & 0o022 == 0 {
       ways.append(
         mode & 0o007 == 0
-          ? "if its group may read it, as in a container: --allow-group-read, or "
+          ? "if its group may read it, as in a container: \(.allowReaders(.group)), or "
             + "\(SecretFilePolicy.variable)=group"
-          : "if everybody here may read it, as in a container: --allow-others-read, or "
+          : "if everybody here may read it, as in a container: \(.allowReaders(.others)), or "
             + "\(SecretFilePolicy.variable)=others")
     }
     return Self(

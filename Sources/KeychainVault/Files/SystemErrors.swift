@@ -6,7 +6,7 @@ package import SystemPackage
 extension KeychainError {
   /// A failed system call on a file.
   static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
-    let recovery: String? =
+    let recovery: Recovery? =
       switch error {
       case .noSpace: "free some space, and try again"
       case .readOnlyFileSystem: "the medium can be read, not written"

@@ -179,7 +179,7 @@ final class VaultFile: Sendable {
     KeychainError(
       .noStore, "the vault \(path) is gone or empty, and was neither before",
       recovery:
-        "mount its volume or restore a backup; begin with an empty one by `prefs keychain init --start-anew`"
-    )
+        "mount its volume or restore a backup; begin with an empty one by "
+        + "\(.createVault(startingAnew: true))")
   }
 }
