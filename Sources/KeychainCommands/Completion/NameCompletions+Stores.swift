@@ -18,9 +18,9 @@ extension NameCompletions {
 
   /// The stores, none of which asks or says anything.
   var stores: AutomaticStore {
-    let variables = Self.variables.map { ($0, Session.environment($0)) }
+    let variables = Self.variables.map { ($0, Environment.value($0)) }
     let path = line.value(of: "--vault").map(Self.expanded)
-    let isNamed = Session.environment("KEYCHAIN_VAULT") != nil
+    let isNamed = Environment.value("KEYCHAIN_VAULT") != nil
     var vault = Vault.Configuration(
       path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.patience)
     vault.environment = VaultEnvironment(
@@ -37,7 +37,7 @@ extension NameCompletions {
   /// The places that are looked at: the vault, and the desktop keyring where something is in it, if it
   /// runs and is unlocked.
   var places: [StorePlace] {
-    let choice = line.value(of: "--store") ?? Session.environment("KEYCHAIN_STORE")
+    let choice = line.value(of: "--store") ?? Environment.value("KEYCHAIN_STORE")
     if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
     let named = namedCollection
     let isKeyringChosen = named != nil || choice == StoreChoice.secretService.rawValue
@@ -64,7 +64,7 @@ extension NameCompletions {
 
   /// A path as the shell would give it to the program.
   private static func expanded(_ path: String) -> String {
-    guard path.hasPrefix("~/"), let home = Session.environment("HOME") else { return path }
+    guard path.hasPrefix("~/"), let home = Environment.value("HOME") else { return path }
     return home + path.dropFirst()
   }
 }

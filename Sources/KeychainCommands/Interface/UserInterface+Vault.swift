@@ -78,7 +78,7 @@ extension UserInterface {
   /// Whether a vault is locked, and for how long it is not.
   static func state(of status: VaultStatus) -> String {
     // Without the kernel's list of keys only the limit is known, and not when disuse ends it.
-    let most = KernelKeys.areListed ? "" : "at most "
+    let most = Environment.listsKernelKeys ? "" : "at most "
     let left = status.cachedFor.map { ", for \(most)\(time($0)) more" } ?? ""
     switch status.readable {
     case .unlockedNow: return "unlocked\(left)"

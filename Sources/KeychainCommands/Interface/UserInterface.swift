@@ -27,8 +27,8 @@ struct UserInterface: Sendable {
     self.hostName = hostName
     self.isQuiet = isQuiet
     hasColour =
-      isatty(STDERR_FILENO) == 1 && Session.environment("NO_COLOR") == nil
-      && Session.environment("TERM").map { $0 != "dumb" } ?? false
+      isatty(STDERR_FILENO) == 1 && Environment.value("NO_COLOR") == nil
+      && Environment.value("TERM").map { $0 != "dumb" } ?? false
   }
 
   /// Says what a person should know; also if nothing shall be said, where a question follows that this is

@@ -13,8 +13,8 @@ struct ManualPage {
   var text: String {
     var page = Roff()
     page.macro(
-      "TH", Roff.escaped(name.uppercased()), "1", UserInterface.Manual.date,
-      Roff.escaped("\(program.commandName) \(version)"), isLong ? "" : UserInterface.Manual.volume)
+      "TH", Roff.escaped(name.uppercased()), "1", ManualText.date,
+      Roff.escaped("\(program.commandName) \(version)"), isLong ? "" : ManualText.volume)
     page.macro("SH", "NAME")
     page.line(Roff.escaped(name) + " \\- " + Roff.escaped(abstract))
     page.macro("SH", "SYNOPSIS")
@@ -28,7 +28,7 @@ struct ManualPage {
   }
 
   /// Whether the name, which stands at both ends of the first line, leaves no room between in 78 columns.
-  private var isLong: Bool { 2 * "\(name)(1) ".count + UserInterface.Manual.volume.count > 78 }
+  private var isLong: Bool { 2 * "\(name)(1) ".count + ManualText.volume.count > 78 }
 
   private var abstract: String { command.abstract ?? "part of \(program.commandName)" }
 
@@ -51,7 +51,7 @@ struct ManualPage {
     }
     let more =
       aliases.isEmpty
-      ? [] : [".PP", "\(UserInterface.Manual.also) " + aliases.joined(separator: ", ")]
+      ? [] : [".PP", "\(ManualText.also) " + aliases.joined(separator: ", ")]
     return [words.joined(separator: " ")] + more
   }
 
@@ -115,16 +115,16 @@ struct ManualPage {
   private func addCommonParts(_ page: inout Roff) {
     if command.words == keychainWords {
       page.macro("SH", "ENVIRONMENT")
-      for (name, text) in UserInterface.Manual.environment {
+      for (name, text) in ManualText.environment {
         page.entry(Roff.bold(name), Roff.escaped(text))
       }
       page.macro("SH", "FILES")
-      for (path, text) in UserInterface.Manual.files {
+      for (path, text) in ManualText.files {
         page.entry(Roff.italic(path), Roff.escaped(text))
       }
     }
     page.macro("SH", "EXIT STATUS")
-    for (code, meaning) in UserInterface.Manual.exitCodes {
+    for (code, meaning) in ManualText.exitCodes {
       page.entry(Roff.bold(String(code)), Roff.escaped(meaning))
     }
   }

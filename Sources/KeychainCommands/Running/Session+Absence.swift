@@ -68,7 +68,7 @@ extension Session {
 
   private var nameOfVault: String? {
     if options.vault != nil { return "--vault" }
-    return Self.environment("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
+    return Environment.value("KEYCHAIN_VAULT") == nil ? nil : "KEYCHAIN_VAULT"
   }
 
   private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {

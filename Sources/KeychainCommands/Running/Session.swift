@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
@@ -27,7 +26,7 @@ struct Session {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
     let interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
-    let mayAsk = !options.noPrompt && Self.environment("KEYCHAIN_NO_PROMPT") == nil
+    let mayAsk = !options.noPrompt && Environment.value("KEYCHAIN_NO_PROMPT") == nil
     let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
     let vaultPath = options.vault ?? Self.vaultPath(context)
     var configuration = AutomaticStore.Configuration(
@@ -59,7 +58,7 @@ struct Session {
 
   /// Says of a command about the vault that it is, where somebody has chosen the other store.
   func tellOfOtherStore() {
-    if Self.environment("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
+    if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(UserInterface.onlyOfVault)
     }
   }
@@ -70,16 +69,9 @@ struct Session {
   /// Where credentials lie.
   var store: any CredentialStore { stores }
 
-  /// An environment variable that is set to something.
-  static func environment(_ name: String) -> String? {
-    guard let value = getenv(name), let text = String(validatingCString: value), !text.isEmpty
-    else { return nil }
-    return text
-  }
-
   /// The host's own vault, unless the environment names one.
   private static func vaultPath(_ context: KeychainCommandContext) -> String? {
-    environment("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
+    Environment.value("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
   }
 }
 

@@ -24,18 +24,18 @@ struct ManualTests {
   @Test func exitCodesAreThoseOfTheReadme() throws {
     let pairs = try cells(after: "Exit codes").flatMap { [Array($0[0...1]), Array($0[2...3])] }
       .filter { $0[0] != "" }.sorted { (Int($0[0]) ?? 0) < (Int($1[0]) ?? 0) }
-    #expect(pairs == UserInterface.Manual.exitCodes.map { [String($0.code), $0.meaning] })
+    #expect(pairs == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
   }
 
   @Test func everyExitCodeOfAFailureHasAMeaning() {
-    let codes = Set(UserInterface.Manual.exitCodes.map(\.code))
+    let codes = Set(ManualText.exitCodes.map(\.code))
     #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code)))
-    #expect(codes.count == UserInterface.Manual.exitCodes.count)
+    #expect(codes.count == ManualText.exitCodes.count)
   }
 
   @Test func environmentIsThatOfTheReadme() throws {
     let pairs = try cells(after: "Environment").map { Array($0[0...1]) }
-    #expect(pairs == UserInterface.Manual.environment.map { [$0.name, $0.meaning] })
+    #expect(pairs == ManualText.environment.map { [$0.name, $0.meaning] })
   }
 
   @Test(arguments: [

@@ -1,0 +1,119 @@
+internal import ArgumentParser
+
+/// The script with which a shell completes command lines, as the argument parser makes it, for aliases, too.
+struct CompletionScript {
+  private let root: any ParsableCommand.Type
+  private let lines: [String]
+
+  /// Takes the parser's script; `nil` for another text.
+  init?(_ root: any ParsableCommand.Type, _ text: String) {
+    let beginnings = ["#!/bin/bash", "#compdef ", "function __"]
+    guard beginnings.contains(where: text.hasPrefix), text.contains("---completion") else {
+      return nil
+    }
+    self.root = root
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+  }
+
+  /// The script, in which an alias is completed as the command that it stands for.
+  var text: String {
+    let isOfFish = lines.first?.hasPrefix("function ") ?? false
+    return (isOfFish ? linesOfFish : linesWithBranches).joined(separator: "\n")
+  }
+
+  /// bash and zsh: after the branch for the names of a group's commands, one for each alias.
+  private var linesWithBranches: [String] {
+    let groups = Self.groups(below: root)
+    var result: [String] = []
+    var index = 0
+    while index < lines.count {
+      let group = groups.first { $0.isBranch(lines[index]) }
+      let end = lines[index...].firstIndex { $0.hasSuffix(";;") } ?? lines.count - 1
+      let branch = lines[index...(group == nil ? index : end)]
+      result += branch
+      for (alias, name) in group?.aliases ?? [] {
+        let margin = lines[index].prefix { $0 == " " }
+        result.append("\(margin)\(alias))")
+        result += branch.dropFirst().map {
+          $0.replacing("${subcommand}", with: name).replacing("${words[1]}", with: name)
+        }
+      }
+      index += branch.count
+    }
+    return result
+  }
+
+  /// fish: the branch of a command takes its aliases, too, and goes on with the name.
+  private var linesOfFish: [String] {
+    var path: [String] = []
+    return lines.flatMap { line -> [String] in
+      let margin = line.prefix { $0 == " " }
+      let words = line.split(separator: "'")
+      guard words.count == 2, words[0].dropFirst(margin.count) == "case " else { return [line] }
+      // Each level is one step further to the right.
+      path = path.prefix(margin.count / 4 - 1) + [String(words[1])]
+      let aliases = CommandPath(root, Array(path.dropFirst())).aliases(at: path.count - 1)
+      guard !aliases.isEmpty else { return [line] }
+      let labels = aliases.map { " '\($0)'" }.joined()
+      return [line + labels, "\(margin)    set unparsed_tokens[1] '\(words[1])'"]
+    }
+  }
+
+  /// The commands below a group, if some have aliases.
+  private struct Group {
+    let names: String
+    let aliases: [(alias: String, name: String)]
+
+    /// Whether a line of a script begins the branch for the names of the group's commands.
+    func isBranch(_ line: String) -> Bool {
+      let label = line.drop { $0 == " " }
+      return label == "\(names))" || label == "\(names)|help)"
+    }
+  }
+
+  private static func groups(below command: any ParsableCommand.Type) -> [Group] {
+    let commands = command.configuration.subcommands
+    let shown = commands.filter { $0.configuration.shouldDisplay }
+    let aliases = shown.flatMap { command in
+      command.configuration.aliases.map { ($0, command._commandName) }
+    }
+    let names = shown.map { $0._commandName }.joined(separator: "|")
+    let group = aliases.isEmpty ? [] : [Group(names: names, aliases: aliases)]
+    return group + commands.flatMap(groups)
+  }
+}
+
+extension CommandPath {
+  /// The aliases of the command, if so many words lead to it.
+  fileprivate func aliases(at depth: Int) -> [String] {
+    words.count == depth ? command.configuration.aliases : []
+  }
+}
+
+extension String {
+  /// The name in the form in which the requesting shell takes it for itself.
+  ///
+  /// The argument parser hands it on as it is, and the shells read it: bash expands each line as a word of
+  /// a command, so that `$(…)` in a name would run; zsh takes what follows a colon for a description.
+  var forCompletion: String { forCompletion(in: CompletionShell.requesting) }
+
+  /// Whether a shell quotes all of the name when it puts it into the line.
+  ///
+  /// bash leaves what stands for variables and commands as it is, and zsh what stands for earlier lines: who
+  /// presses Enter would run it.
+  func isQuoted(by shell: CompletionShell?) -> Bool {
+    switch shell {
+    case .some(.bash): !contains { $0 == "$" || $0 == "`" }
+    case .some(.zsh): !contains("!")
+    default: true
+    }
+  }
+
+  func forCompletion(in shell: CompletionShell?) -> String {
+    switch shell {
+    case .some(.bash): "'" + replacing("'", with: "'\\''") + "'"
+    case .some(.zsh): replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+    default: self
+    }
+  }
+}

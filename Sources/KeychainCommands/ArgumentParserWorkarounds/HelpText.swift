@@ -1,0 +1,99 @@
+internal import ArgumentParser
+internal import KeychainTerminal
+
+/// The help of a command as a program shows it.
+struct HelpText {
+  let text: String
+
+  /// Lays out what the argument parser would show, if that is the help of a command.
+  ///
+  /// - Parameters:
+  ///   - root: The program's root command.
+  ///   - path: The commands that the line names.
+  ///   - message: What the parser would show.
+  ///   - terminal: The number of columns of the terminal; `nil` where there is none.
+  init(
+    _ root: any ParsableCommand.Type, _ path: CommandPath, message: String,
+    terminal: Int? = StandardOutput.width
+  ) {
+    let command = (path.topic ?? path).command
+    guard message == root.helpMessage(for: command) else {
+      text = message
+      return
+    }
+    let columns = terminal.map { min(max($0, Self.leastWidth), TerminalWidth.ofReading) }
+    let width = columns ?? TerminalWidth.usual
+    let help = root.helpMessage(for: command, columns: width)
+    text =
+      command is any PackageCommand.Type
+      ? Self.ordered(Self.overview(of: command, width) + Self.usage(in: help)) : help
+  }
+
+  /// What a command does, with examples that can be copied; the parser would break these anywhere.
+  private static func overview(of command: any ParsableCommand.Type, _ width: Int) -> String {
+    let texts = [command.configuration.abstract, command.configuration.discussion]
+    let text = "OVERVIEW: " + texts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    return lines.map { line in
+      line.hasPrefix("  ") ? line.exampleBroken(to: width) : line.wrapped(to: width, indent: 0)
+    }
+    .joined(separator: "\n") + "\n\n"
+  }
+
+  private static func usage(in help: String) -> Substring {
+    help.firstRange(of: "\nUSAGE: ").map { help[help.index(after: $0.lowerBound)...] } ?? help[...]
+  }
+
+  /// Puts the command's own options before those that it shares with others, which have titles; the parser
+  /// shows them last, and with them those of every command.
+  static func ordered(_ help: String) -> String {
+    var parts = help.split(separator: "\n\n", omittingEmptySubsequences: false)
+      .map { String($0) }
+    guard let usage = parts.lastIndex(where: { $0.hasPrefix("USAGE: ") }),
+      let index = parts[usage...].firstIndex(where: { $0.hasPrefix(title) }),
+      index == parts.count - 1, index > usage + 1
+    else { return help }
+    let entries = entries(of: parts.removeLast().dropFirst(title.count))
+    let own = entries.filter { !isOfEveryCommand($0) }
+    parts[index - 1] += "\n" + entries.filter(isOfEveryCommand).joined(separator: "\n")
+    let hasArguments = parts[usage + 1].hasPrefix("ARGUMENTS:\n")
+    if !own.isEmpty {
+      parts.insert(title + own.joined(separator: "\n"), at: usage + (hasArguments ? 2 : 1))
+    }
+    return parts.joined(separator: "\n\n") + "\n"
+  }
+
+  private static let title = "OPTIONS:\n"
+
+  /// With fewer columns, the parser has no place for what options mean, and leaves it out.
+  private static let leastWidth = 40
+
+  /// An option with its text, which begins further to the right.
+  private static func entries(of section: Substring) -> [String] {
+    var entries: [String] = []
+    for line in section.split(separator: "\n") {
+      if line.hasPrefix("  -") {
+        entries.append(String(line))
+      } else if let last = entries.indices.last {
+        entries[last] += "\n" + line
+      }
+    }
+    return entries
+  }
+
+  private static func isOfEveryCommand(_ entry: String) -> Bool {
+    let names = entry.split { !($0.isLetter || $0 == "-") }.prefix { $0.hasPrefix("-") }
+    return names.contains("--help") || names.contains("--version")
+  }
+}
+
+extension ParsableCommand {
+  /// How a command is called, for its help.
+  ///
+  /// The argument parser names every option of a command that has a dozen, over many lines, and none of
+  /// one that has more. A test compares the words with the arguments.
+  ///
+  /// - Parameter words: The words after those that run the commands.
+  /// - Returns: The whole line.
+  static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecrets
+
+/// A credential as JSON shows it; what is not set is left out.
+struct CredentialJSON: Encodable {
+  private let identity: CredentialIdentityJSON
+  private let facts: CredentialFactsJSON
+  private var revealed: RevealedSecretJSON?
+
+  init(_ credential: Credential) {
+    identity = CredentialIdentityJSON(credential.identity)
+    facts = CredentialFactsJSON(credential)
+  }
+
+  /// Puts all into one object.
+  func encode(to encoder: any Encoder) throws {
+    try identity.encode(to: encoder)
+    try facts.encode(to: encoder)
+    try revealed?.encode(to: encoder)
+  }
+
+  /// Puts the secret in, as text if it is text.
+  mutating func reveal(_ bytes: RawSpan) {
+    revealed = RevealedSecretJSON(bytes)
+  }
+}
+
+/// What is known about a credential beside its names.
+private struct CredentialFactsJSON: Encodable {
+  let accessibility: String
+  let label: String?
+  let comment: String?
+  let contentType: String?
+  let attributes: AttributesJSON
+  let created: Date
+  let modified: Date
+  let expires: Date?
+  let expired: Bool
+  let version: UInt64
+
+  init(_ credential: Credential) {
+    accessibility = credential.accessibility.description
+    label = credential.label
+    comment = credential.comment
+    contentType = credential.contentType
+    attributes = AttributesJSON(attributes: credential.attributes)
+    created = credential.created
+    modified = credential.modified
+    expires = credential.expires
+    expired = credential.isExpired()
+    version = credential.version
+  }
+}
+
+/// A secret, only where it was asked for.
+struct RevealedSecretJSON: Encodable {
+  /// `utf-8` or `base64`: how ``secret`` is written.
+  let encoding: String
+  let secret: String
+
+  /// Takes a secret, as text if it is text.
+  init(_ bytes: RawSpan) {
+    if let text = bytes.text {
+      (encoding, secret) = ("utf-8", text)
+    } else {
+      (encoding, secret) = ("base64", Data(bytes.array).base64EncodedString())
+    }
+  }
+}
+
+/// The names of a credential, as JSON shows them.
+struct CredentialIdentityJSON: Encodable {
+  let kind: String
+  let accessGroup: String
+  let account: String
+  private(set) var service: String?
+  private(set) var server: String?
+  private(set) var `protocol`: String?
+  private(set) var port: UInt16?
+  private(set) var path: String?
+  private(set) var securityDomain: String?
+  private(set) var authenticationType: String?
+
+  init(_ identity: CredentialIdentity) {
+    accessGroup = identity.accessGroup
+    account = identity.account
+    switch identity.kind {
+    case .genericPassword(let service, _):
+      kind = "genericPassword"
+      self.service = service
+    case .internetPassword(let password):
+      kind = "internetPassword"
+      server = password.server
+      `protocol` = password.protocol
+      port = password.port
+      path = password.path
+      securityDomain = password.securityDomain
+      authenticationType = password.authenticationType
+    }
+  }
+}

@@ -1,0 +1,128 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// The identities by which several people or services open one vault.
+struct IdentityCommand: KeychainCommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "identity",
+    abstract: "Make, show and pin identities, by which several share a vault",
+    subcommands: [
+      IdentityCreateCommand.self, IdentityShowCommand.self, IdentityPinCommand.self,
+    ])
+}
+
+/// Makes an identity.
+struct IdentityCreateCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "create",
+    abstract: "Make an identity, and print its recipient",
+    usage: usage("identity create [<options>] [<file>]"),
+    discussion: """
+      The file is the secret: it stays here, closed to others. The recipient that is printed is none: \
+      where a vault is, 'slots add --recipient' opens it to the identity. The identity is pinned to the \
+      vault that is here, if there is one; 'identity pin' adds others.
+
+      Example:
+        \(keychainPath) identity create ~/.config/keychain/identity
+      """)
+
+  @Argument(
+    help: "The file to make; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+  var file: String?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = try session.vault.createIdentity(at: try session.identityPath(file))
+    session.interface.say(UserInterface.made(identity))
+    session.interface.say(UserInterface.pins(of: identity))
+    try StandardOutput.write("\(identity.recipient)\n")
+    session.interface.hint(UserInterface.toUse(identity))
+  }
+}
+
+/// Shows the recipient and the pins of an identity.
+struct IdentityShowCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show the recipient of an identity, and the vaults that it is pinned to",
+    usage: usage("identity show [<options>] [<file>]"),
+    discussion: """
+      The secret in the file is never shown.
+
+      Example:
+        \(keychainPath) identity show ~/.config/keychain/identity
+      """)
+
+  @Argument(
+    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+  var file: String?
+
+  @Flag(help: "Print JSON")
+  var json = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = try session.vault.identity(at: try session.identityPath(file))
+    try StandardOutput.write(
+      json ? try JSONText.text(IdentityJSON(identity)) : UserInterface.description(of: identity))
+  }
+}
+
+/// Pins an identity to a vault.
+struct IdentityPinCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pin",
+    abstract: "Let an identity open this vault, and only those that it is pinned to",
+    usage: usage("identity pin [<options>] [<file>]"),
+    discussion: """
+      Who can write a vault's file can put another vault there that opens by the same identity. An \
+      identity with pins opens only the vaults whose check it names; without, the first sight of a \
+      vault is believed. The check stands in 'status', and changes when the vault gets a new root key.
+
+      Example:
+        \(keychainPath) identity pin ~/.config/keychain/identity
+      """)
+
+  @Argument(
+    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+  var file: String?
+
+  @Option(
+    help: .init("The check of the vault; else that of the vault here", valueName: "hex"),
+    transform: IdentityPinCommand.check)
+  var check: VaultCheck?
+
+  @Flag(help: "Drop all other pins")
+  var replace = false
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    let identity = try session.vault.pinIdentity(
+      at: try session.identityPath(file), to: check, replacing: replace)
+    session.interface.say(UserInterface.pins(of: identity))
+  }
+
+  private static func check(_ text: String) throws -> VaultCheck {
+    guard let check = VaultCheck(text: text.lowercased()) else {
+      throw ValidationError(UserInterface.Usage.check)
+    }
+    return check
+  }
+}
+
+/// An identity as JSON shows it, without its secret.
+struct IdentityJSON: Encodable {
+  let file: String
+  let recipient: String
+  let vaults: [String]
+
+  init(_ identity: IdentityDescription) {
+    file = identity.path
+    recipient = identity.recipient.description
+    vaults = identity.pins.map(\.description)
+  }
+}

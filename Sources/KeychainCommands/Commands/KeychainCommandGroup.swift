@@ -1,0 +1,24 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+
+/// A command that does nothing but lead to those below it.
+///
+/// Without one of them it fails: a script that lost the rest of its line must not take help for success.
+protocol KeychainCommandGroup: ParsableCommand {
+  /// The words after those that run the keychain's commands.
+  static var groupWords: [String] { get }
+}
+
+extension KeychainCommandGroup {
+  static var groupWords: [String] { [_commandName] }
+
+  func run() throws { try requireCommand() }
+
+  /// Says that a command is missing, and fails.
+  func requireCommand() throws {
+    let context = KeychainCommandContext.current
+    UserInterface(hostName: context.hostName)
+      .reportMissingCommand([context.commandPath] + Self.groupWords)
+    throw ExitCode(ExitCodes.usage)
+  }
+}

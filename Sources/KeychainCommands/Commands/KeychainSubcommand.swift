@@ -1,0 +1,41 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainTerminal
+
+/// A command that works with credentials or a vault.
+protocol KeychainSubcommand: PackageCommand {
+  var common: CommonOptions { get }
+
+  /// What chooses the store; `nil` for commands that work with the vault only.
+  var storeOptions: StoreOptions? { get }
+
+  /// Whether the command is about the vault alone, whatever store somebody has chosen.
+  var isOfVaultOnly: Bool { get }
+
+  /// Does the work.
+  func perform(in session: Session) throws(KeychainError)
+}
+
+extension KeychainSubcommand {
+  var storeOptions: StoreOptions? { nil }
+
+  var isOfVaultOnly: Bool { storeOptions == nil }
+
+  /// Does the work, and reports a failure under the host's name.
+  ///
+  /// The exit code is thrown on its own, so that a host's argument parser adds no second message.
+  func run() throws {
+    let context = KeychainCommandContext.current
+    do throws(KeychainError) {
+      try ProgramArguments.check()
+      let session = try Session(common, stores: storeOptions, context: context)
+      // Before the failure is told, and a host goes on.
+      defer { session.prompt?.close() }
+      if isOfVaultOnly { session.tellOfOtherStore() }
+      try perform(in: session)
+    } catch {
+      UserInterface(hostName: context.hostName, isQuiet: common.quiet).report(error)
+      throw ExitCode(ExitCodes.code(for: error.code))
+    }
+  }
+}

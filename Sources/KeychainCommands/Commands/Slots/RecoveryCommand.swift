@@ -1,0 +1,93 @@
+internal import ArgumentParser
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainTerminal
+internal import KeychainVault
+
+/// The codes on paper that open the vault.
+struct RecoveryCommand: KeychainCommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "recovery",
+    abstract: "Make a code on paper that opens the vault",
+    subcommands: [RecoveryCreateCommand.self])
+}
+
+/// Makes a recovery code.
+struct RecoveryCreateCommand: KeychainSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "create",
+    abstract: "Make a code on paper that opens the vault when all else is lost",
+    usage: usage("recovery create [<options>]"),
+    discussion: """
+      The code is shown once, on the terminal only, and asked for once, so that a slip of the pen is \
+      found; nothing is changed before. Elsewhere --code-file writes it into a new file. It opens the \
+      vault by --recovery-code-fd or --recovery-code-file, and is removed by 'slots remove'.
+
+      Example:
+        \(keychainPath) recovery create
+      """)
+
+  @Option(
+    help: .init("Write the code into a new file, and ask nothing", valueName: "path"),
+    completion: .file())
+  var codeFile: String?
+
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  func perform(in session: Session) throws(KeychainError) {
+    guard codeFile != nil || session.prompt != nil else { throw .nobodyToShowTheCode }
+    let earlier = try session.vault.slots().filter { $0.kind == .recoveryCode }
+    let slot = try create(in: session)
+    session.interface.say(UserInterface.added(slot))
+    if let codeFile { session.interface.hint(UserInterface.writtenCode(codeFile)) }
+    if !earlier.isEmpty { session.interface.hint(UserInterface.earlierCodes(earlier)) }
+  }
+
+  private func create(in session: Session) throws(KeychainError) -> VaultSlot {
+    var isWritten = false
+    do throws(KeychainError) {
+      return try session.withProgress { progress throws(KeychainError) in
+        try session.vault.addRecoveryCodeSlot(progress: progress) { code throws(KeychainError) in
+          guard let codeFile else { return try isWrittenDown(code, session) }
+          try Self.write(code, to: codeFile)
+          isWritten = true
+          return true
+        }
+      }
+    } catch {
+      if isWritten, let codeFile { unlink(codeFile) }
+      throw error
+    }
+  }
+
+  private func isWrittenDown(
+    _ code: borrowing RecoveryCode, _ session: Session
+  ) throws(KeychainError) -> Bool {
+    guard let prompt = session.prompt else { throw .nobodyToShowTheCode }
+    return try prompt.isGivenBack(
+      code.text(), below: UserInterface.aboveCode, question: UserInterface.questionForCode,
+      wrong: UserInterface.wrongCode
+    ) { answer in
+      guard let typed = try? RecoveryCode(text: answer) else { return false }
+      return typed.isEqual(to: code)
+    }
+  }
+
+  private static func write(
+    _ code: borrowing RecoveryCode, to path: String
+  ) throws(KeychainError) {
+    let text = try code.text()
+    let line = try translating { () throws(SecretsError) in
+      var buffer = try SecretBuffer()
+      try text.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
+      try buffer.append(UInt8(ascii: "\n"))
+      return try buffer.finish()
+    }
+    do throws(KeychainError) {
+      try SecretFile.create(path, contents: line)
+    } catch {
+      throw error.code == .alreadyExists ? .codeFileExists(path) : error
+    }
+  }
+}

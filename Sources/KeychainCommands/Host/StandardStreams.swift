@@ -1,0 +1,85 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainTerminal
+
+/// The state in which a process gets its standard streams.
+enum StandardDescriptors {
+  private static let closed: [Int32] = {
+    let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
+    // A later open() would otherwise become standard output, and messages would go into a file.
+    // Each open() takes the lowest number that is free.
+    for _ in closed { _ = open("/dev/null", O_RDWR) }
+    return closed
+  }()
+
+  /// The descriptors that were open when the process began.
+  private static let inherited: [Int32] = {
+    var found = (0...2).filter { !closed.contains($0) }
+    guard let folder = opendir("/proc/self/fd") else {
+      // Without /proc, each number must be tried; far fewer are ever inherited.
+      return found + (3..<65536).filter { fcntl($0, F_GETFD) >= 0 }
+    }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      // `.` and `..` give 0.
+      let number = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { atoi($0) }
+      }
+      if number > 2, number != dirfd(folder) { found.append(number) }
+    }
+    return found
+  }()
+
+  /// Puts `/dev/null` in the place of standard streams that are closed, and lets writing to a
+  /// broken pipe, or past a limit of file size, fail instead of ending the process.
+  static func prepare() {
+    _ = inherited
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
+  /// Whether a standard stream was closed when the process began.
+  static func wasClosed(_ descriptor: Int32) -> Bool {
+    closed.contains(descriptor)
+  }
+
+  /// Whether a descriptor was open when the process began; one that was not is none that was
+  /// meant, even if a file of this process has its number by now.
+  static func wasOpen(_ descriptor: Int32) -> Bool {
+    inherited.contains(descriptor)
+  }
+}
+
+/// Standard output, which carries what was asked for and nothing else.
+enum StandardOutput {
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+  /// How many columns there are; `nil` if it is no terminal.
+  static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
+
+  /// Writes text; without standard output, this fails.
+  static func write(_ text: String) throws(KeychainError) {
+    try checkOpen()
+    guard writeAll(text, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
+  }
+
+  /// Writes a secret without making a string of it.
+  static func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
+    try checkOpen()
+    do throws(SecretsError) {
+      try secret.write(toFileDescriptor: STDOUT_FILENO)
+    } catch {
+      throw .outputFailed(errno: error.systemError)
+    }
+  }
+
+  private static func checkOpen() throws(KeychainError) {
+    guard !StandardDescriptors.wasClosed(STDOUT_FILENO) else { throw .outputFailed(errno: EBADF) }
+  }
+}
+
+extension TextTable {
+  /// The columns within the terminal's width; of any width if standard output is no terminal.
+  var columns: String { columns(within: StandardOutput.width) }
+}

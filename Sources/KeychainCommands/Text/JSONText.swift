@@ -1,0 +1,55 @@
+internal import Foundation
+internal import KeychainCredentials
+
+/// Answers as JSON: keys in alphabetical order, a newline at the end.
+///
+/// What a terminal would act on or not show is escaped wherever the text goes: it says the same, and a
+/// file or a pipe may end on a terminal later.
+enum JSONText {
+  static func text(_ value: some Encodable) throws(KeychainError) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(DateText.text(date))
+    }
+    // A mark that is made anew each time is in no name and in no value.
+    let mark = UUID().uuidString
+    if let key = AttributesJSON.mark { encoder.userInfo[key] = mark }
+    guard var data = try? encoder.encode(value) else { throw .unencodable() }
+    while let range = data.range(of: Data(mark.utf8)) { data.removeSubrange(range) }
+    return String(decoding: data, as: UTF8.self).visibleInJSON + "\n"
+  }
+}
+
+/// Attributes as a JSON object shows them.
+struct AttributesJSON: Encodable {
+  let attributes: CredentialAttributes
+
+  /// Where an encoder's user information has the mark for names that would be taken for others.
+  static let mark = CodingUserInfoKey(rawValue: "mark")
+
+  /// Encodes each pair under its name.
+  ///
+  /// Names that are equal to Swift although their bytes differ would be one key to the encoder. The
+  /// second and further ones get a mark at the end, which ``JSONText`` takes out again.
+  func encode(to encoder: any Encoder) throws {
+    let mark = Self.mark.flatMap { encoder.userInfo[$0] as? String } ?? ""
+    var container = encoder.container(keyedBy: Name.self)
+    var seen: [String: Int] = [:]
+    for (name, value) in attributes {
+      let count = seen[name, default: 0]
+      seen[name] = count + 1
+      let marks = String(repeating: mark, count: count)
+      try container.encode(value, forKey: Name(stringValue: name + marks))
+    }
+  }
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
