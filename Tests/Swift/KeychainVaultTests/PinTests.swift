@@ -31,8 +31,8 @@ struct PinTests {
     let error = failure { _ = try other.handle(identity: alice.path).text("a") }
     #expect(error?.code == .rolledBack)
     #expect(error?.message.contains("another vault") == true)
-    let check = try #require(try other.handle().status().check)
-    #expect(error?.recovery?.actions == [.pinIdentity(check: "\(check)")])
+    let otherCheck = try #require(try other.handle().status().check)
+    #expect(error?.recovery?.actions == [.pinIdentity(check: "\(otherCheck)")])
     #expect(failure { try other.handle(identity: alice.path).addDeviceSlot() }?.code == .rolledBack)
     try other.handle().pinIdentity(at: alice.path)
     #expect(try other.handle(identity: alice.path).text("a") == "forged")
