@@ -49,7 +49,7 @@ let package = Package(
       name: "Keychain",
       targets: [
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", "Prephirences",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .executable(name: "prefs", targets: ["prefs"]),
@@ -109,18 +109,23 @@ let package = Package(
         "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", systemPackage,
       ]),
     .target(
+      name: "KeychainStores",
+      dependencies: [
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+      ]),
+    .target(
       name: "Keychain",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainTerminal",
-        "KeychainVault", "Prephirences",
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
 
     // Commands
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "CCommandLine", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
+        "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
 
@@ -156,7 +161,7 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainVault",
+        "KeychainSecrets", "KeychainStores", "KeychainVault",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
@@ -164,7 +169,8 @@ let package = Package(
       "KeychainTests",
       [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting",
+        "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "KeychainVaultTesting",
       ]),
     tests(
       "KeychainVaultFaultTests",

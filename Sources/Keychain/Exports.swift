@@ -4,6 +4,7 @@
 @_exported public import KeychainCredentials
 @_exported public import KeychainSecretService
 @_exported public import KeychainSecrets
+@_exported public import KeychainStores
 @_exported public import KeychainTerminal
 @_exported public import KeychainVault
 @_exported public import Prephirences

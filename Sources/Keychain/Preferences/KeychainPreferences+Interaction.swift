@@ -1,4 +1,5 @@
 public import KeychainCredentials
+internal import KeychainStores
 public import KeychainVault
 
 extension KeychainPreferences {

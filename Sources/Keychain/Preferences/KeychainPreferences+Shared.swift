@@ -1,5 +1,6 @@
 internal import Foundation
 public import KeychainCredentials
+internal import KeychainStores
 internal import Synchronization
 
 extension KeychainPreferences {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// A credential whose value is renewed.
 struct RenewableItem<Value: Codable & Sendable>: Sendable {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 internal import KeychainVault
 internal import Synchronization
 

@@ -40,6 +40,14 @@ extension UnsavedValueError: LocalizedError {
   }
 }
 
+extension UnsavedValueError: KeychainFailure {
+  package var failure: KeychainError {
+    KeychainError(
+      reason.code, errorDescription ?? reason.message, recovery: recovery,
+      underlying: reason.underlying)
+  }
+}
+
 extension UnsavedValueError: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {

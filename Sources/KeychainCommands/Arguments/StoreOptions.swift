@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// The options that choose where credentials are kept.
 struct StoreOptions: ParsableArguments {

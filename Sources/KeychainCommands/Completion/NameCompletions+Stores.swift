@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 internal import KeychainVault
 
 // Where names are looked for.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
 /// The names that a shell can offer for a command line.

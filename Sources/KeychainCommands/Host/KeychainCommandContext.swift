@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// How the keychain commands speak, and what they assume, inside the program that mounts them.
 public struct KeychainCommandContext: Hashable, Sendable {

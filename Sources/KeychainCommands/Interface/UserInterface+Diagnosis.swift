@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainVault
 
 extension UserInterface {

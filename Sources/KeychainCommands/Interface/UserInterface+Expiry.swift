@@ -1,4 +1,4 @@
-internal import Keychain
+internal import KeychainStores
 
 extension UserInterface {
   /// How many credentials have expired or do so soon; nothing where none does.

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
 /// The failures that the commands find themselves; stores have their own.

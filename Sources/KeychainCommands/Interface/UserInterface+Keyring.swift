@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 extension UserInterface {
   /// What a file of the vault's credentials does not hold.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 extension UserInterface {
   static func name(of store: StoreKind) -> String {

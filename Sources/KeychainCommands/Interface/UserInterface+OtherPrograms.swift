@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 extension UserInterface {
   /// The items of other programs that have no names of a credential, for a terminal.

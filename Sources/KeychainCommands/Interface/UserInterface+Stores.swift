@@ -1,6 +1,7 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
+internal import KeychainVault
 
 extension UserInterface {
   /// Which store is used and why, what the services have, and what there is of a desktop keyring.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 extension UserInterface {
   /// What is wrong with arguments; the argument parser puts the option's name before some.

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Keychain
+internal import KeychainStores
 
 extension UserInterface {
   /// `1 item`, `2 items`.

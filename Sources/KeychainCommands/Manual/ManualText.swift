@@ -1,4 +1,4 @@
-/// What manual pages say that no command's definition does; the README says the same.
+/// The parts of manual pages that no command's definition has; `Documentation` lists the same codes and variables.
 enum ManualText {
   /// When this text was last looked through; no page says when or where it was made.
   static let date = "2026-11-21"

@@ -1,4 +1,3 @@
-internal import Keychain
 internal import KeychainCredentials
 
 /// What a command threw while it ran, as opposed to what the argument parser throws before.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
 // What is said where something is not there.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 extension Session {
   /// Says what a file that was made of the vault leaves out, as it is in the desktop keyring.

@@ -1,7 +1,7 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainTerminal
 internal import KeychainVault
 

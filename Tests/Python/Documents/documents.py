@@ -1,4 +1,4 @@
-"""Takes the Swift out of documents, so that a compiler can look at it."""
+"""The project's pages, and the Swift in them, so that a compiler can look at it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+
+# What is written for users and contributors, and the pages of each module.
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "Documentation").glob("*.md"))]
+ARTICLES = sorted(ROOT.glob("Sources/*/Documentation.docc/*.md"))
+PAGES = [*GUIDES, *ARTICLES, *(ROOT / f"{name}.md" for name in ("SECURITY", "CONTRIBUTING", "CHANGELOG"))]
 
 FENCE = re.compile(r"(?ms)^( *)```swift\n(.*?)^ *```$")
 HEADING = re.compile(r"(?m)^## .*$")

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from compiling import MODULES, dumped, make_module, typecheck
-from documents import ROOT, blocks, manifest, source
+from documents import GUIDES, ROOT, blocks, manifest, source
 
-PAGES = ROOT / "Sources/Keychain/Documentation.docc"
-DOCUMENTS = [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]
-ALL = [block for document in DOCUMENTS for block in blocks(document)]
+KEYCHAIN = sorted((ROOT / "Sources/Keychain/Documentation.docc").glob("*.md"))
+ALL = [block for page in [*GUIDES, *KEYCHAIN] for block in blocks(page)]
 
 
 def named(found: list) -> dict:
@@ -77,7 +76,8 @@ def test_a_block_of_a_manifest_names_what_there_is(block, own, tmp_path):
 
 def test_there_are_blocks_of_each_kind():
   """What finds nothing proves nothing."""
-  readme = blocks(ROOT / "README.md")
-  assert any(block.is_part_of_manifest for block in readme)
-  assert any(block.is_program for block in readme)
-  assert any(block.earlier for block in readme if block.is_source)
+  assert any(block.is_manifest for block in ALL)
+  assert any(block.is_part_of_manifest for block in ALL)
+  assert any(block.is_program for block in ALL)
+  assert any(block.earlier for block in ALL if block.is_source)
+  assert {"README.md", "Programs.md", "Keychain.md"} <= {block.document.name for block in ALL}

@@ -1,6 +1,6 @@
 """A program in the place of `systemd-run`, for the properties that the documentation uses."""
 
-from containers_page import USER
+from servers_page import USER
 
 # What systemd does for the properties of the page, before it starts a program.
 SYSTEMD_RUN = f"""#!/usr/bin/python3

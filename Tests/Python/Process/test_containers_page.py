@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from container_testing import Machine
-from containers_page import PAGE, STATE, TOKEN, USER, blocks, images
 from machine import control_group
 from prefs_testing import LIMIT
+from servers_page import PAGE, STATE, TOKEN, USER, blocks, images
 
 
 @pytest.fixture

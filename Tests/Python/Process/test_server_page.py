@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from container_testing import Machine
-from containers_page import PAGE, STATE, TOKEN, USER, blocks, images, unit
 from prefs_testing import LIMIT
+from servers_page import PAGE, STATE, TOKEN, USER, blocks, images, unit
 from systemd_stand_in import SYSTEMD_RUN
 
 

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("What manual pages say")
 struct ManualTests {
-  private static let readme = URL(filePath: #filePath)
-    .appending(path: "../../../../README.md").standardizedFileURL
+  private static let pages = URL(filePath: #filePath)
+    .appending(path: "../../../../Documentation").standardizedFileURL
 
-  /// The cells of the README's tables that come after a heading.
-  private func cells(after heading: String) throws -> [[String]] {
-    let text = try String(contentsOf: Self.readme, encoding: .utf8)
+  /// The cells of the table below a heading of a page.
+  private func cells(of page: String, below heading: String) throws -> [[String]] {
+    let text = try String(contentsOf: Self.pages.appending(path: page), encoding: .utf8)
     let section = try #require(text.components(separatedBy: "\n## \(heading)\n").dropFirst().first)
     return section.components(separatedBy: "\n## ")[0].split(separator: "\n")
       .filter { $0.hasPrefix("|") }.dropFirst(2)
@@ -21,10 +21,9 @@ struct ManualTests {
       }
   }
 
-  @Test func exitCodesAreThoseOfTheReadme() throws {
-    let pairs = try cells(after: "Exit codes").flatMap { [Array($0[0...1]), Array($0[2...3])] }
-      .filter { $0[0] != "" }.sorted { (Int($0[0]) ?? 0) < (Int($1[0]) ?? 0) }
-    #expect(pairs == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
+  @Test func exitCodesMatchThePage() throws {
+    let cells = try cells(of: "ExitCodes.md", below: "Codes")
+    #expect(cells == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
   }
 
   @Test func everyExitCodeOfAFailureHasAMeaning() {
@@ -33,9 +32,9 @@ struct ManualTests {
     #expect(codes.count == ManualText.exitCodes.count)
   }
 
-  @Test func environmentIsThatOfTheReadme() throws {
-    let pairs = try cells(after: "Environment").map { Array($0[0...1]) }
-    #expect(pairs == ManualText.environment.map { [$0.name, $0.meaning] })
+  @Test func environmentMatchesThePage() throws {
+    let cells = try cells(of: "Environment.md", below: "Variables of the keychain")
+    #expect(cells == ManualText.environment.map { [$0.name, $0.meaning] })
   }
 
   @Test(arguments: [

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Keychain
+@testable import KeychainStores
 
 /// What happens before the lock of the choice is taken, and what under it.
 @Suite("Changes through the choice of store", .timeLimit(.minutes(10)))

@@ -4,6 +4,7 @@ import KeychainVault
 import Testing
 
 @testable import Keychain
+@testable import KeychainStores
 
 @Suite("The choice of store, without a desktop")
 struct StoreChoiceTests {

@@ -3,6 +3,7 @@ import Keychain
 import Testing
 
 @testable import Keychain
+@testable import KeychainStores
 
 @Suite("Records of which store a service has")
 struct StoreRecordTests {

@@ -10,6 +10,7 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "An empty folder for vaults, on a disk") var scratch: String
   @Option(help: "An empty folder for filling vaults, in memory") var memory: String
   @Option(help: "Where the results go") var output: String
+  @Option(help: "Where the page of the documentation goes") var page: String?
   @Flag(help: "Fewer items and rounds") var quick = false
   @Flag(help: "Fail if a target is missed") var check = false
   @Option(help: "Only one part") var only: Part?
@@ -31,7 +32,8 @@ struct Benchmarks: ParsableCommand {
       report.machine.loadAfter = Machine.load
       try write(report)
     }
-    print(report.markdown, terminator: "")
+    if let page { try write(report, to: page, name: "Benchmarks") }
+    print(report.markdown(chart: "results.svg"), terminator: "")
     if check, !report.missed.isEmpty { throw ExitCode.failure }
   }
 
@@ -61,12 +63,19 @@ struct Benchmarks: ParsableCommand {
   }
 
   private func write(_ report: Report) throws {
-    let folder = URL(filePath: output, directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try write(report, to: output, name: "results")
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    try encoder.encode(report).write(to: folder.appending(path: "results.json"))
-    try Data(report.markdown.utf8).write(to: folder.appending(path: "results.md"))
-    try Data(Chart(report).svg.utf8).write(to: folder.appending(path: "results.svg"))
+    let file = URL(filePath: output, directoryHint: .isDirectory).appending(path: "results.json")
+    try encoder.encode(report).write(to: file)
+  }
+
+  /// Writes the run as a page, and the drawing next to it.
+  private func write(_ report: Report, to path: String, name: String) throws {
+    let folder = URL(filePath: path, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let page = report.markdown(chart: "\(name).svg")
+    try Data(page.utf8).write(to: folder.appending(path: "\(name).md"))
+    try Data(Chart(report).svg.utf8).write(to: folder.appending(path: "\(name).svg"))
   }
 }

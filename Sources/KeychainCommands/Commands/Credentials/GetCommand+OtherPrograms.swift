@@ -1,7 +1,7 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
+internal import KeychainStores
 
 // Items of other programs that have no names of a credential are found by their attributes.
 extension GetCommand {

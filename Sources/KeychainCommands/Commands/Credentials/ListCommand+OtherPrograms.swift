@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 // Items of other programs that have no names of a credential are counted, and shown if asked for.
 extension ListCommand {

@@ -1,7 +1,8 @@
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
+internal import KeychainVault
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {

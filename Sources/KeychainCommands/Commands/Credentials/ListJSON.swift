@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// A credential in a list, with the store that has it.
 struct ListedCredential {

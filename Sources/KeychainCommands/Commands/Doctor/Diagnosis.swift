@@ -1,8 +1,8 @@
 internal import Glibc
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainVault
 
 /// What can be found out about the keychain without asking and without changing anything.

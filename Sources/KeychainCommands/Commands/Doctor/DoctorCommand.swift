@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// Explains the state of the keychain.
 struct DoctorCommand: KeychainSubcommand {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// How many credentials need a new secret soon, as far as one can see without unlocking.
 struct ExpirySummary: Hashable, Sendable {

@@ -1,6 +1,6 @@
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 
 /// The choice of store as JSON shows it.
 struct StoresJSON: Encodable {

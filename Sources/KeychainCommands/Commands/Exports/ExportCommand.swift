@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainVault
 
 /// Writes the credentials into a file for another vault.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainStores
 internal import KeychainVault
 
 /// Moves credentials between the vault and the desktop keyring.

@@ -1,5 +1,5 @@
-internal import Keychain
 internal import KeychainCredentials
+internal import KeychainStores
 
 /// What was moved, as JSON shows it.
 struct MigrationJSON: Encodable {

@@ -1,4 +1,4 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainVault
 internal import Synchronization
 

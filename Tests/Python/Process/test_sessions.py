@@ -1,4 +1,4 @@
-"""The terminal session of the README is one that happens."""
+"""The terminal sessions of the pages happen, and the README's first commands can be typed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from pages import Block, blocks
 from prefs_testing import LIMIT
 
-README = Path(__file__).resolve().parents[3] / "README.md"
 SECRET = "tok-42"
 
 # What differs from machine to machine and from day to day.
@@ -20,13 +20,6 @@ VARYING = [
   (re.compile(r"\b[0-9a-f]{32}\b"), "0" * 32),
   (re.compile(r"(?m)^(file system|cache|memory|core dumps): .*$"), r"\1: …"),
 ]
-
-
-def session() -> str:
-  """The block of the README that is marked as a console's."""
-  blocks = re.findall(r"(?ms)^```console\n(.*?)^```$", README.read_text())
-  assert len(blocks) == 1, "the README has one terminal session"
-  return blocks[0]
 
 
 def comparable(text: str) -> str:
@@ -64,9 +57,30 @@ def type_in(home, command: str) -> str:
   return f"$ {command}\n{shown}".replace("\r", "").replace(str(home.folder), "/home/alice")
 
 
-def test_the_session_of_the_readme(bare_home):
-  told = session()
-  commands = re.findall(r"(?m)^\$ (.*)$", told)
-  assert [shlex.split(command)[-1] for command in commands if "doctor" in command] == ["doctor"]
+SESSIONS = blocks("console")
+SHELL = [
+  block for block in blocks("sh")
+  if block.page in {"README.md", "Commands.md"} and "keychain set" in block.text]
+
+
+@pytest.mark.parametrize("session", SESSIONS, ids=str)
+def test_a_session_happens(session: Block, bare_home):
+  commands = re.findall(r"(?m)^\$ (.*)$", session.text)
+  assert commands
   happened = "".join(type_in(bare_home, command) for command in commands)
-  assert comparable(told) == comparable(happened)
+  assert comparable(session.text) == comparable(happened)
+
+
+@pytest.mark.parametrize("block", SHELL, ids=str)
+def test_first_commands_store_and_read(block: Block, bare_home):
+  bare_home.environment["TOKEN"] = "tok-43"
+  shown = {line: type_in(bare_home, line) for line in block.text.splitlines()}
+  assert all(shlex.split(line, comments=True) for line in shown)
+  read = [answer for line, answer in shown.items() if "keychain get github" in line]
+  assert read == [f"$ prefs keychain get github\n{SECRET}\n"]
+
+
+def test_pages_have_sessions_and_commands():
+  """What finds nothing proves nothing."""
+  assert any("doctor" in session.text for session in SESSIONS)
+  assert {block.page for block in SHELL} == {"README.md", "Commands.md"}

@@ -1,4 +1,4 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainVault
 
@@ -10,7 +10,7 @@ extension CredentialStore {
   ///   - accessibility: Its accessibility.
   ///   - mode: Whether there must or must not be one of this identity; a vault looks at that when it writes.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or ``KeychainError/Code/noStore``.
-  func checkStoring(
+  package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
   ) throws(KeychainError) {
     switch self {

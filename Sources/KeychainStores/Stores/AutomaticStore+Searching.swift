@@ -1,4 +1,5 @@
 public import KeychainCredentials
+internal import KeychainVault
 
 extension AutomaticStore {
   /// Searches the store of a service, or all stores in use; see the protocol.

@@ -1,3 +1,5 @@
+public import KeychainSecretService
+
 /// The kinds of store that programs of the user share.
 public enum StoreKind: String, CaseIterable, Hashable, Sendable {
   /// The encrypted file: see ``Vault``.

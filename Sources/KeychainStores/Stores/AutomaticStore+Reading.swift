@@ -1,4 +1,5 @@
 public import KeychainCredentials
+internal import KeychainVault
 
 extension AutomaticStore {
   /// Returns a secret from the store of its service; see the protocol.

@@ -1,4 +1,4 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainVault
 
 // How a service gets its store.

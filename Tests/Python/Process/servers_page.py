@@ -14,8 +14,7 @@ STATE = "/var/lib/mytool"
 
 TOKEN = "tok-42"
 
-PAGE = (Path(__file__).resolve().parents[3]
-        / "Sources/Keychain/Documentation.docc/Containers.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "Documentation/Servers.md").read_text()
 
 
 def blocks(language: str, section: str = "") -> list[str]:

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainSecrets
 
 extension KeychainError {
   /// Whether the next credential may have more luck.

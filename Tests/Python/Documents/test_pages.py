@@ -1,0 +1,78 @@
+"""Pages are short, their lines fit a screen, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from documents import ARTICLES, GUIDES, PAGES, ROOT
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def ids(page: Path) -> str:
+  return str(page.relative_to(ROOT))
+
+
+def prose(page: Path) -> list[str]:
+  """The lines of a page without its blocks of code."""
+  lines, within = [], False
+  for line in page.read_text().splitlines():
+    if line.lstrip().startswith("```"):
+      within = not within
+      line = ""
+    lines.append("" if within else line)
+  return lines
+
+
+def anchors(page: Path) -> set[str]:
+  """The names that GitHub gives to the headings of a page."""
+  found = set()
+  for line in prose(page):
+    if match := re.match(r"#+ (.*)", line):
+      text = re.sub(r"[^\w\- ]", "", match[1].strip().lower())
+      found.add(text.replace(" ", "-"))
+  return found
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_a_first_page_has_at_most_900_words(name):
+  assert len((ROOT / name).read_text().split()) <= 900
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_lines_fit_into_120_columns(page):
+  """Rows of tables, formulas and what programs print cannot be broken."""
+  unbreakable = re.compile(r"\|.*|    .*|\s*`[^`]+`[.,]?")
+  assert not [
+    line for line in prose(page) if len(line) > 120 and not unbreakable.fullmatch(line)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_links_lead_somewhere(page):
+  for target in LINK.findall("\n".join(prose(page))):
+    if "://" in target:
+      continue
+    path, _, anchor = target.partition("#")
+    other = (page.parent / path).resolve() if path else page
+    assert other.exists(), target
+    # DocC has anchors of its own within a catalogue.
+    if anchor and not (page in ARTICLES and not path):
+      assert anchor in anchors(other), target
+
+
+def test_every_guide_is_linked_from_the_readme():
+  linked = {
+    (ROOT / target.partition("#")[0]).resolve()
+    for target in LINK.findall((ROOT / "README.md").read_text()) if "://" not in target}
+  assert {*GUIDES} - linked == {ROOT / "README.md"}
+
+
+def test_links_and_headings_are_found(tmp_path):
+  """What finds nothing proves nothing."""
+  page = tmp_path / "page.md"
+  page.write_text("# A `code` *word*\n\n```sh\n# no heading\n```\n\n[there](other.md#a-b)\n")
+  assert anchors(page) == {"a-code-word"}
+  assert LINK.findall(page.read_text()) == ["other.md#a-b"]

@@ -1,0 +1,38 @@
+"""The pages of variables and files are complete."""
+
+from __future__ import annotations
+
+import re
+
+from documents import ROOT
+
+SOURCES = [path for path in ROOT.glob("Sources/**/*.swift") if ".docc" not in path.parts]
+
+# Text in capitals that names no variable.
+OTHER_TEXT = {"BUILDS_FOR_LINUX"}
+
+
+def page(name: str) -> str:
+  return (ROOT / "Documentation" / f"{name}.md").read_text()
+
+
+def variables() -> set[str]:
+  """What is read from the environment, as it stands in the sources: a whole text in capitals."""
+  known = r"HOME|TERM|DISPLAY|[A-Z]+(?:_[A-Z]+)+"
+  code = (re.sub(r"(?m)^\s*//.*$", "", path.read_text()) for path in SOURCES)
+  return {name for text in code for name in re.findall(rf'"({known})"', text)} - OTHER_TEXT
+
+
+def test_every_variable_has_a_line():
+  cells = re.findall(r"(?m)^\| (`[^|]*`) \|", page("Environment"))
+  listed = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+  assert listed == variables()
+
+
+def test_every_file_has_a_line():
+  """Those that are named in the sources by the end of their path."""
+  names = {
+    name for path in SOURCES
+    for name in re.findall(r'"[^"\s]*?/?([\w-]+\.(?:lock|turnstile|key|db|copies))"', path.read_text())}
+  missing = {name for name in names if name not in page("Files")} - {"keychain.key"}
+  assert names and not missing

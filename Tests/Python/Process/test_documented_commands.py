@@ -1,0 +1,84 @@
+"""Every command and option that a page names is one that `prefs` has."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from pages import blocks, spans
+from prefs_testing import LIMIT
+
+PROGRAMS = r"(?:/usr/local/bin/)?(?:prefs|mytool)"
+LINE = re.compile(rf"(?<![\w/-]){PROGRAMS} keychain((?: [^|&;#)>\n]*)?)")
+
+
+@pytest.fixture(scope="module")
+def commands(program) -> dict:
+  """The command `keychain`, as the definitions of the commands describe it."""
+  described = subprocess.run(
+    [program, "--experimental-dump-help"], capture_output=True, timeout=LIMIT, check=True)
+  (keychain,) = [
+    command for command in json.loads(described.stdout)["command"]["subcommands"]
+    if command["commandName"] == "keychain"]
+  return keychain
+
+
+def subcommands(command: dict) -> dict[str, dict]:
+  return {
+    name: other for other in command.get("subcommands", [])
+    for name in [other["commandName"], *other.get("aliases", [])]}
+
+
+def options(command: dict) -> set[str]:
+  dashes = {"long": "--", "short": "-", "longWithSingleDash": "-"}
+  return {
+    dashes[name["kind"]] + name["name"]
+    for argument in command.get("arguments", []) for name in argument.get("names", [])}
+
+
+def problem(commands: dict, words: list[str]) -> str | None:
+  """What is wrong with the words after `prefs keychain`."""
+  command, found = commands, ["keychain"]
+  while words and words[0] in subcommands(command):
+    command = subcommands(command)[words[0]]
+    found.append(words.pop(0))
+  if subcommands(command) and words and not words[0].startswith("-"):
+    return f"{' '.join(found)} has no command {words[0]}"
+  known = options(command)
+  for word in words:
+    name = word.partition("=")[0]
+    if re.fullmatch(r"--?[a-z][\w-]*", name) and name not in known:
+      return f"{' '.join(found)} has no option {name}"
+  return None
+
+
+def typed() -> list[tuple[str, str]]:
+  """The page and the words of each command line in a block or between backquotes."""
+  texts = [(block.page, block.text.replace("\\\n", " ")) for block in blocks("sh", "console", "ini")]
+  texts = [(page, line) for page, text in texts for line in text.splitlines()
+           if not re.match(r"[\w ]*:? *prefs: |next: ", line)]
+  return [(page, match[1]) for page, text in texts + spans() for match in LINE.finditer(text)]
+
+
+TYPED = typed()
+
+
+def test_named_commands_and_options_exist(commands):
+  wrong = []
+  for page, line in TYPED:
+    words = [word for word in line.replace("'", "").replace('"', "").split()
+             if not word.endswith("…")]
+    if found := problem(commands, words):
+      wrong.append(f"{page}: {found}")
+  assert not wrong
+
+
+def test_wrong_commands_and_options_are_noticed(commands):
+  """What finds nothing proves nothing."""
+  assert len(TYPED) > 60
+  assert problem(commands, ["slots", "put"]) == "keychain slots has no command put"
+  assert problem(commands, ["get", "x", "--newlines"]) == "keychain get has no option --newlines"
+  assert problem(commands, ["get", "x", "-s", "y", "--newline=never"]) is None
