@@ -104,7 +104,7 @@ def test_without_a_terminal_nobody_is_asked(asking):
     capture_output=True, start_new_session=True, timeout=LIMIT)
   error = done.stderr.decode()
   assert done.returncode == 77 and "there is no terminal to ask for the passphrase" in error
-  assert "Vault.unlock" in error and "KEYCHAIN_PASSPHRASE_FILE" in error
+  assert "keychain unlock" in error and "KEYCHAIN_PASSPHRASE_FILE" in error
 
 
 def test_notices_go_to_standard_error(home, sample_tool):
