@@ -96,9 +96,12 @@ let package = Package(
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
     .target(
+      name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
+    .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", grdb, grdbSQLite, systemPackage,
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat", grdb,
+        grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
@@ -202,7 +205,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let targetsThatTouchC: Set = ["KeychainSecretService", "KeychainSecrets", "KeychainVault"]
+let targetsThatTouchC: Set = [
+  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultFormat",
+]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)

@@ -1,5 +1,6 @@
 internal import Glibc
 public import KeychainCredentials
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 extension Vault {

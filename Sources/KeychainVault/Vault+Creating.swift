@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Makes the vault.
@@ -225,31 +226,6 @@ private struct NewSlots: ~Copyable {
     _ input: borrowing SlotInput, _ number: Int, _ root: borrowing SecretBytes
   ) throws(KeychainError) -> SlotRow {
     try SlotSealing.seal(input, number: UInt32(number), grant: .root, granted: root, root: root)
-  }
-}
-
-/// Root keys.
-enum RootKey {
-  static func random() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes.random(count: 32)
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-}
-
-extension SlotSealing {
-  /// Seals the device slot, which grants the root key or T0.
-  static func sealDevice(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, keys: TierKeys,
-    root: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotRow {
-    switch grant {
-    case .root: try seal(input, number: number, grant: grant, granted: root, root: root)
-    case .openTier:
-      try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
-    }
   }
 }
 

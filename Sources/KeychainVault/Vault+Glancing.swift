@@ -1,5 +1,6 @@
 internal import Foundation
 package import KeychainCredentials
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// That there is no vault, and how much of its path exists.

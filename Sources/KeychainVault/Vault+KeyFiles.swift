@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Returns which key files at hand hold a few readable words.

@@ -1,5 +1,6 @@
 internal import Foundation
 package import KeychainCredentials
+internal import KeychainVaultFormat
 
 // What the choice between this and other stores asks a vault.
 extension Vault {

@@ -1,4 +1,5 @@
 package import KeychainCredentials
+internal import KeychainVaultFormat
 internal import Synchronization
 
 extension Vault: PostponingStore {

@@ -1,13 +1,13 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Returns a secret; see the protocol.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     guard let (row, sealing) = try item(identity) else { return nil }
-    let item = try sealing.opened(row, group: identity.accessGroup, name: "\(identity)")
-    return StoredSecret(credential: item.credential, secret: item.secret)
+    return try sealing.opened(row, group: identity.accessGroup, name: "\(identity)").stored()
   }
 
   /// Returns a credential; see the protocol.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 public import KeychainCredentials
+public import KeychainVaultFormat
 internal import SystemPackage
 
 extension Vault {

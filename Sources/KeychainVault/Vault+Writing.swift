@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Stores a credential, making the vault if there is none; see the protocol.

@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+public import KeychainVaultFormat
 
 extension Vault {
   /// Where a vault lies and how it is opened.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The place of a backup that may take that of an older one.

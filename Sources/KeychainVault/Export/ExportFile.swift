@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// An export that was opened by its passphrase, and can be read more than once.
 struct ExportFile: ~Copyable {

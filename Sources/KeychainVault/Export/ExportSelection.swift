@@ -1,5 +1,6 @@
 internal import Foundation
 package import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// Which items of a vault go into an export.
 struct ExportSelection {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The stream of an export.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// What an item of an export meets in a vault.
 enum ItemMeeting {

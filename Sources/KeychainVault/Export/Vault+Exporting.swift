@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 extension Vault {
@@ -80,6 +81,7 @@ extension Vault {
     let head = try ExportHead(parameters: passwordHashForNewPassphrase())
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
+    try PasswordHashPolicy.requireMemory(for: head.parameters)
     return try ExportKey(head, passphrase: passphrase)
   }
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 extension Vault {
@@ -90,6 +91,7 @@ extension Vault {
     let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
+    try PasswordHashPolicy.requireMemory(for: head.parameters)
     let key = try ExportKey(head, passphrase: passphrase)
     try key.check(commitment)
     return ExportFile(input, key)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The file that holds the device secret.

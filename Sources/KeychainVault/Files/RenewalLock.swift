@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 package import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The lock under which one credential is renewed, held until the object is destroyed.

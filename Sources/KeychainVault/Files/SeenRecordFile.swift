@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The file of a seen record.
@@ -25,7 +26,7 @@ struct SeenRecordFile: Sendable {
 
   private init(folder: String, vaultPath: String) throws(KeychainError) {
     self.folder = folder
-    path = try folder + "/" + Self.name(of: vaultPath)
+    path = try folder + "/" + SeenRecord.name(of: vaultPath)
   }
 
   /// Reads the record that may lie at paths which others can change.
@@ -37,11 +38,6 @@ struct SeenRecordFile: Sendable {
   ) throws(KeychainError) -> Content {
     let folder = try TrustedPath.withoutTrust(stateFolder) + "/seen"
     return try Self(folder: folder, vaultPath: TrustedPath.withoutTrust(vaultPath)).read()
-  }
-
-  /// The name of the record of a vault.
-  static func name(of vaultPath: String) throws(KeychainError) -> String {
-    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
   }
 
   func read() -> Content {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// Makes and changes identity files: whoever looks finds the old file, or all of the new one.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
+public import KeychainVaultFormat
 
 /// What an identity file tells without its secret.
 public struct IdentityDescription: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 internal import Synchronization
 
 /// What the observers of a handle know of the vault's items.

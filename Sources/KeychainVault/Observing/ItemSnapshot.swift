@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// The items of a vault as they were at one moment, without their secrets; their names stay sealed.
 struct ItemSnapshot: Sendable {

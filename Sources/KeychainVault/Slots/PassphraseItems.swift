@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// Items that need a passphrase, and go with the last one.
 struct PassphraseItems {

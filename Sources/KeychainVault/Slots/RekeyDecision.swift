@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// Decides which slots a new root key keeps, by what is true within a transaction.
 ///

@@ -1,4 +1,5 @@
 public import KeychainCredentials
+public import KeychainVaultFormat
 
 /// What a new root key would keep of a vault, and what it would lose.
 public struct RekeyPlan: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension RekeySecrets {
   /// Asks for the recovery codes that did not open the vault themselves.

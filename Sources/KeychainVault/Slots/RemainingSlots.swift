@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// The slots that open a vault after a change, and what follows from them.
 ///

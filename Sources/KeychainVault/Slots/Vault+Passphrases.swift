@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Changes a passphrase in place: its slot keeps its number, and no item is changed.

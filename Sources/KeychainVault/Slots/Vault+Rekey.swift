@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
+internal import KeychainVaultFormat
 
 extension Vault {
   /// Gives the vault a new root key, and seals everything anew, in one transaction.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// A vault with its root key, for changes of slots.
 struct VaultAdministration: Sendable {

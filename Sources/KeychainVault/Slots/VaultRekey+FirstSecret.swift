@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 extension VaultRekey {
   /// Adds the first passphrase or key file: the root key that the device secret knows is given up,

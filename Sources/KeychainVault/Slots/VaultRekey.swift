@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// Gives a vault a new root key, sealing everything anew in one transaction.
 ///

@@ -1,6 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// Sets a connection up, and checks that the file is a vault of this format.
 enum SQLiteSetup {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 extension SQLiteVaultRows: WritableVaultRows {
   func initialize() throws(KeychainError) {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// The rows of a vault within one SQLite transaction.
 struct SQLiteVaultRows: VaultRows {

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 extension SeenRecord {
   /// Why a state of the vault that was seen is refused; `nil` if it is not.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// A search within one transaction.
 struct VaultSearch {

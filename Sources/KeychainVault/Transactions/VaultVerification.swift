@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// Recomputes everything that a vault promises about its rows, within one transaction.
 struct VaultVerification {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// Changes rows within one transaction, and keeps the state row true to them.
 struct VaultWriter: ~Copyable {

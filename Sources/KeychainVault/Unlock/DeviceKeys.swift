@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import Synchronization
 
 /// The device secret, and what its slot opens; read once and kept by the handle, since neither is

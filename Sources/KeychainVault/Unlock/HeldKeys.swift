@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 internal import Synchronization
 
 /// Keys that a handle was given itself: they stay until its own lock or idle time.

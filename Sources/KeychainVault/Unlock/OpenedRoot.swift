@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// A slot that was opened, with the key that it gave.
 struct OpenedSlot {

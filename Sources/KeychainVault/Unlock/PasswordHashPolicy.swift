@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 
 /// Which cost a new passphrase slot gets, and whether a hash can be computed now.
 enum PasswordHashPolicy {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// A secret that somebody or something presents to open a vault.
@@ -153,30 +154,6 @@ enum AmbientSource: CaseIterable {
     case .passphrase: "KEYCHAIN_PASSPHRASE"
     case .systemPassphrase: "keychain.passphrase"
     case .systemKey: "keychain.key"
-    }
-  }
-}
-
-/// Key files: 32 bytes to 64 KiB, all of which count.
-enum KeyFile {
-  static func read(
-    _ path: String, name: String, policy: SecretFilePolicy
-  ) throws(KeychainError) -> SecretBytes {
-    let contents = try SecretFile.named(path, name: name, policy: policy)
-    guard contents.count >= SlotSealing.keyFileCounts.lowerBound else {
-      throw KeychainError(
-        .refused, "the key file \(path) has \(contents.count) bytes; it needs at least 32",
-        recovery: "make one: head -c 32 /dev/urandom > FILE; chmod 600 FILE")
-    }
-    return contents
-  }
-
-  /// The input key of a slot.
-  static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try Blake2b.key(hashing: contents)
-    } catch {
-      throw KeychainError(error)
     }
   }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 /// The tier keys of a vault in the kernel's user keyring, so that later commands find it unlocked.
@@ -16,18 +17,18 @@ struct UnlockCache: Sendable {
   ///   checks beside that by which it was found than the vault had when it was cached.
   func key(_ tier: Tier, of row: VaultRow) throws(KeychainError) -> SharedSecret? {
     guard let entry = Entry(tier, row.checks.open) else { return nil }
-    guard try entry.checksHash == row.checks.hash() else {
+    guard try entry.cached.checksHash == row.checks.hash() else {
       throw KeychainError(
         .damaged, "the first row of the vault was changed outside the vault",
         recovery: "restore a backup")
     }
-    guard let key = try? entry.key(), try row.owns(key, tier) else { return nil }
+    guard let key = try? entry.cached.key(), try row.owns(key, tier) else { return nil }
     return SharedSecret(key)
   }
 
   /// Prolongs the life of tier T2 by the idle time, within its limit.
   func touch(_ checks: VaultChecks) {
-    guard let entry = Entry(.unlocked, checks.open), !entry.isFixed else { return }
+    guard let entry = Entry(.unlocked, checks.open), !entry.cached.isFixed else { return }
     let remaining = min(idleTime, entry.untilLimit)
     KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
   }
@@ -52,7 +53,7 @@ struct UnlockCache: Sendable {
 
   /// Forgets a tier of the vault whose T0 has a check; not to find it is no failure.
   func forget(_ tier: Tier, of check: Data) {
-    guard let serial = KernelKeyring.find(Self.name(tier, check)) else { return }
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, check)) else { return }
     KernelKeyring.remove(serial)
   }
 
@@ -68,26 +69,12 @@ struct UnlockCache: Sendable {
   ) throws(Errno) {
     guard let key = keys.key(tier) else { return }
     do {
-      let payload = try Self.payload(
+      let payload = try CachedKey.payload(
         limit: limit, checksHash: keys.checks.hash(), key: key.bytes)
-      try KernelKeyring.put(Self.name(tier, keys.checks.open), payload, timeout: timeout)
+      try KernelKeyring.put(CachedKey.name(tier, keys.checks.open), payload, timeout: timeout)
     } catch {
       throw error as? Errno ?? .noMemory
     }
-  }
-
-  static func payload(
-    limit: UInt64, checksHash: Data, key: borrowing SecretBytes
-  ) throws(SecretsError) -> SecretBytes {
-    var payload = try SecretBuffer()
-    for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
-    for byte in checksHash { try payload.append(byte) }
-    try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
-    return try payload.finish()
-  }
-
-  static func name(_ tier: Tier, _ check: Data) -> String {
-    "prefs:\(check.hexadecimal):\(tier.rawValue)"
   }
 
   private static func seconds(_ duration: Duration) -> UInt32 {
@@ -98,43 +85,24 @@ struct UnlockCache: Sendable {
 
 /// A cached key that is still valid.
 private struct Entry: ~Copyable {
-  private static let payloadCount = 8 + VaultChecks.hashCount + 32
-
   let serial: Int32
   let untilLimit: Duration
-
-  /// Whether the key stays valid until its limit, used or not: the lowest bit of the limit says so.
-  let isFixed: Bool
-
-  /// The hash of the checks that the vault had when the key was cached.
-  let checksHash: Data
-
-  private let payload: SecretBytes
+  let cached: CachedKey
 
   init?(_ tier: Tier, _ check: Data) {
-    guard let serial = KernelKeyring.find(UnlockCache.name(tier, check)),
-      let payload = KernelKeyring.read(serial, count: Self.payloadCount)
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, check)),
+      let payload = KernelKeyring.read(serial, count: CachedKey.count),
+      let cached = CachedKey(payload: payload)
     else { return nil }
-    let (limit, checksHash) = payload.withBytes {
-      ($0.littleEndian(at: 0, as: UInt64.self), Data($0.extracting(8..<40).array))
-    }
     let now = BootClock.now
-    guard limit > now else { return nil }
+    guard cached.limit > now else { return nil }
     self.serial = serial
-    self.payload = payload
-    self.checksHash = checksHash
-    untilLimit = .nanoseconds(Int64(clamping: limit - now))
-    isFixed = limit & 1 == 1
-  }
-
-  func key() throws(SecretsError) -> SecretBytes {
-    try payload.withBytes { bytes throws(SecretsError) in
-      try SecretBytes(copying: bytes.extracting(40..<Self.payloadCount))
-    }
+    untilLimit = .nanoseconds(Int64(clamping: cached.limit - now))
+    self.cached = cached
   }
 }
 
-/// The clock that goes on while the machine sleeps, and begins anew at boot.
+/// The clock that goes on while the machine sleeps, and begins again at boot.
 enum BootClock {
   /// Nanoseconds since boot.
   static var now: UInt64 {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import SystemPackage
 
 extension Unlocker {
@@ -163,18 +164,5 @@ extension KeychainError {
     return Self(
       code, message, recovery: (recovery ?? .tryAgain) + way,
       underlying: underlying)
-  }
-}
-
-extension SlotKind: CustomStringConvertible {
-  /// The kind in words.
-  public var description: String {
-    switch self {
-    case .passphrase: "passphrase"
-    case .keyFile: "key file"
-    case .device: "device"
-    case .recoveryCode: "recovery code"
-    case .recipient: "recipient"
-    }
   }
 }

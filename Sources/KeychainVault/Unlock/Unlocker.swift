@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVaultFormat
 internal import Synchronization
 internal import SystemPackage
 

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainVaultFormat
 
 /// What unlocking looks at: the checks and the slots, as they were in one state of the file.
 struct VaultHead: Sendable {

@@ -18,7 +18,7 @@ struct SeenRecordTests {
   init() throws {
     vault = try TestVault()
     try vault.handle().put("a", "one")
-    let name = try SeenRecordFile.name(of: TrustedPath(resolving: vault.path).path)
+    let name = try SeenRecord.name(of: TrustedPath(resolving: vault.path).path)
     record = URL(filePath: vault.seenFolder + "/" + name)
   }
 

@@ -57,7 +57,7 @@ struct PinTests {
     let elsewhere = try TestVault()
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.map(\.kind) } == [.firstSight])
-    #expect(try told.withLock { $0[0].message.contains("\(try check())") })
+    #expect(try told.withLock { $0[0].description.contains("\(try check())") })
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.count } == 1)
   }

@@ -133,10 +133,10 @@ struct VectorRun {
     case "box hash": try SeenState(counter: 0, box: vector.data("box")).boxHash.hexadecimal
     case "decoded seen record":
       .some(try SeenRecord(encoded: vector.data("record"))?.encoded.hexadecimal)
-    case "seen name": try SeenRecordFile.name(of: vector.text("path"))
+    case "seen name": try SeenRecord.name(of: vector.text("path"))
     case "cache name": try cacheName().hexadecimal
     case "cache payload":
-      try UnlockCache.payload(
+      try CachedKey.payload(
         limit: vector.secret("limit").withBytes { $0.littleEndian(at: 0, as: UInt64.self) },
         checksHash: VaultChecks(
           open: vector.data("check0"), first: vector.data("check1"),
@@ -150,7 +150,7 @@ struct VectorRun {
 
   private func cacheName() throws -> Data {
     let tier = [Tier.open, .first, .unlocked][try vector.number("tier")]
-    return Data(UnlockCache.name(tier, try vector.data("check0")).utf8)
+    return Data(CachedKey.name(tier, try vector.data("check0")).utf8)
   }
 }
 

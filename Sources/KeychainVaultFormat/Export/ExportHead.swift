@@ -1,0 +1,144 @@
+internal import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// What an export begins with: how the passphrase is hashed.
+package struct ExportHead: Hashable, Sendable {
+  package let parameters: PasswordHash.Parameters
+  package let salt: [UInt8]
+
+  package static let count = signature.count + 4 + 12 + 4 + saltCount
+
+  private static let name = Array("PKEXPORT".utf8)
+  private static let version = Array("1".utf8)
+  private static let signature = name + version + [lineFeed]
+  private static let lineFeed = UInt8(ascii: "\n")
+  private static let saltCount = 32
+
+  /// How every SQLite database begins; a backup is one.
+  private static let database = Array("SQLite format 3\0".utf8)
+
+  /// The head of a new export.
+  package init(parameters: PasswordHash.Parameters) throws(KeychainError) {
+    self.parameters = parameters
+    do throws(SecretsError) {
+      salt = try SecretBytes.random(count: Self.saltCount).withBytes { $0.array }
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  package init(parameters: PasswordHash.Parameters, salt: [UInt8]) {
+    self.parameters = parameters
+    self.salt = salt
+  }
+
+  /// The head of an export that is there; its cost is acceptable.
+  package init(_ bytes: [UInt8]) throws(KeychainError) {
+    guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
+    guard bytes.count == Self.count else { throw .damagedExport("it ends too early") }
+    var reader = FieldReader()
+    let fields = Array(bytes.dropFirst(Self.signature.count))
+    do throws(FieldReader.Malformed) {
+      let encoded = try unsafe reader.byteString(fields.span.bytes)
+      salt = try unsafe reader.byteString(fields.span.bytes)
+      try unsafe reader.end(fields.span.bytes)
+      guard salt.count == Self.saltCount,
+        let parameters = PasswordHash.Parameters(encoded: Data(encoded)), parameters.isAcceptable
+      else { throw FieldReader.Malformed() }
+      self.parameters = parameters
+    } catch {
+      throw .damagedExport("it asks for an absurd password hash")
+    }
+  }
+
+  package var encoded: [UInt8] {
+    Self.signature
+      + FieldWriter.fields {
+        $0.byteString(parameters.encoded)
+        $0.byteString(salt)
+      }
+  }
+
+  /// Whether a file begins as exports of other formats do: with one to ten digits for its version.
+  private static func isOfOtherFormat(_ bytes: [UInt8]) -> Bool {
+    let digits = bytes.dropFirst(name.count).prefix { 0x30...0x39 ~= $0 }
+    return bytes.starts(with: name) && 1...10 ~= digits.count && !digits.elementsEqual(version)
+      && bytes.dropFirst(name.count + digits.count).first == lineFeed
+  }
+
+  private static func foreign(_ bytes: [UInt8]) -> KeychainError {
+    if isOfOtherFormat(bytes) {
+      return KeychainError(
+        .unsupportedFormat, "the export was made by a newer release",
+        recovery: "use that release, or a newer one")
+    }
+    if bytes.starts(with: Self.database) {
+      return KeychainError(
+        .foreign, "the file is a vault or another database, not an export",
+        recovery: "put a backup in the vault's place, closed to others (chmod 600), and run "
+          + "\(.acceptRestored) if that is asked for")
+    }
+    return KeychainError(
+      .foreign, "the file is not an export",
+      recovery: "name a file that \(.export) made")
+  }
+}
+
+/// The key of an export, and what tells whether it is the right one.
+package struct ExportKey: ~Copyable {
+  package let head: ExportHead
+  package let key: SecretBytes
+
+  /// The commitment to the passphrase: bytes that may be shown.
+  package let commitment: [UInt8]
+
+  package static let commitmentCount = 32
+
+  /// Hashes the passphrase, which takes its time.
+  package init(_ head: ExportHead, passphrase: borrowing SecretBytes) throws(KeychainError) {
+    let input = try SlotSealing.passphraseKey(
+      passphrase, salt: Data(head.salt), parameters: head.parameters)
+    try self.init(head, inputKey: input)
+  }
+
+  package init(_ head: ExportHead, inputKey: borrowing SecretBytes) throws(KeychainError) {
+    let commitment = Array(try Derivation.tag(inputKey, "pk1/export.check", head.encoded))
+    let key = try Derivation.key(inputKey, "pk1/export.kek", head.encoded)
+    self.head = head
+    self.commitment = commitment
+    self.key = key
+  }
+
+  /// Reads the commitment in a file, before the passphrase is hashed.
+  package static func commitment(_ field: [UInt8]) throws(KeychainError) -> [UInt8] {
+    let length = FieldWriter.fields { $0.integer(UInt32(commitmentCount)) }
+    guard field.count == length.count + commitmentCount else {
+      throw .damagedExport("it ends too early")
+    }
+    guard field.starts(with: length) else {
+      throw .damagedExport("what tells its passphrase has a wrong length")
+    }
+    return Array(field.dropFirst(length.count))
+  }
+
+  /// Fails if the passphrase is not the one that a commitment in a file was made with.
+  package borrowing func check(_ commitment: [UInt8]) throws(KeychainError) {
+    guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
+      throw KeychainError(.incorrectSecret, "the passphrase does not open the export")
+    }
+  }
+
+  /// All bytes of the file before the stream.
+  package var beginning: [UInt8] {
+    head.encoded + FieldWriter.fields { $0.byteString(commitment) }
+  }
+}
+
+extension KeychainError {
+  package static func damagedExport(_ what: String) -> Self {
+    Self(
+      .damaged, "the export is damaged: \(what)",
+      recovery: "copy it again, or make another with \(.export)")
+  }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// What stands in an identity file: an identity, and the checks of the vaults that it may open.
+package struct IdentityFile: ~Copyable, Sendable {
+  package let identity: VaultIdentity
+
+  /// The checks of tier T0 of vaults that the identity may open; none means any vault.
+  package let pins: [VaultCheck]
+
+  package static let pinPrefix = "vault: "
+
+  /// Reads the text of an identity file.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is none; `name` is
+  ///   how errors name the file.
+  package init(text: borrowing SecretBytes, name: String) throws(KeychainError) {
+    var identity: VaultIdentity?
+    var pins: [VaultCheck] = []
+    for (number, line) in try Self.lines(of: text, name: name).enumerated() {
+      switch try Self.content(of: text, line) {
+      case .nothing: continue
+      case .pin(let check): pins.append(check)
+      case .identity:
+        guard identity == nil else { throw Self.refused(name, "it holds two identities") }
+        identity = try Self.identity(in: text, line, number + 1, name)
+      case nil: throw Self.refused(name, "line \(number + 1) is no part of one")
+      }
+    }
+    guard let identity else { throw Self.refused(name, "it holds no identity") }
+    self.identity = identity
+    self.pins = pins
+  }
+
+  /// What a line of an identity file can be.
+  package enum Line {
+    case nothing
+    case identity
+    case pin(VaultCheck)
+  }
+
+  /// What stands in a line; `nil` if it is not allowed there.
+  package static func content(
+    of text: borrowing SecretBytes, _ line: Range<Int>
+  ) throws(KeychainError) -> Line? {
+    text.withBytes { bytes in
+      var line = bytes.extracting(line)
+      line = line.extracting(TextBytes.trimmed(line))
+      if line.byteCount == 0 || line.byte(at: 0) == UInt8(ascii: "#") { return .nothing }
+      if TextBytes.begins(line, with: VaultIdentity.prefix) { return .identity }
+      // Only now can the line become a string: it is no identity, whole or cut off.
+      guard line.byteCount == pinPrefix.utf8.count + 32, let text = line.text,
+        text.hasPrefix(pinPrefix)
+      else { return nil }
+      return VaultCheck(text: String(text.dropFirst(pinPrefix.count))).map { .pin($0) }
+    }
+  }
+
+  /// Where the lines lie, without the line feeds between them.
+  package static func lines(
+    of text: borrowing SecretBytes, name: String
+  ) throws(KeychainError) -> [Range<Int>] {
+    let isText = text.withBytes { bytes in
+      (try? UTF8Span(validating: Span<UInt8>(_bytes: bytes))) != nil
+    }
+    guard isText else { throw refused(name, "it is not text in UTF-8") }
+    return text.withBytes { bytes in
+      var lines: [Range<Int>] = []
+      var start = 0
+      for end in 0...bytes.byteCount
+      where end == bytes.byteCount || bytes.byte(at: end) == UInt8(ascii: "\n") {
+        lines.append(start..<end)
+        start = end + 1
+      }
+      return lines
+    }
+  }
+
+  private static func identity(
+    in text: borrowing SecretBytes, _ line: Range<Int>, _ number: Int, _ name: String
+  ) throws(KeychainError) -> VaultIdentity {
+    do throws(Text32.Fault) {
+      return try text.withBytes { text throws(Text32.Fault) in
+        try VaultIdentity(text: text.extracting(line))
+      }
+    } catch {
+      if case .memory(let error) = error { throw KeychainError(error) }
+      throw refused(name, "the identity in line \(number) was changed or cut off")
+    }
+  }
+
+  private static func refused(_ name: String, _ reason: String) -> KeychainError {
+    KeychainError(
+      .incorrectSecret, "\(name) is no identity file: \(reason)",
+      recovery: "make one with \(.createIdentity)")
+  }
+}

@@ -1,0 +1,79 @@
+public import KeychainCredentials
+public import KeychainSecrets
+
+/// A code on paper that opens a vault when nothing else does.
+///
+/// It is 16 random bytes, written down as 8 groups of 4 letters and digits, whose sum finds what was
+/// mistyped. No two letters or digits in it can be mistaken for each other.
+public struct RecoveryCode: ~Copyable, Sendable {
+  private static let count = 16
+  private static let sumCount = 4
+
+  package let bytes: SecretBytes
+
+  package init(_ bytes: consuming SecretBytes) {
+    self.bytes = bytes
+  }
+
+  package static func random() throws(KeychainError) -> RecoveryCode {
+    do throws(SecretsError) {
+      return RecoveryCode(try SecretBytes.random(count: count))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Reads a code that somebody typed.
+  ///
+  /// Case, hyphens and white space mean nothing; `O` is read as `0`, and `I` and `L` as `1`.
+  ///
+  /// - Parameter text: What was typed.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is no code, or one in
+  ///   which something is mistyped; at which place cannot be told.
+  public init(text: borrowing SecretBytes) throws(KeychainError) {
+    do throws(Text32.Fault) {
+      self.init(
+        try text.withBytes { text throws(Text32.Fault) in
+          try Text32.key(text, count: Self.count, sumCount: Self.sumCount)
+        })
+    } catch {
+      throw Self.error(error)
+    }
+  }
+
+  /// Returns the code as it is written down.
+  ///
+  /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
+  public borrowing func text() throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      var buffer = try SecretBuffer()
+      try Text32.append(bytes, sumCount: Self.sumCount, .grouped, to: &buffer)
+      return try buffer.finish()
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Returns whether two codes are the same, in time that tells nothing about them.
+  ///
+  /// - Parameter other: The code to compare with.
+  /// - Returns: `true` if they are.
+  public borrowing func isEqual(to other: borrowing RecoveryCode) -> Bool {
+    bytes.isEqual(to: other.bytes)
+  }
+
+  private static func error(_ fault: Text32.Fault) -> KeychainError {
+    let reason: String
+    switch fault {
+    case .prefix, .character: reason = "it has a character that no code has"
+    case .length(let found, let expected):
+      reason = "it has \(found) letters and digits, and a code has \(expected)"
+    case .mistyped: reason = "its check sum does not hold, which does not tell where"
+    case .memory(let error): return KeychainError(error)
+    }
+    return KeychainError(
+      .incorrectSecret, "the recovery code is mistyped: \(reason)",
+      recovery: "compare it with what was written down, character by character")
+  }
+}

@@ -1,0 +1,44 @@
+package import Foundation
+
+/// What tells a vault from all others: the check of tier T0, which is no secret.
+///
+/// It changes when the vault gets a new root key. An identity file that names checks opens no vault of
+/// another.
+public struct VaultCheck: Hashable, Sendable {
+  /// The 16 bytes of the check.
+  package let bytes: Data
+
+  package init(bytes: Data) {
+    self.bytes = bytes
+  }
+
+  /// Reads a check.
+  ///
+  /// - Parameter text: 32 hexadecimal digits in lower case; anything else gives `nil`.
+  public init?(text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count == 32 else { return nil }
+    var bytes = Data()
+    for index in stride(from: 0, to: 32, by: 2) {
+      guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1])
+      else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    self.bytes = bytes
+  }
+
+  private static func value(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
+
+extension VaultCheck: CustomStringConvertible {
+  /// 32 hexadecimal digits in lower case.
+  public var description: String {
+    bytes.map { String(format: "%02x", $0) }.joined()
+  }
+}

@@ -1,0 +1,65 @@
+package import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// The name of an access group for one class, as it lies in the file.
+///
+/// Group keys are derived from names; without these rows nobody could open the items of a group
+/// whose name is not known beforehand, as listing and a new root key must.
+package struct AccessGroupRow: Hashable, Sendable {
+  package let token: Data
+  package let accessibility: Accessibility
+  package let box: Data
+
+  package init(token: Data, accessibility: Accessibility, box: Data) {
+    self.token = token
+    self.accessibility = accessibility
+    self.box = box
+  }
+
+  /// The key of the box: whoever can open the items of a class can enumerate its groups.
+  package static func nameKey(
+    tierKey: borrowing SecretBytes, _ token: Data, _ accessibility: Accessibility
+  ) throws(KeychainError) -> SecretBytes {
+    let classKey = try ClassKey.unbound(from: tierKey, accessibility)
+    return try Derivation.key(
+      classKey, "pk1/group.name", FieldWriter.fields { $0.byteString(token) })
+  }
+}
+
+extension ItemSealing {
+  package func sealGroup(
+    _ name: String, _ accessibility: Accessibility
+  ) throws(KeychainError) -> AccessGroupRow {
+    let token = try groupToken(name)
+    let key = try groupNameKey(token, accessibility, name: "access group '\(name)'")
+    do throws(SecretsError) {
+      let padded = try Padding.pad(SecretBytes(copying: name))
+      return AccessGroupRow(
+        token: token, accessibility: accessibility,
+        box: Data(try SecretBox.seal(padded, with: key)))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  package func groupName(_ row: AccessGroupRow) throws(KeychainError) -> String {
+    let key = try groupNameKey(row.token, row.accessibility, name: "an access group")
+    guard
+      let bytes = try Sealing.openPadded(
+        row.box, with: key, limit: Credential.maximumMetadataCount),
+      let name = bytes.withBytes({ $0.text }), try groupToken(name) == row.token
+    else {
+      throw KeychainError(
+        .damaged, "the name of an access group is damaged", recovery: "restore a backup")
+    }
+    return name
+  }
+
+  private func groupNameKey(
+    _ token: Data, _ accessibility: Accessibility, name: String
+  ) throws(KeychainError) -> SecretBytes {
+    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    return try AccessGroupRow.nameKey(tierKey: tierKey.bytes, token, accessibility)
+  }
+}

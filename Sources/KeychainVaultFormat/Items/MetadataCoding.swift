@@ -1,0 +1,126 @@
+internal import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// The plaintext of an item's metadata.
+package enum MetadataCoding {
+  /// The greatest number of bytes: texts of a mebibyte in as many fields as they can fill, since
+  /// attributes have different names.
+  package static let maximumCount = 4 << 20
+
+  /// The identity in the order of the format; the item's id is derived from it.
+  package static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
+    FieldWriter.fields { writer in
+      switch identity.kind {
+      case .genericPassword(let service, let account):
+        writer.integer(UInt8(0))
+        for text in [identity.accessGroup, service, account] { writer.text(text) }
+      case .internetPassword(let password):
+        writer.integer(UInt8(1))
+        for text in [identity.accessGroup, password.server, password.protocol] {
+          writer.text(text)
+        }
+        writer.integer(UInt32(password.port))
+        for text in [
+          password.path, password.account, password.securityDomain, password.authenticationType,
+        ] {
+          writer.text(text)
+        }
+      }
+    }
+  }
+
+  package static func encode(_ credential: Credential) throws(KeychainError) -> SecretBytes {
+    let times = [credential.created, credential.modified].map { $0.microseconds ?? 0 }
+    let fields =
+      identityFields(credential.identity)
+      + FieldWriter.fields { writer in
+        for text in [credential.label, credential.comment, credential.contentType] {
+          writer.optional(text) { $0.text($1) }
+        }
+        for time in times { writer.integer(time) }
+        writer.optional(credential.expires?.microseconds) { $0.integer($1) }
+        writer.integer(UInt32(credential.attributes.count))
+        for pair in credential.attributes {
+          writer.text(pair.name)
+          writer.text(pair.value)
+        }
+      }
+    do throws(SecretsError) {
+      return try unsafe SecretBytes(copying: fields.span.bytes)
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.
+  package static func decode(_ plaintext: borrowing SecretBytes, of row: ItemRow) -> Credential? {
+    var credential = plaintext.withBytes { bytes in try? decode(bytes, row.accessibility) }
+    credential?.version = row.version
+    return credential
+  }
+
+  /// Returns a credential without a version.
+  package static func decode(
+    _ bytes: RawSpan, _ accessibility: Accessibility
+  ) throws(FieldReader.Malformed) -> Credential {
+    var reader = FieldReader(textLimit: Credential.maximumMetadataCount)
+    var credential = Credential(try identity(&reader, bytes), accessibility: accessibility)
+    let text = { (reader: inout FieldReader, bytes: RawSpan) throws(FieldReader.Malformed) in
+      try reader.text(bytes)
+    }
+    credential.label = try reader.optional(bytes, text)
+    credential.comment = try reader.optional(bytes, text)
+    credential.contentType = try reader.optional(bytes, text)
+    credential.created = Date(microseconds: try reader.integer(bytes))
+    credential.modified = Date(microseconds: try reader.integer(bytes))
+    credential.expires = try reader.optional(bytes) { reader, bytes throws(FieldReader.Malformed) in
+      Date(microseconds: try reader.integer(bytes))
+    }
+    credential.attributes = try attributes(&reader, bytes)
+    try reader.end(bytes)
+    return credential
+  }
+
+  private static func identity(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> CredentialIdentity {
+    switch try reader.integer(bytes, as: UInt8.self) {
+    case 0:
+      let group = try reader.text(bytes)
+      return .genericPassword(
+        service: try reader.text(bytes), account: try reader.text(bytes), accessGroup: group)
+    case 1:
+      let group = try reader.text(bytes)
+      var password = InternetPassword(server: try reader.text(bytes), account: "")
+      password.protocol = try reader.text(bytes)
+      guard let port = UInt16(exactly: try reader.integer(bytes, as: UInt32.self)) else {
+        throw FieldReader.Malformed()
+      }
+      password.port = port
+      password.path = try reader.text(bytes)
+      password.account = try reader.text(bytes)
+      password.securityDomain = try reader.text(bytes)
+      password.authenticationType = try reader.text(bytes)
+      return CredentialIdentity(.internetPassword(password), accessGroup: group)
+    default: throw FieldReader.Malformed()
+    }
+  }
+
+  private static func attributes(
+    _ reader: inout FieldReader, _ bytes: RawSpan
+  ) throws(FieldReader.Malformed) -> CredentialAttributes {
+    var attributes = CredentialAttributes()
+    var last: String?
+    for _ in 0..<(try reader.integer(bytes, as: UInt32.self)) {
+      let name = try reader.text(bytes)
+      if let last, !last.hasLesserBytes(than: name) { throw FieldReader.Malformed() }
+      guard !name.isEmpty, !SearchablePair.reservedNames.contains(name) else {
+        throw FieldReader.Malformed()
+      }
+      attributes[name] = try reader.text(bytes)
+      last = name
+    }
+    return attributes
+  }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// Boxes with the errors of this module.
+package enum Sealing {
+  package static func seal(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    do throws(SecretsError) {
+      return Data(try SecretBox.seal(message, with: key))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Opens a box; `nil` if it was not sealed under this key or was changed.
+  package static func open(
+    _ box: Data, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> SecretBytes? {
+    do throws(SecretsError) {
+      return try SecretBox.open(box.bytes, with: key)
+    } catch {
+      guard error.code == .authenticationFailed else { throw KeychainError(error) }
+      return nil
+    }
+  }
+
+  package static func sealPadded(
+    _ message: borrowing SecretBytes, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    do throws(SecretsError) {
+      return Data(try SecretBox.seal(Padding.pad(message), with: key))
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  /// Opens a box and takes the padding off; `nil` if either is not as the format says, or there are more
+  /// bytes than `limit`.
+  package static func openPadded(
+    _ box: Data, with key: borrowing SecretBytes, limit: Int
+  ) throws(KeychainError) -> SecretBytes? {
+    // A box that is too long is not given the memory to open it.
+    guard box.count <= greatestBoxCount(limit: limit),
+      let padded = try open(box, with: key)
+    else { return nil }
+    do throws(SecretsError) {
+      let message = try Padding.unpad(padded)
+      guard message.count <= limit else { return nil }
+      return message
+    } catch {
+      guard error.code == .invalidLength else { throw KeychainError(error) }
+      return nil
+    }
+  }
+
+  /// The most bytes of a box that holds a padded message.
+  package static func greatestBoxCount(limit: Int) -> Int {
+    SecretBox.overhead + Padding.paddedCount(for: limit)
+  }
+}

@@ -1,0 +1,59 @@
+package import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// What a new slot is sealed under: computed before the vault is locked for writing, since a
+/// password hash takes its time.
+package struct SlotInput: ~Copyable {
+  package let kind: SlotKind
+  package let parameters: Data
+  package let salt: Data
+  package let key: SecretBytes
+
+  package static func passphrase(
+    _ passphrase: borrowing SecretBytes, _ parameters: PasswordHash.Parameters
+  ) throws(KeychainError) -> SlotInput {
+    let salt = try randomSalt()
+    return SlotInput(
+      kind: .passphrase, parameters: parameters.encoded, salt: salt,
+      key: try SlotSealing.passphraseKey(passphrase, salt: salt, parameters: parameters))
+  }
+
+  package static func keyFile(_ contents: borrowing SecretBytes) throws(KeychainError) -> SlotInput
+  {
+    SlotInput(
+      kind: .keyFile, parameters: Data(), salt: try randomSalt(),
+      key: try KeyFile.inputKey(contents))
+  }
+
+  package static func device(_ device: DeviceSecret) throws(KeychainError) -> SlotInput {
+    SlotInput(
+      kind: .device, parameters: Data(), salt: try randomSalt(), key: try device.secret.copy())
+  }
+
+  package static func recoveryCode(_ code: borrowing RecoveryCode) throws(KeychainError)
+    -> SlotInput
+  {
+    try recoveryCode(bytes: code.bytes)
+  }
+
+  package static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput
+  {
+    let salt = try randomSalt()
+    do throws(SecretsError) {
+      return SlotInput(
+        kind: .recoveryCode, parameters: Data(), salt: salt, key: try bytes.copy())
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+
+  package static func randomSalt() throws(KeychainError) -> Data {
+    do throws(SecretsError) {
+      let salt = try SecretBytes.random(count: SlotSealing.saltCount)
+      return Data(salt.withBytes { $0.array })
+    } catch {
+      throw KeychainError(error)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// The schema of format 1; see the article VaultFormat.
+package enum VaultSchema {
+  /// SQLite's `application_id`: "PKVT".
+  package static let applicationID: Int32 = 0x504B_5654
+
+  /// SQLite's `user_version`.
+  package static let version: UInt32 = 1
+
+  /// The statements that make the tables, which SQLite keeps letter by letter.
+  package static let statements: [String] = [
+    """
+    CREATE TABLE vault (one INTEGER PRIMARY KEY CHECK (one = 1), check0 BLOB NOT NULL, \
+    check1 BLOB NOT NULL, check2 BLOB NOT NULL, sum BLOB NOT NULL) STRICT
+    """,
+    "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), box BLOB NOT NULL) STRICT",
+    """
+    CREATE TABLE slot (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, \
+    granted INTEGER NOT NULL, parameters BLOB NOT NULL, salt BLOB NOT NULL, \
+    commitment BLOB NOT NULL, box BLOB NOT NULL, mac BLOB NOT NULL, sum BLOB NOT NULL) STRICT
+    """,
+    """
+    CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, class INTEGER NOT NULL, device BLOB, \
+    version INTEGER NOT NULL, metadata BLOB NOT NULL, secret BLOB NOT NULL) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE token (token BLOB NOT NULL, item BLOB NOT NULL, \
+    PRIMARY KEY (token, item)) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX token_by_item ON token (item)",
+    """
+    CREATE TABLE access_group (token BLOB NOT NULL, class INTEGER NOT NULL, box BLOB NOT NULL, \
+    PRIMARY KEY (token, class)) STRICT, WITHOUT ROWID
+    """,
+  ]
+}
