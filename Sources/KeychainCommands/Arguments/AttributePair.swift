@@ -11,7 +11,7 @@ struct AttributePair: Hashable, Sendable {
     let parts = text.utf8.split(
       separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {
-      throw ValidationError(UserInterface.Usage.attribute)
+      throw ValidationError(UsageText.attribute)
     }
     name = String(Substring(parts[0]))
     value = String(Substring(parts[1]))

@@ -67,12 +67,12 @@ struct CommonOptions: ParsableArguments {
   var unlockDescriptor: Int32? { passphraseFd ?? recoveryCodeFd }
 
   func validate() throws {
-    guard unlockSourceCount <= 1 else { throw ValidationError(UserInterface.Usage.oneUnlockSource) }
+    guard unlockSourceCount <= 1 else { throw ValidationError(UsageText.oneUnlockSource) }
     if let passphraseFd, passphraseFd < 0 {
-      throw ValidationError(UserInterface.Usage.descriptor("--passphrase-fd"))
+      throw ValidationError(UsageText.descriptor("--passphrase-fd"))
     }
     if let recoveryCodeFd, recoveryCodeFd < 0 {
-      throw ValidationError(UserInterface.Usage.descriptor("--recovery-code-fd"))
+      throw ValidationError(UsageText.descriptor("--recovery-code-fd"))
     }
   }
 
@@ -103,7 +103,7 @@ struct CommonOptions: ParsableArguments {
     guard let duration = DurationText.parse(text) else {
       throw ValidationError(
         DurationText.lacksUnit(text)
-          ? UserInterface.Usage.unitMissing(text) : UserInterface.Usage.duration)
+          ? UsageText.unitMissing(text) : UsageText.duration)
     }
     return duration
   }

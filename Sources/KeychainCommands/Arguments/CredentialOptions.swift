@@ -39,7 +39,7 @@ struct CredentialOptions: ParsableArguments {
 
   static func accessibility(_ text: String) throws -> Accessibility {
     guard let accessibility = Accessibility(text) else {
-      throw ValidationError(UserInterface.Usage.accessibility)
+      throw ValidationError(UsageText.accessibility)
     }
     return accessibility
   }
@@ -56,7 +56,7 @@ struct CredentialOptions: ParsableArguments {
   /// What a person should know about an expiry that was set.
   var hint: String? {
     guard let date = expires?.date(), date < Date() else { return nil }
-    return UserInterface.alreadyExpired
+    return CredentialOptions.alreadyExpired
   }
 
   /// Whether anything is given.
@@ -68,4 +68,10 @@ struct CredentialOptions: ParsableArguments {
   private static func change(_ text: String?) -> FieldChange<String> {
     text.map { $0.isEmpty ? .clear : .set($0) } ?? .keep
   }
+}
+
+/// What a person should know about options.
+extension CredentialOptions {
+  static let alreadyExpired =
+    "--expires: that is in the past; 'get' prints the secret with --allow-expired only"
 }

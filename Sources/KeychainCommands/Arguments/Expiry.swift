@@ -21,7 +21,7 @@ enum Expiry: Hashable, Sendable {
     } else if let duration = DurationText.parse(text) {
       self = .after(duration)
     } else {
-      throw ValidationError(UserInterface.Usage.expiry)
+      throw ValidationError(UsageText.expiry)
     }
   }
 

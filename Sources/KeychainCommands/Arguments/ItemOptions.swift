@@ -45,10 +45,10 @@ struct ItemOptions: ParsableArguments {
 
   func validate() throws {
     if service != nil && server != nil {
-      throw ValidationError(UserInterface.Usage.serviceOrServer)
+      throw ValidationError(UsageText.serviceOrServer)
     }
     if server == nil, hasServerDetails {
-      throw ValidationError(UserInterface.Usage.serverMissing)
+      throw ValidationError(UsageText.serverMissing)
     }
   }
 

@@ -27,7 +27,7 @@ struct KeptRecipientOptions: ParsableArguments {
   ) throws(KeychainError) -> Bool {
     if let recipient = slot.recipient, keepRecipient.contains(recipient) { return true }
     guard let prompt else { return false }
-    return try prompt.confirm(UserInterface.questionToKeepRecipient(slot))
+    return try prompt.confirm(Questions.questionToKeepRecipient(slot))
   }
 }
 

@@ -37,17 +37,17 @@ struct KeptSlotOptions: ParsableArguments {
 
   func validate() throws {
     guard keepPassphraseFd.allSatisfy({ $0 >= 0 }) else {
-      throw ValidationError(UserInterface.Usage.descriptor("--keep-passphrase-fd"))
+      throw ValidationError(UsageText.descriptor("--keep-passphrase-fd"))
     }
     guard Set(keepPassphraseFd).count == keepPassphraseFd.count else {
-      throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
+      throw ValidationError(UsageText.keptDescriptorTwice)
     }
   }
 
   /// Fails if a descriptor is to be kept that unlocks.
   func validate(beside common: CommonOptions) throws {
     if let descriptor = common.unlockDescriptor, keepPassphraseFd.contains(descriptor) {
-      throw ValidationError(UserInterface.Usage.keptDescriptorTwice)
+      throw ValidationError(UsageText.keptDescriptorTwice)
     }
   }
 

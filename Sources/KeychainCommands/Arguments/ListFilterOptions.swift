@@ -19,7 +19,7 @@ struct ListFilterOptions: ParsableArguments {
 
   func validate() throws {
     if expired && expiringWithin != nil {
-      throw ValidationError(UserInterface.Usage.expiredOrExpiring)
+      throw ValidationError(UsageText.expiredOrExpiring)
     }
   }
 
@@ -39,7 +39,7 @@ struct ListFilterOptions: ParsableArguments {
 
   private static func time(_ text: String) throws -> Duration {
     guard let time = DurationText.parse(text) else {
-      throw ValidationError(UserInterface.Usage.timeFromNow)
+      throw ValidationError(UsageText.timeFromNow)
     }
     return time
   }

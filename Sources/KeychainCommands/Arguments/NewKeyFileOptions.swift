@@ -17,7 +17,7 @@ struct NewKeyFileOptions: ParsableArguments {
 
   func validate() throws {
     guard newKeyFile == nil || withKeyFile == nil else {
-      throw ValidationError(UserInterface.Usage.oneKeyFile)
+      throw ValidationError(UsageText.oneKeyFile)
     }
   }
 

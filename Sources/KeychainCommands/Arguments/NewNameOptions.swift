@@ -38,7 +38,7 @@ struct NewNameOptions: ParsableArguments {
 
   func validate() throws {
     if toService != nil && (toServer != nil || hasServerDetails) {
-      throw ValidationError(UserInterface.Usage.toServiceOrServer)
+      throw ValidationError(UsageText.toServiceOrServer)
     }
   }
 

@@ -14,32 +14,23 @@ struct NewPassphraseOptions: ParsableArguments {
 
   func validate() throws {
     guard newPassphraseFd == nil || newPassphraseFile == nil else {
-      throw ValidationError(UserInterface.Usage.oneNewPassphrase)
+      throw ValidationError(UsageText.oneNewPassphrase)
     }
     if let newPassphraseFd, newPassphraseFd < 0 {
-      throw ValidationError(UserInterface.Usage.descriptor("--new-passphrase-fd"))
+      throw ValidationError(UsageText.descriptor("--new-passphrase-fd"))
     }
   }
 
   var isGiven: Bool { newPassphraseFd != nil || newPassphraseFile != nil }
 
-  /// The passphrase from where the options say, else from the person; an empty one is refused.
-  func passphrase(in session: Session) throws(KeychainError) -> SecretBytes {
-    let passphrase = try anyPassphrase(in: session)
-    guard passphrase.count > 0 else { throw .emptyPassphrase }
-    return passphrase
-  }
-
-  private func anyPassphrase(in session: Session) throws(KeychainError) -> SecretBytes {
+  // `nil` if the options name nothing. The vault's configuration says who may read the file.
+  func passphrase(for vault: Vault) throws(KeychainError) -> SecretBytes? {
     if let newPassphraseFd {
       return try PassphraseDescriptor(inherited: newPassphraseFd, option: "--new-passphrase-fd")
         .passphrase()
     }
-    if let newPassphraseFile {
-      return try ProtectedFile(
-        path: newPassphraseFile, readers: session.vault.secretFileReaders()
-      ).passphrase(named: "--new-passphrase-file")
-    }
-    return try session.askTwice(for: .newPassphrase)
+    guard let newPassphraseFile else { return nil }
+    return try ProtectedFile(path: newPassphraseFile, readers: vault.secretFileReaders())
+      .passphrase(named: "--new-passphrase-file")
   }
 }

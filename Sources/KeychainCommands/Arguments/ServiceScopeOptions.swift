@@ -19,6 +19,6 @@ struct ServiceScopeOptions: ParsableArguments {
 
   /// Checks that nothing else says which services are meant.
   func checkAlone(besides isNamed: Bool) throws {
-    if allServices && isNamed { throw ValidationError(UserInterface.Usage.allOrNamedServices) }
+    if allServices && isNamed { throw ValidationError(UsageText.allOrNamedServices) }
   }
 }

@@ -22,13 +22,13 @@ struct StoreOptions: ParsableArguments {
 
   func validate() throws {
     if collection?.isEmpty == true {
-      throw ValidationError(UserInterface.Usage.emptyCollection)
+      throw ValidationError(UsageText.emptyCollection)
     }
     if collection != nil && sessionOnly {
-      throw ValidationError(UserInterface.Usage.oneCollection)
+      throw ValidationError(UsageText.oneCollection)
     }
     if namesCollection, store != nil, store != .secretService {
-      throw ValidationError(UserInterface.Usage.collectionOfKeyring)
+      throw ValidationError(UsageText.collectionOfKeyring)
     }
   }
 
@@ -44,7 +44,7 @@ struct StoreOptions: ParsableArguments {
 
   static func choice(_ text: String) throws -> StoreChoice {
     guard let choice = StoreChoice(rawValue: text) else {
-      throw ValidationError(UserInterface.Usage.store)
+      throw ValidationError(UsageText.store)
     }
     return choice
   }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainTerminal
+internal import KeychainVault
 
 // The rules of everything a person reads, which all comes from this file and its extensions:
 // - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
@@ -51,37 +52,9 @@ struct UserInterface: Sendable {
     if let recovery = failure.recovery { hint(recovery.commandText) }
   }
 
-  /// Says what is wrong with a command line.
-  ///
-  /// - Parameters:
-  ///   - message: The argument parser's sentence.
-  ///   - details: Its whole text, which ends with where to find help.
-  ///   - path: The commands that the line names.
-  ///   - isOfHost: Whether the sentence is not the parser's own, but that of the author of a command.
-  func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
-    error(Usage.fault(message, path, isOfHost: isOfHost))
-    if Usage.isAccountMissing(message), path.hasUnknownDash { hint(Usage.dashAccount) }
-    hintAtHelp(in: details)
-  }
-
-  /// Says what a command failed with, in the words of its author.
-  ///
-  /// - Parameters:
-  ///   - message: The author's sentence.
-  ///   - details: The argument parser's whole text, which may end with where to find help.
-  func reportFailure(_ message: String, details: String) {
-    error(message)
-    hintAtHelp(in: details.hasSuffix("for more information.") ? details : "")
-  }
-
-  private func hintAtHelp(in details: String) {
-    let parts = details.split(separator: "See '").last?.split(separator: "'")
-    if details.contains("See '"), let command = parts?.first { hint("see '\(command)'") }
-  }
-
   /// Says that the words of a command line lead to commands, and name none.
   func reportMissingCommand(_ words: [String]) {
-    error(Usage.commandMissing)
+    error(UsageText.commandMissing)
     hint("see '\(words.joined(separator: " ")) --help'")
   }
 
@@ -110,17 +83,8 @@ struct UserInterface: Sendable {
     writeAll(line + "\n", to: STDERR_FILENO)
   }
 
-  /// Turns a sentence into a message: no capital, no full stop; so does it several, of which one is right.
-  static func inOurStyle(_ sentence: String) -> String {
-    let guesses = sentence.split(separator: "\n   or: ")
-    guard guesses.count < 2 else {
-      return guesses.map { inOurStyle(String($0)) }.joined(separator: ", or: ")
-    }
-    var text = Substring(sentence.replacing(". Did you mean", with: "; did you mean"))
-    if text.hasSuffix(".") { text.removeLast() }
-    guard let first = text.first, text.dropFirst().first?.isLowercase ?? false else {
-      return String(text)
-    }
-    return first.lowercased() + text.dropFirst()
+  /// The question for the passphrase that unlocks.
+  func question(for request: PassphraseRequest) -> String {
+    request.question(from: hostName)
   }
 }

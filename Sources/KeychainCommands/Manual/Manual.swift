@@ -40,3 +40,8 @@ struct Manual {
     }
   }
 }
+
+extension KeychainError {
+  static let manualWithoutFolder = KeychainError(
+    .invalidArgument, "\(Manual.option) takes the folder for the pages, and nothing else")
+}

@@ -131,3 +131,17 @@ struct Invocation {
     return code
   }
 }
+
+extension KeychainError {
+  static let needsAsyncRoot = KeychainError(
+    .internalFailure, "this command is asynchronous, and the program was started without that",
+    recovery: "its author makes the root command an AsyncParsableCommand, and awaits "
+      + "KeychainCommandLine.main")
+
+  /// That `help` is asked about a command that there isn't.
+  static func noTopic(_ word: String, _ path: CommandPath) -> Self {
+    Self(
+      .invalidArgument, ParserMessage.noCommand(word, path),
+      recovery: "see '\(path.spelledOut) --help'")
+  }
+}

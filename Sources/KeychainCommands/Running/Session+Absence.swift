@@ -19,7 +19,7 @@ extension Session {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
     return KeychainError(
-      failure.code, failure.message, recovery: .advice(UserInterface.keyringLeftOut))
+      failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
   /// That something is not there; because the vault isn't that was named, where that is why.
@@ -46,14 +46,14 @@ extension Session {
   func reportMissingVault() throws(KeychainError) {
     guard let (absence, name) = missingNamedVault() else { return }
     guard absence.hasFolder else { throw .noFolder(absence, named: name) }
-    interface.say(UserInterface.missing(absence))
-    interface.hint(UserInterface.checkPath(of: name))
+    interface.say(AbsenceText.missing(absence))
+    interface.hint(AbsenceText.checkPath(of: name))
   }
 
   /// Hints at a mistake where the state of a vault is shown that was named and doesn't exist.
   func hintAtMissingVault() {
     guard let (_, name) = missingNamedVault() else { return }
-    interface.hint(UserInterface.checkPath(of: name))
+    interface.hint(AbsenceText.checkPath(of: name))
   }
 
   /// How the vault is absent that somebody named and that is used, with what named it.
@@ -73,15 +73,15 @@ extension Session {
 
   private func wayToWhatIsMeant(by identity: CredentialIdentity) -> String? {
     if let place = stores.placePassedOver(of: identity) {
-      return UserInterface.lookingElsewhere(place)
+      return StoreText.lookingElsewhere(place)
     }
     let found = elsewhere(identity.account)
     guard !found.isEmpty else {
-      return accountResembling(identity).map { UserInterface.resembling($0) }
+      return accountResembling(identity).map { AbsenceText.resembling($0) }
     }
     return found.count <= Self.hintLimit
-      ? UserInterface.elsewhere(identity.account, found)
-      : UserInterface.elsewhereOften(identity.account)
+      ? AbsenceText.elsewhere(identity.account, found)
+      : AbsenceText.elsewhereOften(identity.account)
   }
 
   /// The credentials of an account that can be seen at once; a host looks at its own service only.

@@ -7,10 +7,10 @@ extension Session {
     switch stores.keyringHoldings(query) {
     case .nothing: return
     case .counted(let credentials, let services):
-      interface.say(UserInterface.leftInKeyring(credentials, services))
+      interface.say(StoreText.leftInKeyring(credentials, services))
     case .unknown(let services, let failure):
-      interface.say(UserInterface.leftUncounted(services, failure))
+      interface.say(StoreText.leftUncounted(services, failure))
     }
-    interface.hint(UserInterface.movingOutOfKeyring(ServiceName(query)))
+    interface.hint(StoreText.movingOutOfKeyring(ServiceName(query)))
   }
 }

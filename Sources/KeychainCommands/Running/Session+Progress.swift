@@ -13,7 +13,7 @@ extension Session {
       let step = max(progress.total / 100, 100)
       guard progress.completed >= shown + step else { return }
       shown = progress.completed
-      interface.progress(UserInterface.progress(progress))
+      interface.progress("\(progress.completed) of \(Words.items(progress.total))")
     }
   }
 }

@@ -59,7 +59,7 @@ struct Session {
   /// Says of a command about the vault that it is, where somebody has chosen the other store.
   func tellOfOtherStore() {
     if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
-      interface.say(UserInterface.onlyOfVault)
+      interface.say(StoreText.onlyOfVault)
     }
   }
 
@@ -77,17 +77,17 @@ struct Session {
 
 extension Session {
   /// Asks for a secret.
-  func ask(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
+  func ask(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
-    return try prompt.secret(UserInterface.question(for: subject))
+    return try prompt.secret(Questions.question(for: subject))
   }
 
   /// Asks for a secret twice.
-  func askTwice(for subject: UserInterface.Subject) throws(KeychainError) -> SecretBytes {
+  func askTwice(for subject: Questions.Subject) throws(KeychainError) -> SecretBytes {
     guard let prompt else { throw .nobodyToAsk(for: subject) }
     return try prompt.secretTwice(
-      UserInterface.question(for: subject), again: UserInterface.questionAgain(for: subject),
-      mismatch: UserInterface.answersDiffer)
+      Questions.question(for: subject), again: Questions.questionAgain(for: subject),
+      mismatch: Questions.answersDiffer)
   }
 
   /// Asks a person to agree, unless that was said on the command line.

@@ -26,7 +26,7 @@ struct SecretInput {
     for identity: CredentialIdentity, in session: Session
   ) throws(KeychainError) -> SecretBytes {
     if let insecureValue {
-      session.interface.hint(UserInterface.insecureValue)
+      session.interface.hint(SecretInput.insecureValue)
       return try translating { () throws(SecretsError) in
         try SecretBytes(copying: insecureValue)
       }
@@ -37,15 +37,15 @@ struct SecretInput {
 
   /// What a person should know about a secret that was stored.
   func hint(about secret: borrowing SecretBytes) -> String? {
-    if secret.count == 0 { return UserInterface.emptySecret }
+    if secret.count == 0 { return SecretInput.emptySecret }
     let mayBeTrimmed = insecureValue == nil && !trimsNewline
-    return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? UserInterface.keptNewline : nil
+    return mayBeTrimmed && secret.trailingNewlineCount() > 0 ? SecretInput.keptNewline : nil
   }
 
   private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(.advice(UserInterface.secretOnInput))
+      throw .inputClosed(.advice(SecretInput.secretOnInput))
     }
     guard
       let secret = try SecretBytes.reading(
@@ -54,4 +54,16 @@ struct SecretInput {
     guard trimsNewline else { return secret }
     return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
   }
+}
+
+/// What a person should know about a secret.
+extension SecretInput {
+  static let secretOnInput = "lead the secret into it, or leave it to the terminal"
+  static let emptySecret = "the secret is empty"
+
+  static let keptNewline =
+    "the secret ends with a newline, which is kept; --trim-newline drops it"
+
+  static let insecureValue =
+    "--insecure-value shows the secret to other processes and to the shell's history"
 }

@@ -53,3 +53,9 @@ struct AttributesJSON: Encodable {
     init?(intValue: Int) { nil }
   }
 }
+
+extension KeychainError {
+  static func unencodable() -> Self {
+    Self(.internalFailure, "the answer could not be written as JSON")
+  }
+}

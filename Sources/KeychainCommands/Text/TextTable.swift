@@ -39,6 +39,7 @@ extension TextTable {
   /// of its longest words, which `…` replaces.
   ///
   /// - Parameter width: The number of characters of a line; `nil` for no limit.
+  /// - Returns: The lines, each with a newline at the end.
   func columns(within width: Int?) -> String {
     var table = ([header] + rows).map { $0.map(\.visible) }
     guard let width else { return Self.laidOut(table, widths: Self.widths(of: table)) }

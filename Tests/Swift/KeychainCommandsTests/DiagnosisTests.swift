@@ -36,7 +36,7 @@ struct DiagnosisTests {
     var status = Self.status([])
     status.readable = readable
     status.cachedFor = .seconds(900)
-    #expect(UserInterface.state(of: status) == words)
+    #expect(VaultText.state(of: status) == words)
   }
 
   @Test func vaultThatNothingOpensIsAProblem() {
@@ -53,7 +53,7 @@ struct DiagnosisTests {
   @Test func slotsAreListed() {
     let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
     #expect(
-      UserInterface.table(slots, deviceKeyExists: true).lines == """
+      SlotText.table(slots, deviceKeyExists: true).lines == """
         1\tdevice (this one)\twhat needs no unlock\t
         1\tpassphrase\teverything\t256 MiB, 3 passes
 
@@ -83,16 +83,18 @@ struct DiagnosisTests {
   @Test func placesThatDoNotStayAreNamed() {
     var status = Self.status([])
     status.fileSystem = "ext4"
-    #expect(UserInterface.passingPlace(status) == nil)
+    #expect(DiagnosisText.passingPlace(status) == nil)
     status.fileSystem = "overlay"
-    #expect(UserInterface.passingPlace(status)?.contains("goes with the container") == true)
+    #expect(DiagnosisText.passingPlace(status)?.contains("goes with the container") == true)
     status.fileSystem = "tmpfs"
     #expect(status.isInMemory)
-    #expect(UserInterface.passingPlace(status)?.hasPrefix("in memory") == true)
+    #expect(DiagnosisText.passingPlace(status)?.hasPrefix("in memory") == true)
   }
 
   private static func loss(_ what: String, _ slots: [VaultSlot]) -> String? {
-    UserInterface.losses(status(slots)).first { $0.0 == "without \(what)" }?.1
+    let status = status(slots)
+    let words = status.losses.map { DiagnosisText.words(for: $0, status) }
+    return words.first { $0.0 == "without \(what)" }?.1
   }
 
   private static func status(_ slots: [VaultSlot], exists: Bool = true) -> VaultStatus {

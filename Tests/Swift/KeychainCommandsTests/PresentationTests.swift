@@ -90,7 +90,7 @@ struct PresentationTests {
     ),
   ])
   func messagesHaveNoCapitalAndNoFullStop(_ sentence: String, _ message: String) {
-    #expect(UserInterface.inOurStyle(sentence) == message)
+    #expect(Words.inOurStyle(sentence) == message)
   }
 
   @Test func textSecretIsShownAsText() throws {
@@ -131,7 +131,7 @@ struct PresentationTests {
     (.seconds(43_201), "12h 1s"),
   ])
   func timeIsShownInTwoUnits(_ duration: Duration, _ shown: String) {
-    #expect(UserInterface.time(duration) == shown)
+    #expect(Words.time(duration) == shown)
   }
 
   private static func json(secret: [UInt8]?) throws -> [String: Any] {

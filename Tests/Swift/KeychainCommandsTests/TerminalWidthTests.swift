@@ -69,7 +69,7 @@ struct TerminalWidthTests {
 
   @Test func pairsAreWrappedBelowTheirValues() {
     #expect(
-      UserInterface.lines([("a", "one two three"), ("long", "x")], within: 16)
+      FactLines.text([("a", "one two three"), ("long", "x")], within: 16)
         == "a:    one two\n      three\nlong: x\n")
   }
 }

@@ -72,12 +72,12 @@ struct GetCommand: KeychainSubcommand {
 
   func validate() throws {
     if account == nil && attribute.isEmpty {
-      throw ValidationError(UserInterface.Usage.accountOrAttribute)
+      throw ValidationError(UsageText.accountOrAttribute)
     }
-    if json && output != nil { throw ValidationError(UserInterface.Usage.outputIsExact) }
-    if overwrite && output == nil { throw ValidationError(UserInterface.Usage.overwriteOutput) }
+    if json && output != nil { throw ValidationError(UsageText.outputIsExact) }
+    if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
     try scope.checkAlone(besides: item.service != nil || item.server != nil)
-    if json && newline != nil { throw ValidationError(UserInterface.Usage.newlineWithJSON) }
+    if json && newline != nil { throw ValidationError(UsageText.newlineWithJSON) }
   }
 
   func perform(in session: Session) throws(KeychainError) {

@@ -17,14 +17,14 @@ extension ListCommand {
   func tellOfUnlisted(_ result: CredentialSearchResult, _ interface: UserInterface) {
     // They have a label and no expiry; who looks for something else misses none of them.
     guard result.unlistedCount > 0, !showsUnlisted, pattern == nil, !filter.isActive else { return }
-    interface.say(UserInterface.unlisted(result.unlistedCount))
+    interface.say(CredentialText.unlisted(result.unlistedCount))
   }
 
   /// Says where they may be, if nothing looks there.
   func tellOfKeyringLeftOut(_ query: CredentialQuery, _ session: Session) {
     guard showsUnlisted, query.service == nil, query.server == nil, session.stores.leavesKeyringOut
     else { return }
-    session.interface.hint(UserInterface.keyringLeftOut)
+    session.interface.hint(StoreText.keyringLeftOut)
   }
 
   /// Prints them after the credentials.
@@ -32,7 +32,7 @@ extension ListCommand {
     guard !items.isEmpty else { return }
     try StandardOutput.write(
       StandardOutput.isTerminal
-        ? UserInterface.table(items).columns : UserInterface.fields(items).lines)
+        ? CredentialText.table(items).columns : CredentialText.fields(items).lines)
   }
 
   private var showsUnlisted: Bool { otherPrograms || !attribute.isEmpty }

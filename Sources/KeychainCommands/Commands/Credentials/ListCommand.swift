@@ -67,14 +67,14 @@ struct ListCommand: KeychainSubcommand {
 
   func validate() throws {
     if allGroups && item.accessGroup != nil {
-      throw ValidationError(UserInterface.Usage.groupOrAll)
+      throw ValidationError(UsageText.groupOrAll)
     }
     let isNamed = item.service != nil || item.server != nil
     try scope.checkAlone(besides: isNamed)
     // They are of no service, so a host's own has none of them.
     if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
     {
-      throw ValidationError(UserInterface.Usage.otherProgramsOfHost)
+      throw ValidationError(UsageText.otherProgramsOfHost)
     }
   }
 
@@ -93,11 +93,11 @@ struct ListCommand: KeychainSubcommand {
       listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty
       && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
-      session.interface.say(UserInterface.locked(result.lockedCount))
-      session.interface.hint(UserInterface.unlockToSee(try session.stores.kinds(for: query)))
+      session.interface.say(Words.locked(result.lockedCount))
+      session.interface.hint(UnlockText.unlockToSee(try session.stores.kinds(for: query)))
     }
     if result.otherDeviceCount > 0 {
-      session.interface.say(UserInterface.ofOtherDevices(result.otherDeviceCount))
+      session.interface.say(Words.ofOtherDevices(result.otherDeviceCount))
     }
     if let failure = result.failures.first { throw failure }
     guard result.damaged.isEmpty else {
@@ -130,7 +130,7 @@ struct ListCommand: KeychainSubcommand {
   private func tellOfNothing(_ query: CredentialQuery, _ session: Session) {
     guard !json, StandardOutput.isTerminal else { return }
     let isNarrower = pattern != nil || !attribute.isEmpty
-    session.interface.say(UserInterface.nothingListed(query, filter, isNarrower: isNarrower))
+    session.interface.say(CredentialText.nothingListed(query, filter, isNarrower: isNarrower))
   }
 
   /// Which services are listed if none is named, for the help.
@@ -152,7 +152,7 @@ struct ListCommand: KeychainSubcommand {
         + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
       return try StandardOutput.write(try JSONText.text(all))
     }
-    let table = UserInterface.table(listed, forPrograms: !StandardOutput.isTerminal)
+    let table = CredentialText.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
       if !listed.isEmpty { try StandardOutput.write(table.columns) }
     } else {

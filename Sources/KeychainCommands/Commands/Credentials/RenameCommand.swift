@@ -41,7 +41,7 @@ struct RenameCommand: KeychainSubcommand {
     // As of 'set': a server alone may name a password.
     let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
     guard !newAccount.isEmpty || isOfServer else {
-      throw ValidationError(UserInterface.Usage.emptyAccount)
+      throw ValidationError(UsageText.emptyAccount)
     }
   }
 

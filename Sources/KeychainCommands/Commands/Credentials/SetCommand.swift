@@ -56,19 +56,19 @@ struct SetCommand: KeychainSubcommand {
   var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
-    guard rest.isEmpty else { throw ValidationError(UserInterface.Usage.secretFromArgument) }
+    guard rest.isEmpty else { throw ValidationError(UsageText.secretFromArgument) }
     // A server alone may name a password, as where only a token is asked for.
     guard !account.isEmpty || item.server != nil else {
-      throw ValidationError(UserInterface.Usage.emptyAccount)
+      throw ValidationError(UsageText.emptyAccount)
     }
     if createOnly && expectedVersion != nil {
-      throw ValidationError(UserInterface.Usage.createOrExpect)
+      throw ValidationError(UsageText.createOrExpect)
     }
     if keepExpiry && details.expires != nil {
-      throw ValidationError(UserInterface.Usage.keptOrNewExpiry)
+      throw ValidationError(UsageText.keptOrNewExpiry)
     }
     if common.unlockDescriptor == STDIN_FILENO, insecureValue == nil {
-      throw ValidationError(UserInterface.Usage.inputTwice)
+      throw ValidationError(UsageText.inputTwice)
     }
   }
 
@@ -92,11 +92,11 @@ struct SetCommand: KeychainSubcommand {
   /// Says which expiry went with the old secret, or that the one that was kept has passed.
   private func tell(_ written: CredentialWriter.Written, _ interface: UserInterface) {
     if let expiry = written.lostExpiry {
-      interface.say(UserInterface.expiryIsGone(expiry))
-      interface.hint(UserInterface.keepingExpiry(expiry))
+      interface.say(CredentialText.expiryIsGone(expiry))
+      interface.hint(CredentialText.keepingExpiry(expiry))
     }
     if keepExpiry, written.credential.isExpired() {
-      interface.hint(UserInterface.keptExpiryHasPassed)
+      interface.hint(CredentialText.keptExpiryHasPassed)
     }
   }
 }

@@ -35,6 +35,6 @@ struct ShowCommand: KeychainSubcommand {
     try StandardOutput.write(
       json
         ? try JSONText.text(CredentialJSON(credential))
-        : UserInterface.description(of: credential))
+        : CredentialText.description(of: credential))
   }
 }

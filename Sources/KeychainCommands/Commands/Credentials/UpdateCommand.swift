@@ -35,7 +35,7 @@ struct UpdateCommand: KeychainSubcommand {
 
   func validate() throws {
     guard details.isGiven || !removeAttribute.isEmpty else {
-      throw ValidationError(UserInterface.Usage.nothingToUpdate)
+      throw ValidationError(UsageText.nothingToUpdate)
     }
   }
 

@@ -113,3 +113,18 @@ struct Diagnosis {
     return status.canBeOpened || status.readable != nil ? nil : .nothingOpens(status)
   }
 }
+
+extension KeychainError {
+  static func vaultIsGone(_ path: String) -> Self {
+    Self(
+      .noStore, "'\(path)' was here before and is gone",
+      recovery: "mount its volume, restore a backup, or start anew with "
+        + "\(.createVault(startingAnew: true))")
+  }
+
+  static func nothingOpens(_ status: VaultStatus) -> Self {
+    Self(
+      .locked, "nothing that is here opens '\(status.path)'",
+      recovery: .advice(NextStepText.text(status.rescue)))
+  }
+}

@@ -36,7 +36,7 @@ struct DoctorCommand: KeychainSubcommand {
 
   func validate() throws {
     if service != nil && server != nil {
-      throw ValidationError(UserInterface.Usage.serviceOrServer)
+      throw ValidationError(UsageText.serviceOrServer)
     }
   }
 
@@ -47,7 +47,7 @@ struct DoctorCommand: KeychainSubcommand {
     try StandardOutput.write(
       json
         ? try JSONText.text(DiagnosisJSON(diagnosis))
-        : UserInterface.description(of: diagnosis))
+        : DiagnosisText(diagnosis: diagnosis).text)
     session.hintAtMissingVault()
     if let failure = diagnosis.failure ?? diagnosis.sourceProblem { throw failure }
   }

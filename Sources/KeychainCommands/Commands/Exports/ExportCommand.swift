@@ -50,7 +50,7 @@ struct ExportCommand: KeychainSubcommand {
   private var isToOutput: Bool { file == "-" }
 
   func validate() throws {
-    guard !isToOutput || !json else { throw ValidationError(UserInterface.Usage.exportOrJSON) }
+    guard !isToOutput || !json else { throw ValidationError(UsageText.exportOrJSON) }
     try scope.checkAlone(besides: !service.isEmpty || !server.isEmpty)
     try passphrase.requireOwnDescriptor([common.passphraseFd])
   }
@@ -60,7 +60,7 @@ struct ExportCommand: KeychainSubcommand {
     let services = services
     try unlock(session, services)
     let queries = services?.map(\.query)
-    let passphrase = try passphrase.newPassphrase(in: session)
+    let passphrase = try session.newPassphraseOfExport(passphrase)
     let isShort = passphrase.count < Self.usualLength
     let report = try session.withProgress { progress throws(KeychainError) in
       isToOutput
@@ -71,11 +71,11 @@ struct ExportCommand: KeychainSubcommand {
           to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
     if json { try StandardOutput.write(try JSONText.text(ExportJSON(report, file: file))) }
-    session.interface.say(UserInterface.summary(of: report, file: isToOutput ? nil : file))
+    session.interface.say(ExportText.summary(of: report, file: isToOutput ? nil : file))
     if report.leftOutCount > 0 {
-      session.interface.say(UserInterface.stayBehind(report.leftOutCount))
+      session.interface.say(ExportText.stayBehind(report.leftOutCount))
     }
-    if isShort { session.interface.hint(UserInterface.shortExportPassphrase) }
+    if isShort { session.interface.hint(ExportText.shortExportPassphrase) }
     for query in queries ?? [CredentialQuery()] { session.tellOfKeyring(query) }
   }
 

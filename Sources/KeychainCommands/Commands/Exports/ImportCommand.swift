@@ -39,13 +39,13 @@ struct ImportCommand: KeychainSubcommand {
   func validate() throws {
     try passphrase.requireOwnDescriptor([common.passphraseFd, isFromInput ? STDIN_FILENO : nil])
     if isFromInput, common.passphraseFd == STDIN_FILENO {
-      throw ValidationError(UserInterface.Usage.exportDescriptorTwice)
+      throw ValidationError(UsageText.exportDescriptorTwice)
     }
   }
 
   func perform(in session: Session) throws(KeychainError) {
     try checkSource()
-    let passphrase = try passphrase.passphrase(in: session)
+    let passphrase = try session.passphraseOfExport(passphrase)
     let report = try session.withProgress { progress throws(KeychainError) in
       isFromInput
         ? try session.vault.importItems(
@@ -67,7 +67,7 @@ struct ImportCommand: KeychainSubcommand {
     }
     guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(.advice(UserInterface.exportOnInput))
+      throw .inputClosed(.advice(ExportText.exportOnInput))
     }
   }
 
@@ -76,13 +76,13 @@ struct ImportCommand: KeychainSubcommand {
     if dryRun || !overwrite {
       for identity in report.differing {
         interface.say(
-          UserInterface.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
+          ExportText.differs(identity, isOverwriting: overwrite, isDryRun: dryRun))
       }
     }
-    interface.say(UserInterface.summary(of: report, isDryRun: dryRun))
+    interface.say(ExportText.summary(of: report, isDryRun: dryRun))
     if report.leftOutCount > 0 {
-      interface.say(UserInterface.stayedBehind(report.leftOutCount))
+      interface.say(ExportText.stayedBehind(report.leftOutCount))
     }
-    if !overwrite, !report.differing.isEmpty { interface.hint(UserInterface.overwriteToReplace) }
+    if !overwrite, !report.differing.isEmpty { interface.hint(ExportText.overwriteToReplace) }
   }
 }

@@ -35,10 +35,10 @@ struct IdentityCreateCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.vault.createIdentity(at: try session.identityPath(file))
-    session.interface.say(UserInterface.made(identity))
-    session.interface.say(UserInterface.pins(of: identity))
+    session.interface.say(IdentityText.made(identity))
+    session.interface.say(IdentityText.pins(of: identity))
     try StandardOutput.write("\(identity.recipient)\n")
-    session.interface.hint(UserInterface.toUse(identity))
+    session.interface.hint(IdentityText.toUse(identity))
   }
 }
 
@@ -67,7 +67,7 @@ struct IdentityShowCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.vault.identity(at: try session.identityPath(file))
     try StandardOutput.write(
-      json ? try JSONText.text(IdentityJSON(identity)) : UserInterface.description(of: identity))
+      json ? try JSONText.text(IdentityJSON(identity)) : IdentityText.description(of: identity))
   }
 }
 
@@ -103,12 +103,12 @@ struct IdentityPinCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.vault.pinIdentity(
       at: try session.identityPath(file), to: check, replacing: replace)
-    session.interface.say(UserInterface.pins(of: identity))
+    session.interface.say(IdentityText.pins(of: identity))
   }
 
   private static func check(_ text: String) throws -> VaultCheck {
     guard let check = VaultCheck(text: text.lowercased()) else {
-      throw ValidationError(UserInterface.Usage.check)
+      throw ValidationError(UsageText.check)
     }
     return check
   }
@@ -124,5 +124,41 @@ struct IdentityJSON: Encodable {
     file = identity.path
     recipient = identity.recipient.description
     vaults = identity.pins.map(\.description)
+  }
+}
+
+/// Identities, in words.
+enum IdentityText {
+  static func made(_ identity: IdentityDescription) -> String {
+    "made the identity \(identity.path)"
+  }
+
+  static func toUse(_ identity: IdentityDescription) -> String {
+    let path = KeychainCommandContext.current.commandPath
+    return
+      "where a vault is, '\(path) slots add --recipient \(identity.recipient)' opens it to the "
+      + "identity; here, --identity or KEYCHAIN_IDENTITY_FILE uses it"
+  }
+
+  static func pins(of identity: IdentityDescription) -> String {
+    switch identity.pins.count {
+    case 0: "it is pinned to no vault: it opens any that has a slot for it"
+    case 1: "it is pinned to the vault with the check \(identity.pins[0])"
+    default:
+      "it is pinned to the vaults with the checks "
+        + identity.pins.map(\.description).joined(separator: ", ")
+    }
+  }
+
+  static func toPin(_ check: VaultCheck) -> String {
+    "where the identity is, pin it to this vault: "
+      + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check \(check)'"
+  }
+
+  /// Everything about an identity but its secret, a line each.
+  static func description(of identity: IdentityDescription) -> String {
+    FactLines.text(
+      [("file", identity.path), ("recipient", identity.recipient.description)]
+        + identity.pins.map { ("vault", $0.description) })
   }
 }

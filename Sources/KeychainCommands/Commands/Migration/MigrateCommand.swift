@@ -85,12 +85,12 @@ struct MigrateCommand: KeychainSubcommand {
   var isOfVaultOnly: Bool { false }
 
   func validate() throws {
-    if from == to { throw ValidationError(UserInterface.Usage.sameStores) }
+    if from == to { throw ValidationError(UsageText.sameStores) }
     if collection?.isEmpty == true {
-      throw ValidationError(UserInterface.Usage.emptyCollection)
+      throw ValidationError(UsageText.emptyCollection)
     }
     if service != nil && server != nil {
-      throw ValidationError(UserInterface.Usage.serviceOrServerToMove)
+      throw ValidationError(UsageText.serviceOrServerToMove)
     }
     try scope.checkAlone(besides: service != nil || server != nil)
   }
@@ -104,7 +104,7 @@ struct MigrateCommand: KeychainSubcommand {
       try StandardOutput.write(try JSONText.text(answer))
     }
     if isThereAlready {
-      session.interface.say(UserInterface.hasMoved(named, to: to))
+      session.interface.say(MigrationText.hasMoved(named, to: to))
     } else {
       tell(report, session.interface)
     }
@@ -127,7 +127,7 @@ struct MigrateCommand: KeychainSubcommand {
           ? migration.rehearse(progress: progress) : migration.run(progress: progress)
       }
     } catch {
-      if hasBegun, !dryRun { session.interface.say(UserInterface.goesOn) }
+      if hasBegun, !dryRun { session.interface.say(MigrationText.goesOn) }
       throw error
     }
   }
@@ -168,23 +168,23 @@ struct MigrateCommand: KeychainSubcommand {
   }
 
   private func tell(_ report: MigrationReport, _ interface: UserInterface) {
-    for obstacle in report.obstacles { interface.say(UserInterface.stays(obstacle)) }
-    for name in report.damaged { interface.say(UserInterface.isDamaged(name)) }
+    for obstacle in report.obstacles { interface.say(MigrationText.stays(obstacle)) }
+    for name in report.damaged { interface.say(MigrationText.isDamaged(name)) }
     for service in report.incompleteServices {
-      interface.say(UserInterface.staysBehind(service, outOf: to, isDryRun: dryRun))
+      interface.say(MigrationText.staysBehind(service, outOf: to, isDryRun: dryRun))
     }
-    interface.say(UserInterface.summary(of: report, to: to, isDryRun: dryRun))
+    interface.say(MigrationText.summary(of: report, to: to, isDryRun: dryRun))
     if report.strandedCount > 0, !dryRun {
-      interface.say(UserInterface.isInBoth(report.strandedCount))
+      interface.say(MigrationText.isInBoth(report.strandedCount))
     }
     if report.otherDeviceCount > 0 {
-      interface.say(UserInterface.ofOtherDevices(report.otherDeviceCount))
+      interface.say(Words.ofOtherDevices(report.otherDeviceCount))
     }
     if report.otherProgramsCount > 0 {
-      interface.say(UserInterface.leftToOthers(report.otherProgramsCount))
+      interface.say(MigrationText.leftToOthers(report.otherProgramsCount))
     }
     if !removeSource, !dryRun, !report.completeServices.isEmpty {
-      interface.hint(UserInterface.removeSource(from))
+      interface.hint(MigrationText.removeSource(from))
     }
   }
 
@@ -197,7 +197,7 @@ struct MigrateCommand: KeychainSubcommand {
 
   private static func store(_ name: String) throws -> StoreKind {
     guard let kind = StoreKind(rawValue: name) else {
-      throw ValidationError(UserInterface.Usage.storeToMove)
+      throw ValidationError(UsageText.storeToMove)
     }
     return kind
   }

@@ -39,9 +39,9 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     guard codeFile != nil || session.prompt != nil else { throw .nobodyToShowTheCode }
     let earlier = try session.vault.slots().filter { $0.kind == .recoveryCode }
     let slot = try create(in: session)
-    session.interface.say(UserInterface.added(slot))
-    if let codeFile { session.interface.hint(UserInterface.writtenCode(codeFile)) }
-    if !earlier.isEmpty { session.interface.hint(UserInterface.earlierCodes(earlier)) }
+    session.interface.say(SlotText.added(slot))
+    if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
+    if !earlier.isEmpty { session.interface.hint(RecoveryCodeText.earlierCodes(earlier)) }
   }
 
   private func create(in session: Session) throws(KeychainError) -> VaultSlot {
@@ -66,8 +66,8 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   ) throws(KeychainError) -> Bool {
     guard let prompt = session.prompt else { throw .nobodyToShowTheCode }
     return try prompt.isGivenBack(
-      code.text(), below: UserInterface.aboveCode, question: UserInterface.questionForCode,
-      wrong: UserInterface.wrongCode
+      code.text(), below: RecoveryCodeText.aboveCode, question: RecoveryCodeText.questionForCode,
+      wrong: RecoveryCodeText.wrongCode
     ) { answer in
       guard let typed = try? RecoveryCode(text: answer) else { return false }
       return typed.isEqual(to: code)
@@ -90,4 +90,40 @@ struct RecoveryCreateCommand: KeychainSubcommand {
       throw error.code == .alreadyExists ? .codeFileExists(path) : error
     }
   }
+}
+
+/// Recovery codes, in words.
+enum RecoveryCodeText {
+  /// What stands above a recovery code on the screen.
+  static let aboveCode =
+    "This is the recovery code of the vault. It opens everything in it.\n"
+    + "Write it down on paper, and keep it away from this machine; it is not shown again.\n\n    "
+
+  static let questionForCode = "type it in once, as you wrote it down: "
+  static let wrongCode = "that is not the code above; compare it with the paper"
+
+  static func writtenCode(_ path: String) -> String {
+    "wrote the recovery code to \(path): copy it to paper, or to a place away from this machine, "
+      + "and delete the file"
+  }
+
+  static func earlierCodes(_ slots: [VaultSlot]) -> String {
+    let numbers = slots.map { "\($0.number)" }.joined(separator: ", ")
+    return "\(slots.count + 1) recovery codes open the vault now; "
+      + "'\(KeychainCommandContext.current.commandPath) slots remove NUMBER' removes an older one "
+      + "(\(slots.count == 1 ? "slot" : "slots") \(numbers))"
+  }
+}
+
+extension KeychainError {
+  static func codeFileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already, and is not overwritten",
+      recovery: "name a new file")
+  }
+
+  static let nobodyToShowTheCode = KeychainError(
+    .refused,
+    "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
+    recovery: "write it into a new file with --code-file FILE")
 }

@@ -50,26 +50,26 @@ struct SlotsAddCommand: KeychainSubcommand {
   func validate() throws {
     guard [wantsPassphrase, keyFile.isGiven, device, recipient != nil].count(where: { $0 }) == 1
     else {
-      throw ValidationError(UserInterface.Usage.oneSlot)
+      throw ValidationError(UsageText.oneSlot)
     }
     guard kept.keepRecipient.isEmpty || wantsPassphrase || keyFile.isGiven else {
-      throw ValidationError(UserInterface.Usage.keptByFirstSecret)
+      throw ValidationError(UsageText.keptByFirstSecret)
     }
     if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
-      throw ValidationError(UserInterface.Usage.descriptorTwice)
+      throw ValidationError(UsageText.descriptorTwice)
     }
   }
 
   func perform(in session: Session) throws(KeychainError) {
     let wasOpen = try session.vault.status().readable == .unlockedNow
     let slot = try add(in: session)
-    session.interface.say(UserInterface.added(slot))
+    session.interface.say(SlotText.added(slot))
     // The first passphrase or key file takes most of what the device key opens.
     if wasOpen, try session.vault.status().readable != .unlockedNow {
-      session.interface.hint(UserInterface.lockedNow(by: slot))
+      session.interface.hint(SlotText.lockedNow(by: slot))
     }
     if slot.kind == .recipient, let check = try session.vault.status().check {
-      session.interface.hint(UserInterface.toPin(check))
+      session.interface.hint(IdentityText.toPin(check))
     }
   }
 
@@ -100,7 +100,7 @@ struct SlotsAddCommand: KeychainSubcommand {
         keepingRecipient: { slot throws(KeychainError) in
           try kept.keeps(slot, asking: session.prompt)
         }, progress: progress
-      ) { () throws(KeychainError) in try newPassphrase.passphrase(in: session) }
+      ) { () throws(KeychainError) in try session.newPassphrase(newPassphrase) }
     }
   }
 
@@ -123,7 +123,7 @@ extension Session {
   fileprivate var questionForKeptCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)? {
     guard let prompt else { return nil }
     return { slot, failures throws(KeychainError) in
-      try prompt.secret(UserInterface.questionToKeepCode(slot, failures: failures))
+      try prompt.secret(SlotText.questionToKeepCode(slot, failures: failures))
     }
   }
 }

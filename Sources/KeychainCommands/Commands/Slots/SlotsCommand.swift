@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import KeychainVault
 
 /// The ways to open the vault.
@@ -33,8 +34,48 @@ struct SlotsListCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let slots = try session.vault.slots()
     if json { return try StandardOutput.write(try JSONText.text(slots.map(SlotJSON.init))) }
-    let table = UserInterface.table(
+    let table = SlotText.table(
       slots, deviceKeyExists: try session.vault.status().hasDeviceSecret)
     try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+  }
+}
+
+/// A slot as JSON shows it.
+struct SlotJSON: Encodable {
+  let number: UInt32
+  let kind: String
+  let grant: String
+  let memory: UInt64?
+  let passes: UInt32?
+  let thisDevice: Bool?
+  let recipient: String?
+
+  init(_ slot: VaultSlot) {
+    number = slot.number
+    kind = Self.word(for: slot.kind)
+    grant = Self.word(for: slot.grant)
+    memory = slot.passwordHash?.memory
+    passes = slot.passwordHash?.passes
+    thisDevice = slot.isThisDevice
+    recipient = slot.recipient?.description
+  }
+
+  // Programs depend on these words, so they are no reflection of names in the code.
+
+  private static func word(for kind: SlotKind) -> String {
+    switch kind {
+    case .passphrase: "passphrase"
+    case .keyFile: "keyFile"
+    case .device: "device"
+    case .recoveryCode: "recoveryCode"
+    case .recipient: "recipient"
+    }
+  }
+
+  private static func word(for grant: SlotGrant) -> String {
+    switch grant {
+    case .root: "root"
+    case .openTier: "openTier"
+    }
   }
 }

@@ -37,7 +37,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    guard rekey || !kept.isGiven else { throw ValidationError(UserInterface.Usage.keptByRekey) }
+    guard rekey || !kept.isGiven else { throw ValidationError(UsageText.keptByRekey) }
     try kept.validate(beside: common)
   }
 
@@ -50,9 +50,9 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     let deleted = try session.withProgress { progress throws(KeychainError) in
       try session.vault.removeSlot(number, deletingItems: deleteItems, progress: progress)
     }
-    session.interface.say(UserInterface.removed(slot))
-    if !deleted.isEmpty { session.interface.say(UserInterface.deleted(deleted.count)) }
-    if !isAsked(in: session) { session.interface.hint(UserInterface.removalKeepsKeys) }
+    session.interface.say(SlotText.removed(slot))
+    if !deleted.isEmpty { session.interface.say(SlotText.deleted(deleted.count)) }
+    if !isAsked(in: session) { session.interface.hint(SlotText.removalKeepsKeys) }
   }
 
   /// Whether a person can still say no.
@@ -65,7 +65,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     let slots = try session.vault.slots()
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
     let doomed = rekey ? 0 : try listLosses(slots, in: session)
-    let question = UserInterface.questionToRemove(slot, deleting: doomed, rekeying: rekey)
+    let question = SlotText.questionToRemove(slot, deleting: doomed, rekeying: rekey)
     guard try session.confirm(question, assumingYes: yes) else { throw .notConfirmed }
     return slot
   }
@@ -76,12 +76,12 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   private func listLosses(_ slots: [VaultSlot], in session: Session) throws(KeychainError) -> Int {
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed {
-      session.interface.say(UserInterface.willDelete(credential.identity), isAskedAbout: !yes)
+      session.interface.say(SlotText.willDelete(credential.identity), isAskedAbout: !yes)
     }
     if slots.leaveOnlyTheDevice(without: number) {
-      session.interface.say(UserInterface.deviceWillOpenEverything, isAskedAbout: !yes)
+      session.interface.say(SlotText.deviceWillOpenEverything, isAskedAbout: !yes)
     }
-    if isAsked(in: session) { session.interface.hint(UserInterface.removalKeepsKeys) }
+    if isAsked(in: session) { session.interface.hint(SlotText.removalKeepsKeys) }
     return doomed.count
   }
 }

@@ -27,18 +27,18 @@ struct BackupCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
-    guard file != "-" else { throw ValidationError(UserInterface.Usage.backupToOutput) }
+    guard file != "-" else { throw ValidationError(UsageText.backupToOutput) }
   }
 
   func perform(in session: Session) throws(KeychainError) {
     let report = try session.withProgress { progress throws(KeychainError) in
       try session.vault.backup(to: file, replacing: replace, progress: progress)
     }
-    session.interface.say(UserInterface.summary(of: report, file: file))
+    session.interface.say(VaultText.summary(of: report, file: file))
     if report.deviceItemCount > 0 {
-      session.interface.say(UserInterface.boundToDevice(report.deviceItemCount))
+      session.interface.say(VaultText.boundToDevice(report.deviceItemCount))
     }
     session.tellOfKeyring()
-    if report.needsThisDevice { session.interface.hint(session.interface.backupNeedsThisDevice) }
+    if report.needsThisDevice { session.interface.hint(VaultText.backupNeedsThisDevice) }
   }
 }

@@ -29,7 +29,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
 
   func validate() throws {
     if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
-      throw ValidationError(UserInterface.Usage.descriptorTwice)
+      throw ValidationError(UsageText.descriptorTwice)
     }
   }
 
@@ -41,10 +41,10 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     let changed = try session.withProgress { progress throws(KeychainError) in
       try session.vault.changePassphrase(slot: slot, progress: progress) {
         _ throws(KeychainError) in
-        try newPassphrase.passphrase(in: session)
+        try session.newPassphrase(newPassphrase)
       }
     }
-    session.interface.say(UserInterface.changedPassphrase(changed))
-    session.interface.hint(UserInterface.copiesKeepThePassphrase)
+    session.interface.say(VaultText.changedPassphrase(changed))
+    session.interface.hint(VaultText.copiesKeepThePassphrase)
   }
 }

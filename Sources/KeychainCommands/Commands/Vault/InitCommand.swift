@@ -37,9 +37,9 @@ struct InitCommand: KeychainSubcommand {
 
   func validate() throws {
     if noDevice && !wantsPassphrase && !keyFile.isGiven && common.identity == nil {
-      throw ValidationError(UserInterface.Usage.nothingOpens)
+      throw ValidationError(UsageText.nothingOpens)
     }
-    if common.hasUnlockSource { throw ValidationError(UserInterface.Usage.nothingToUnlock) }
+    if common.hasUnlockSource { throw ValidationError(UsageText.nothingToUnlock) }
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -60,9 +60,9 @@ struct InitCommand: KeychainSubcommand {
 
   private func say(in session: Session) throws(KeychainError) {
     let status = try session.vault.status()
-    session.interface.say(UserInterface.made(status))
+    session.interface.say(VaultText.made(status))
     if status.fullSlots.allSatisfy({ $0.kind == .device }) {
-      session.interface.hint(UserInterface.deviceKeyAlone)
+      session.interface.hint(VaultText.deviceKeyAlone)
     }
   }
 
@@ -73,7 +73,7 @@ struct InitCommand: KeychainSubcommand {
     guard !status.exists else { throw .vaultExists(status.path) }
     guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
-    guard try session.confirm(UserInterface.questionToStartAnew, assumingYes: startAnew) else {
+    guard try session.confirm(VaultText.questionToStartAnew, assumingYes: startAnew) else {
       throw .notConfirmed
     }
     return true
@@ -86,7 +86,7 @@ struct InitCommand: KeychainSubcommand {
   }
 
   private func chosenPassphrase(_ session: Session) throws(KeychainError) -> SecretBytes? {
-    if wantsPassphrase { return try newPassphrase.passphrase(in: session) }
+    if wantsPassphrase { return try session.newPassphrase(newPassphrase) }
     guard session.prompt != nil, !keyFile.isGiven, common.identity == nil else { return nil }
     let answer = try session.askTwice(for: .optionalPassphrase)
     guard answer.count > 0 else { return nil }

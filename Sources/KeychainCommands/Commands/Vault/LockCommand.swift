@@ -27,9 +27,9 @@ struct LockCommand: KeychainSubcommand {
     if !status.exists {
       session.interface.hint(
         status.wasSeen
-          ? UserInterface.lockedAndGone(status.path) : UserInterface.nothingToLock(status.path))
+          ? VaultText.lockedAndGone(status.path) : VaultText.nothingToLock(status.path))
     } else if status.readable == .unlockedNow {
-      session.interface.hint(UserInterface.staysUnlocked)
+      session.interface.hint(VaultText.staysUnlocked)
     }
   }
 }

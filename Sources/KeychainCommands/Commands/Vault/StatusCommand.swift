@@ -26,7 +26,7 @@ struct StatusCommand: KeychainSubcommand {
     try StandardOutput.write(
       json
         ? try JSONText.text(StatusJSON(status, sourceProblem: problem))
-        : UserInterface.description(of: status, sourceProblem: problem))
+        : VaultText.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
   }
 }

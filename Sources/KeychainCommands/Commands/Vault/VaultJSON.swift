@@ -2,46 +2,6 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// A slot as JSON shows it.
-struct SlotJSON: Encodable {
-  let number: UInt32
-  let kind: String
-  let grant: String
-  let memory: UInt64?
-  let passes: UInt32?
-  let thisDevice: Bool?
-  let recipient: String?
-
-  init(_ slot: VaultSlot) {
-    number = slot.number
-    kind = Self.word(for: slot.kind)
-    grant = Self.word(for: slot.grant)
-    memory = slot.passwordHash?.memory
-    passes = slot.passwordHash?.passes
-    thisDevice = slot.isThisDevice
-    recipient = slot.recipient?.description
-  }
-
-  // Programs depend on these words, so they are no reflection of names in the code.
-
-  private static func word(for kind: SlotKind) -> String {
-    switch kind {
-    case .passphrase: "passphrase"
-    case .keyFile: "keyFile"
-    case .device: "device"
-    case .recoveryCode: "recoveryCode"
-    case .recipient: "recipient"
-    }
-  }
-
-  private static func word(for grant: SlotGrant) -> String {
-    switch grant {
-    case .root: "root"
-    case .openTier: "openTier"
-    }
-  }
-}
-
 /// The state of a vault as JSON shows it.
 struct StatusJSON: Encodable {
   let path: String
@@ -113,57 +73,5 @@ struct VerificationJSON: Encodable {
     items = report.itemCount
     opened = report.openedCount
     problems = report.problems
-  }
-}
-
-/// A diagnosis as JSON shows it.
-struct DiagnosisJSON: Encodable {
-  private let stores: StoresJSON
-  private let facts: DiagnosisFactsJSON
-
-  init(_ diagnosis: Diagnosis) {
-    stores = StoresJSON(diagnosis)
-    facts = DiagnosisFactsJSON(diagnosis)
-  }
-
-  /// Puts all into one object.
-  func encode(to encoder: any Encoder) throws {
-    try stores.encode(to: encoder)
-    try facts.encode(to: encoder)
-  }
-}
-
-/// What a diagnosis found beside the choice of store.
-private struct DiagnosisFactsJSON: Encodable {
-  let path: String?
-  let grade: Diagnosis.Grade?
-  let vault: StatusJSON?
-  let problem: String?
-  let weakKeyFiles: [String]
-  let expired: Int?
-  let expiringWithin30Days: Int?
-  let expiryUnknown: Int?
-  let memoryCanBeLocked: Bool
-  let lockedMemoryLimit: UInt64?
-  let mayAsk: Bool
-  let memoryLocking: MemoryLocking
-  let processFilesAreMounted: Bool
-  let next: [String]
-
-  init(_ diagnosis: Diagnosis) {
-    path = diagnosis.path
-    grade = diagnosis.grade
-    vault = diagnosis.status.map { StatusJSON($0, sourceProblem: diagnosis.sourceProblem) }
-    problem = (diagnosis.failure ?? diagnosis.sourceProblem)?.message
-    weakKeyFiles = diagnosis.weakKeyFiles
-    expired = diagnosis.expiry?.expiredCount
-    expiringWithin30Days = diagnosis.expiry?.expiringCount
-    expiryUnknown = diagnosis.expiry?.unknownCount
-    memoryCanBeLocked = diagnosis.canLockMemory
-    lockedMemoryLimit = diagnosis.lockedMemoryLimit
-    mayAsk = diagnosis.mayAsk
-    memoryLocking = diagnosis.memoryLocking
-    processFilesAreMounted = diagnosis.hasProcessFiles
-    next = UserInterface.nextSteps(diagnosis)
   }
 }

@@ -28,7 +28,7 @@ struct VerifyCommand: KeychainSubcommand {
     if json {
       try StandardOutput.write(try JSONText.text(VerificationJSON(report)))
     } else {
-      try StandardOutput.write(UserInterface.summary(of: report))
+      try StandardOutput.write(VaultText.summary(of: report))
     }
     for problem in report.problems { session.interface.error(problem) }
     guard report.isIntact else { throw .notIntact(report.problems.count) }

@@ -1,14 +1,8 @@
 internal import KeychainCredentials
 internal import KeychainStores
 
-extension UserInterface {
-  static func name(of store: StoreKind) -> String {
-    switch store {
-    case .vault: "the vault"
-    case .secretService: "the desktop keyring"
-    }
-  }
-
+/// A migration, in words.
+enum MigrationText {
   static func summary(of report: MigrationReport, to target: StoreKind, isDryRun: Bool) -> String {
     let parts = [
       (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
@@ -20,7 +14,7 @@ extension UserInterface {
     ]
     let verb = isDryRun ? "would copy" : "copied"
     return
-      (["\(verb) \(items(report.copiedCount)) to \(name(of: target))"]
+      (["\(verb) \(Words.items(report.copiedCount)) to \(StoreText.name(of: target))"]
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
@@ -34,7 +28,7 @@ extension UserInterface {
       case .internetPassword(let password): "server '\(password.server)'"
       }
     return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
-      + "\(isDryRun ? "would be" : "is") in \(Self.name(of: target))"
+      + "\(isDryRun ? "would be" : "is") in \(StoreText.name(of: target))"
   }
 
   /// Why a credential stays where it is.
@@ -46,28 +40,28 @@ extension UserInterface {
 
   /// A service of which the source has nothing any more.
   static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
-    "everything of \(service?.description ?? "the services") is in \(name(of: target)) already"
+    "everything of \(service?.description ?? "the services") is in \(StoreText.name(of: target)) already"
   }
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
 
   static func isInBoth(_ count: Int) -> String {
-    "\(items(count)) of services that keep their store \(are(count)) in both now"
+    "\(Words.items(count)) of services that keep their store \(Words.are(count)) in both now"
   }
 
   static func leftToOthers(_ count: Int) -> String {
-    "\(items(count)) of other programs \(are(count)) left to them; "
+    "\(Words.items(count)) of other programs \(Words.are(count)) left to them; "
       + "--other-programs moves \(count == 1 ? "it" : "them"), too"
   }
 
   static func removeSource(_ source: StoreKind) -> String {
-    "\(name(of: source)) still has what was copied; --remove-source removes it"
+    "\(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
   }
 
   /// What a migration has left that did not come to its end.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
-    "\(items(copies.count)) that a migration copied into \(name(of: copies.target)), while their "
-      + "services still have \(name(of: copies.source))"
+    "\(Words.items(copies.count)) that a migration copied into \(StoreText.name(of: copies.target)), while their "
+      + "services still have \(StoreText.name(of: copies.source))"
   }
 
   /// How a migration comes to its end.
@@ -111,8 +105,8 @@ extension KeychainError {
     }
     self.init(
       code,
-      "\(UserInterface.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
-        + UserInterface.name(of: source),
+      "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+        + StoreText.name(of: source),
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
           + "deleted there"

@@ -1,6 +1,60 @@
 internal import KeychainCredentials
 internal import KeychainSecretService
+internal import KeychainSecrets
 internal import KeychainStores
+internal import KeychainVault
+
+/// A diagnosis as JSON shows it.
+struct DiagnosisJSON: Encodable {
+  private let stores: StoresJSON
+  private let facts: DiagnosisFactsJSON
+
+  init(_ diagnosis: Diagnosis) {
+    stores = StoresJSON(diagnosis)
+    facts = DiagnosisFactsJSON(diagnosis)
+  }
+
+  /// Puts all into one object.
+  func encode(to encoder: any Encoder) throws {
+    try stores.encode(to: encoder)
+    try facts.encode(to: encoder)
+  }
+}
+
+/// What a diagnosis found beside the choice of store.
+private struct DiagnosisFactsJSON: Encodable {
+  let path: String?
+  let grade: Diagnosis.Grade?
+  let vault: StatusJSON?
+  let problem: String?
+  let weakKeyFiles: [String]
+  let expired: Int?
+  let expiringWithin30Days: Int?
+  let expiryUnknown: Int?
+  let memoryCanBeLocked: Bool
+  let lockedMemoryLimit: UInt64?
+  let mayAsk: Bool
+  let memoryLocking: MemoryLocking
+  let processFilesAreMounted: Bool
+  let next: [String]
+
+  init(_ diagnosis: Diagnosis) {
+    path = diagnosis.path
+    grade = diagnosis.grade
+    vault = diagnosis.status.map { StatusJSON($0, sourceProblem: diagnosis.sourceProblem) }
+    problem = (diagnosis.failure ?? diagnosis.sourceProblem)?.message
+    weakKeyFiles = diagnosis.weakKeyFiles
+    expired = diagnosis.expiry?.expiredCount
+    expiringWithin30Days = diagnosis.expiry?.expiringCount
+    expiryUnknown = diagnosis.expiry?.unknownCount
+    memoryCanBeLocked = diagnosis.canLockMemory
+    lockedMemoryLimit = diagnosis.lockedMemoryLimit
+    mayAsk = diagnosis.mayAsk
+    memoryLocking = diagnosis.memoryLocking
+    processFilesAreMounted = diagnosis.hasProcessFiles
+    next = diagnosis.nextSteps.map(NextStepText.text)
+  }
+}
 
 /// The choice of store as JSON shows it.
 struct StoresJSON: Encodable {
@@ -20,7 +74,7 @@ struct StoresJSON: Encodable {
       store = decision.place.kind.rawValue
       collection = Self.collection(decision.place)
       chosenBy = Self.word(for: decision.reason)
-      reason = UserInterface.reason(decision.reason)
+      reason = DiagnosisText.words(for: decision.reason)
     case .failure(let failure):
       (store, collection, chosenBy, reason) = (nil, nil, nil, failure.message)
     }

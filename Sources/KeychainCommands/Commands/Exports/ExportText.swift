@@ -1,10 +1,12 @@
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
-extension UserInterface {
+/// Exports and imports, in words.
+enum ExportText {
   /// What was exported; without a file, to standard output.
   static func summary(of report: ExportReport, file: String?) -> String {
-    "exported \(items(report.itemCount)) to \(file ?? "standard output")"
+    "exported \(Words.items(report.itemCount)) to \(file ?? "standard output")"
   }
 
   static let shortExportPassphrase =
@@ -12,12 +14,10 @@ extension UserInterface {
     + "such as six words chosen at random"
 
   static func stayBehind(_ count: Int) -> String {
-    "\(items(count)) \(count == 1 ? "stays" : "stay") behind, bound to a device"
+    "\(Words.items(count)) \(count == 1 ? "stays" : "stay") behind, bound to a device"
   }
 
-  static func stayedBehind(_ count: Int) -> String {
-    "\(items(count)) stayed behind when the export was made, bound to a device"
-  }
+  static let exportOnInput = "name the file of the export, or lead it into standard input"
 
   static func summary(of report: ImportReport, isDryRun: Bool) -> String {
     let differing = report.differing.count
@@ -26,7 +26,11 @@ extension UserInterface {
       report.unchangedCount == 0 ? nil : "\(report.unchangedCount) there already, unchanged",
     ].compactMap(\.self)
     let verb = isDryRun ? "would import" : "imported"
-    return ([("\(verb) \(items(report.addedCount))")] + parts).joined(separator: "; ")
+    return ([("\(verb) \(Words.items(report.addedCount))")] + parts).joined(separator: "; ")
+  }
+
+  static func stayedBehind(_ count: Int) -> String {
+    "\(Words.items(count)) stayed behind when the export was made, bound to a device"
   }
 
   static func differs(
@@ -38,11 +42,7 @@ extension UserInterface {
   static let overwriteToReplace = "--overwrite replaces credentials that are there and differ"
 }
 
-/// The failures of exports and imports that the commands find themselves.
 extension KeychainError {
-  static let emptyExportPassphrase = KeychainError(
-    .refused, "an empty passphrase protects nothing", recovery: "choose one for the export")
-
   static func exportExists(_ path: String) -> Self {
     Self(.alreadyExists, "\(path) exists already", recovery: "name a new file")
   }
@@ -54,4 +54,20 @@ extension KeychainError {
   static let importFromTerminal = KeychainError(
     .refused, "an export is not read from a terminal",
     recovery: "name a file, or lead one into standard input")
+
+  static func nothingToExport(_ name: String) -> Self {
+    Self(
+      .notFound, "there is nothing to export: the vault has no credential of \(name)",
+      recovery: "see what there is with '\(KeychainCommandContext.current.commandPath) list"
+        + "\(KeychainCommandContext.current.scopeOption())'")
+  }
+
+  static func exportOfKeyring(_ service: ServiceName) -> Self {
+    Self(
+      .notFound,
+      "there is nothing to export: the credentials of \(service) are in the desktop keyring",
+      recovery: "move them into the vault first, with "
+        + "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
+        + "\(KeychainCommandContext.current.scopeOption(reaching: service))'")
+  }
 }

@@ -1,0 +1,192 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+
+/// Credentials and items of other programs, in words.
+enum CredentialText {
+  /// The table of a list; programs get the store of each, a person where there are several.
+  static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
+    let table = table(listed.map(\.credential))
+    let hasSeveralStores = Set(listed.map { Array($0.store.utf8) }).count > 1
+    guard forPrograms || hasSeveralStores else { return table }
+    return TextTable(
+      header: table.header + ["STORE"], rows: zip(table.rows, listed).map { $0 + [$1.store] })
+  }
+
+  /// The table of a list of credentials.
+  static func table(_ credentials: [Credential]) -> TextTable {
+    TextTable(
+      header: ["SERVICE", "ACCOUNT", "GROUP", "ACCESSIBILITY", "MODIFIED", "EXPIRES", "LABEL"],
+      rows: credentials.map { credential in
+        [
+          place(credential.identity), credential.identity.account,
+          credential.identity.accessGroup, credential.accessibility.description,
+          DateText.text(credential.modified), credential.expires.map(DateText.text) ?? "",
+          credential.label ?? "",
+        ]
+      })
+  }
+
+  /// What a credential is for: the service, or the server with what is known of it.
+  private static func place(_ identity: CredentialIdentity) -> String {
+    switch identity.kind {
+    case .genericPassword(let service, _): service
+    case .internetPassword(let password):
+      (password.protocol.isEmpty ? "" : "\(password.protocol):") + "//\(password.server)"
+        + (password.port == 0 ? "" : ":\(password.port)")
+        + (password.path.isEmpty || password.path.hasPrefix("/") ? "" : "/") + password.path
+    }
+  }
+
+  /// The items of other programs that have no names of a credential, for a terminal.
+  static func table(_ items: [UnlistedItem]) -> TextTable {
+    TextTable(
+      header: ["ITEM OF ANOTHER PROGRAM", "MODIFIED", "ATTRIBUTES"],
+      rows: items.map { item in
+        [item.label, modified(item), pairs(item).joined(separator: " ")]
+      })
+  }
+
+  /// The same for a pipe: the fields of credentials, then a field for each attribute.
+  static func fields(_ items: [UnlistedItem]) -> TextTable {
+    TextTable(
+      header: [],
+      rows: items.map { item in
+        ["", "", "", "", modified(item), "", item.label, StoreKind.secretService.rawValue]
+          + pairs(item)
+      })
+  }
+
+  private static func modified(_ item: UnlistedItem) -> String {
+    item.modified.map(DateText.text) ?? ""
+  }
+
+  private static func pairs(_ item: UnlistedItem) -> [String] {
+    item.attributes.map { "\($0.name)=\($0.value)" }
+  }
+
+  /// That a list is empty, by what was asked for.
+  ///
+  /// - Parameters:
+  ///   - query: The conditions of the search.
+  ///   - filter: What was selected of what it found.
+  ///   - isNarrower: Whether there were more conditions.
+  /// - Returns: The sentence.
+  static func nothingListed(
+    _ query: CredentialQuery, _ filter: ListFilterOptions, isNarrower: Bool
+  ) -> String {
+    let names = [
+      query.account.map { "account '\($0)'" }, query.service.map { "service '\($0)'" },
+      query.server.map { "server '\($0)'" },
+      query.accessGroup.flatMap { $0.isEmpty ? nil : "access group '\($0)'" },
+    ].compactMap(\.self)
+    let subject = names.isEmpty ? "" : " of the \(names.joined(separator: " and the "))"
+    let which = isNarrower ? " that matches" : ""
+    if filter.isActive {
+      let time = filter.expiringWithin.map { "expires within \(DurationText.text($0))" }
+      return "no credential\(subject)\(which) \(isNarrower ? "and " : "")\(time ?? "has expired")"
+    }
+    return "there is no credential\(subject)\(which)"
+  }
+
+  static func unlisted(_ count: Int) -> String {
+    "\(Words.items(count)) of other programs \(Words.are(count)) not listed; --other-programs shows "
+      + (count == 1 ? "it" : "them")
+  }
+
+  /// Everything about one credential but its secret, a line each.
+  static func description(of credential: Credential) -> String {
+    var lines = names(credential.identity)
+    lines += [
+      ("accessibility", credential.accessibility.description),
+      ("label", credential.label), ("comment", credential.comment),
+      ("content type", credential.contentType),
+    ].compactMap { name, value in value.map { (name, $0) } }
+    lines += credential.attributes.map { ("attribute", "\($0.name)=\($0.value)") }
+    lines += [
+      ("created", DateText.text(credential.created)),
+      ("modified", DateText.text(credential.modified)),
+    ]
+    if let expires = credential.expires {
+      lines.append((credential.isExpired() ? "expired" : "expires", DateText.text(expires)))
+    }
+    lines.append(("version", String(credential.version)))
+    return FactLines.text(lines)
+  }
+
+  private static func names(_ identity: CredentialIdentity) -> [(String, String)] {
+    let group = identity.accessGroup.isEmpty ? [] : [("group", identity.accessGroup)]
+    switch identity.kind {
+    case .genericPassword(let service, let account):
+      return [("service", service), ("account", account)] + group
+    case .internetPassword(let password):
+      let named = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security domain", password.securityDomain),
+        ("authentication type", password.authenticationType),
+      ]
+      return named.filter { !$0.1.isEmpty } + [("account", password.account)] + group
+    }
+  }
+
+  /// The expiry of an older secret went with it.
+  static func expiryIsGone(_ expiry: Date) -> String {
+    "the expiry \(DateText.text(expiry)) went with the old secret"
+  }
+
+  /// How the new secret gets an expiry; one that has passed is of no use to it.
+  static func keepingExpiry(_ expiry: Date) -> String {
+    expiry > Date()
+      ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"
+      : "--expires gives the new secret one"
+  }
+
+  static let keptExpiryHasPassed =
+    "the expiry that was kept has passed; 'get' prints the secret with --allow-expired only"
+}
+
+extension KeychainError {
+  static func expired(_ credential: Credential) -> Self {
+    let date = credential.expires.map { " on \(DateText.text($0))" } ?? ""
+    return Self(
+      .expired, "\(credential.identity) expired\(date)",
+      recovery: "store a new secret, or read the old one with --allow-expired")
+  }
+
+  /// Several items have the attributes that were to find one.
+  static func ambiguous(_ credentials: [Credential], _ items: [UnlistedItem]) -> Self {
+    let names =
+      credentials.map(\.identity.description)
+      + items.map { "the item '\($0.label)' of another program" }
+    return Self(
+      .ambiguous, "\(names.count) items match: \(names.joined(separator: "; "))",
+      recovery: "name more of the attributes; '\(KeychainCommandContext.current.commandPath) list "
+        + "--other-programs\(KeychainCommandContext.current.scopeOption())' shows those of other programs"
+    )
+  }
+
+  static let unlistedIsGone = KeychainError(
+    .notFound, "the item was removed from the desktop keyring meanwhile")
+
+  /// No service or server has such an account.
+  static func nowhere(_ account: String) -> Self {
+    Self(.notFound, "there is no credential '\(account)' of any service or server")
+  }
+
+  /// That nothing is listed because it is locked.
+  static func allLocked(_ count: Int, _ kinds: Set<StoreKind>) -> Self {
+    Self(
+      .locked, "nothing can be listed: \(Words.locked(count))",
+      recovery: .advice(UnlockText.unlockToSee(kinds)))
+  }
+
+  static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {
+    Self(
+      .damaged,
+      "which store some services have is not known, as these records cannot be read: "
+        + paths.joined(separator: "; "),
+      recovery: StoreText.findingTheStore(hasDeviceKey: hasDeviceKey))
+  }
+}

@@ -1,0 +1,126 @@
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainVault
+
+/// What a person can do about something that a diagnosis found.
+enum NextStep {
+  /// What a failure advises.
+  case recover(KeychainError.Recovery)
+
+  // The stores.
+  case findStoreOfDamagedRecord(hasDeviceKey: Bool)
+  case finishMigration(UnfinishedCopies)
+  case reachDesktopKeyring
+  case makeVault
+
+  // What opens the vault.
+  case protectDisk(removingSlots: [UInt32], codeCount: Int)
+  case addSource(named: String)
+  case rescue(VaultRescue, opensByDevice: Bool)
+  case unlock
+  case unlockEachTime
+  case addDeviceOfRestoredBackup
+  case makeRecoveryCode(isAfterPassphrase: Bool)
+  case addSecondSlot(besides: SlotKind)
+  case replaceWeakKeyFile
+
+  // Where the vault is, and the memory of the process.
+  case moveToLocalDisk
+  case leaveMemory
+  case raiseMemoryLimit
+  case allowMemoryLocking
+
+  case seeWhatExpires(of: ServiceName?, inAllGroups: Bool)
+}
+
+extension Diagnosis {
+  /// What to do, in order.
+  var nextSteps: [NextStep] {
+    let source = sourceProblem?.recovery.map { [NextStep.recover($0)] } ?? []
+    return storeSteps + source + vaultSteps + expirySteps
+  }
+
+  private var storeSteps: [NextStep] {
+    let records = try? outlook.records.get()
+    var steps: [NextStep] = []
+    if records?.unreadable.isEmpty == false, failure == nil {
+      steps.append(.findStoreOfDamagedRecord(hasDeviceKey: hasDeviceKey))
+    }
+    steps += outlook.copies.map { .finishMigration($0) }
+    if let failure = outlook.probe.failure, failure.code != .locked,
+      records?.places.contains(where: { $0.kind == .secretService }) == true
+    {
+      steps.append(.reachDesktopKeyring)
+    }
+    return steps
+  }
+
+  private var vaultSteps: [NextStep] {
+    if let failure { return failure.recovery.map { [.recover($0)] } ?? [] }
+    guard let status, status.exists else {
+      return decision?.place.kind == .secretService ? [] : [.makeVault]
+    }
+    return protectionSteps(status) + openingSteps(status) + slotSteps(status)
+      + (status.isOnNetwork ? [.moveToLocalDisk] : []) + (status.isInMemory ? [.leaveMemory] : [])
+      + memorySteps
+  }
+
+  /// Whether a device key that is here opens everything.
+  private func isWeakHere(_ status: VaultStatus) -> Bool {
+    grade == .weak && status.hasSlotOfThisDevice
+  }
+
+  // The first passphrase gives the vault new keys. Slots of other devices cannot get them, and those of
+  // recovery codes only if the codes are given.
+  private func protectionSteps(_ status: VaultStatus) -> [NextStep] {
+    guard isWeakHere(status), status.canBeOpened else { return [] }
+    let others = status.fullSlots.filter { $0.kind == .device && $0.isThisDevice != true }
+    let protection = NextStep.protectDisk(
+      removingSlots: others.map(\.number),
+      codeCount: status.fullSlots.count { $0.kind == .recoveryCode })
+    return [protection] + status.unlockSources.prefix(1).map { .addSource(named: $0) }
+  }
+
+  private func openingSteps(_ status: VaultStatus) -> [NextStep] {
+    guard status.canBeOpened else {
+      return [.rescue(status.rescue, opensByDevice: status.hasSlotOfThisDevice)]
+    }
+    guard status.readable != .unlockedNow else { return [] }
+    return [status.isCacheAvailable ? .unlock : .unlockEachTime]
+  }
+
+  private func slotSteps(_ status: VaultStatus) -> [NextStep] {
+    var steps: [NextStep] = []
+    let hasDeviceSlot = status.slots.contains { $0.kind == .device }
+    if status.canBeOpened, !status.hasSlotOfThisDevice, hasDeviceSlot {
+      steps.append(.addDeviceOfRestoredBackup)
+    }
+    if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
+      // The passphrase gives the vault new keys, so the code is best made after it.
+      steps.append(.makeRecoveryCode(isAfterPassphrase: isWeakHere(status)))
+    }
+    if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
+      steps.append(.addSecondSlot(besides: only.kind))
+    }
+    return weakKeyFiles.isEmpty ? steps : steps + [.replaceWeakKeyFile]
+  }
+
+  private var memorySteps: [NextStep] {
+    switch memoryLocking {
+    case .available: []
+    case .limited: [.raiseMemoryLimit]
+    case .denied: [.allowMemoryLocking]
+    }
+  }
+
+  private var expirySteps: [NextStep] {
+    guard let expiry, expiry.needsAttention else { return [] }
+    return [.seeWhatExpires(of: service, inAllGroups: expiry.needsAllGroups)]
+  }
+}
+
+extension VaultStatus {
+  fileprivate var hasSlotOfThisDevice: Bool { slots.contains { $0.isThisDevice == true } }
+}

@@ -1,0 +1,89 @@
+internal import KeychainCredentials
+internal import KeychainStores
+internal import KeychainVault
+
+/// What a person can do, in words.
+enum NextStepText {
+  static func text(_ step: NextStep) -> String {
+    switch step {
+    case .recover(let recovery): recovery.commandText
+    case .findStoreOfDamagedRecord(let hasDeviceKey):
+      "for a service of a damaged record, "
+        + StoreText.findingTheStore(hasDeviceKey: hasDeviceKey).commandText
+    case .finishMigration(let copies): MigrationText.finishing(copies)
+    case .reachDesktopKeyring:
+      "services have credentials in the desktop keyring, which is not here: use them within its "
+        + "session, or move them into the vault there, with '\(path) migrate'"
+    case .makeVault:
+      "run '\(path) init', or store a credential with '\(path) set', which makes the vault"
+    case .protectDisk(let slots, let codeCount):
+      protectingTheDisk(removing: slots, codeCount: codeCount)
+    case .addSource(let name):
+      "\(name) is not needed, as the device key opens the vault, which was made without it; to have it "
+        + "protect the vault, run '\(path) slots add --new-passphrase-file FILE', or '--with-key-file "
+        + "FILE', with the same file"
+    case .rescue(let rescue, let opensByDevice):
+      (opensByDevice
+        ? "nothing that is here opens what is locked"
+        : "only the kernel's cache opens this vault now")
+        + ": \(text(rescue)), or copy the secrets out with '\(path) get' while they are readable"
+    case .unlock: "to unlock, run '\(path) unlock'"
+    case .unlockEachTime: UnlockText.unlockingEachTime
+    case .addDeviceOfRestoredBackup:
+      "if this is a restored backup, run '\(path) slots add --device', and this machine opens the "
+        + "vault as the old one did"
+    case .makeRecoveryCode(let isAfterPassphrase):
+      "\(isAfterPassphrase ? "after that, " : "")for a code on paper that opens the vault when all else "
+        + "is lost, run '\(path) recovery create'"
+    case .addSecondSlot(let kind):
+      "for a second way to open the vault, run '\(path) slots add "
+        + (kind == .passphrase ? "--new-key-file FILE'" : "--passphrase'")
+    case .replaceWeakKeyFile:
+      "for a key file that nobody guesses, run '\(path) slots add --new-key-file FILE', and remove "
+        + "the old one with '\(path) slots remove NUMBER --rekey'"
+    case .moveToLocalDisk: "move the vault to a local disk, with KEYCHAIN_VAULT"
+    case .leaveMemory:
+      "for a vault that stays, use StateDirectory= in the unit of a service, a volume in a container, or "
+        + "KEYCHAIN_VAULT and XDG_STATE_HOME"
+    case .raiseMemoryLimit:
+      "raise the limit of locked memory: ulimit -l, LimitMEMLOCK=8M in the unit of a service, "
+        + "--ulimit memlock=8388608 for a container"
+    case .allowMemoryLocking:
+      "allow the call mlock: in the container's seccomp profile, or by SystemCallFilter=@memlock in the "
+        + "unit of a service; the limit is not the reason"
+    case .seeWhatExpires(let service, let inAllGroups):
+      "to see what expires, run '\(listing(service, inAllGroups: inAllGroups))'"
+    }
+  }
+
+  static func text(_ rescue: VaultRescue) -> String {
+    switch rescue {
+    case .backup: "restore a backup, as the slots that open everything are damaged"
+    case .deviceKey(let path): "bring back the device key of this vault, '\(path)'"
+    }
+  }
+
+  private static var path: String { KeychainCommandContext.current.commandPath }
+
+  private static func protectingTheDisk(removing slots: [UInt32], codeCount: Int) -> String {
+    let removing = slots.map { "'\(path) slots remove \($0)', " }.joined()
+    let asking =
+      switch codeCount {
+      case 0: ""
+      case 1: ", which asks for the recovery code"
+      default: ", which asks for the recovery codes"
+      }
+    return
+      "for protection of the disk too, run \(removing)'\(path) slots add --passphrase'\(asking)"
+  }
+
+  private static func listing(_ service: ServiceName?, inAllGroups: Bool) -> String {
+    var command = "\(path) list"
+    if let service {
+      let option = service.kind == .service ? "--service" : "--server"
+      command += " \(option) \(ShellText.quoted(service.name))"
+    }
+    if inAllGroups { command += " --all-groups" }
+    return command + " --expiring-within \(ExpirySummary.days)d"
+  }
+}

@@ -1,0 +1,89 @@
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// What is lost if a file or a key is lost.
+struct VaultLoss {
+  /// What may be lost.
+  enum Key: Equatable {
+    case vaultFile
+    case deviceKey
+    case seenRecord
+
+    /// Everything of a kind that a person or a service has.
+    case slots(SlotKind)
+  }
+
+  enum Consequence: Equatable {
+    case everything
+    case everythingAsNothingElseOpens
+
+    /// Everything, unless the device key of a slot is found: whether another machine has it is not known.
+    case everythingUnlessDeviceKeyIsFound(slot: UInt32)
+
+    /// Everything, except items that need no unlock.
+    case everythingLocked
+
+    /// The items that are bound to this device; a slot opens the others.
+    case deviceItems(count: Int, rest: VaultSlot)
+
+    case nothing(as: VaultSlot)
+    case nothingWhileOthersOfItsKindOpen
+    case nothingButRollbacksGoUnnoticed
+  }
+
+  let key: Key
+  let consequence: Consequence
+}
+
+/// How to open a vault again that nothing here opens.
+enum VaultRescue: Equatable {
+  case backup
+  case deviceKey(path: String)
+}
+
+extension VaultStatus {
+  /// The slots that open everything.
+  var fullSlots: [VaultSlot] { slots.filter { $0.grant == .root } }
+
+  /// Whether something opens the whole vault: the device key that is here, or what a person has.
+  var canBeOpened: Bool {
+    fullSlots.contains { $0.kind != .device || $0.isThisDevice == true }
+  }
+
+  /// How to open the vault again if nothing here opens it.
+  var rescue: VaultRescue {
+    fullSlots.contains { $0.kind == .device } ? .deviceKey(path: deviceSecretPath) : .backup
+  }
+
+  /// What is lost with each file, and with what people have.
+  var losses: [VaultLoss] {
+    let kinds: [SlotKind] = [.passphrase, .keyFile, .recipient, .recoveryCode]
+    return [
+      VaultLoss(key: .vaultFile, consequence: .everything),
+      VaultLoss(key: .deviceKey, consequence: lossOfDeviceKey),
+    ]
+      + kinds.compactMap { kind in
+        lossOfSlots(of: kind).map { VaultLoss(key: .slots(kind), consequence: $0) }
+      } + [VaultLoss(key: .seenRecord, consequence: .nothingButRollbacksGoUnnoticed)]
+  }
+
+  private var lossOfDeviceKey: VaultLoss.Consequence {
+    guard let other = fullSlots.first(where: { $0.kind != .device }) else {
+      return .everythingAsNothingElseOpens
+    }
+    let bound = itemsByAccessibility.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +)
+    return bound > 0 ? .deviceItems(count: bound, rest: other) : .nothing(as: other)
+  }
+
+  /// What is lost with the only slot of a kind that a person has; `nil` if there is no such slot.
+  private func lossOfSlots(of kind: SlotKind) -> VaultLoss.Consequence? {
+    guard fullSlots.contains(where: { $0.kind == kind }) else { return nil }
+    let others = fullSlots.filter { $0.kind != kind }
+    if let other = others.first(where: { $0.kind != .device || $0.isThisDevice == true }) {
+      return .nothing(as: other)
+    }
+    if fullSlots.count(where: { $0.kind == kind }) > 1 { return .nothingWhileOthersOfItsKindOpen }
+    if let other = others.first { return .everythingUnlessDeviceKeyIsFound(slot: other.number) }
+    return slots.contains { $0.isThisDevice == true } ? .everythingLocked : .everything
+  }
+}

@@ -1,0 +1,148 @@
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// The vault as a whole, in words.
+enum VaultText {
+  /// The state of a vault in few lines.
+  static func description(
+    of status: VaultStatus, sourceProblem: KeychainError? = nil
+  ) -> String {
+    guard status.exists else {
+      return FactLines.text([
+        ("vault", status.path),
+        ("state", absence(status)),
+      ])
+    }
+    return FactLines.text(
+      [
+        ("vault", status.path), ("state", state(of: status)),
+        ("items", String(status.itemCount)),
+        (
+          "opened by",
+          status.slots.map { SlotNames.name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
+            .joined(separator: ", ")
+        ),
+      ] + check(status) + disagreement(status) + problem(ofSource: sourceProblem))
+  }
+
+  /// How a vault is absent.
+  static func absence(_ status: VaultStatus) -> String {
+    status.wasSeen ? "was here before, and is gone" : "not made yet"
+  }
+
+  /// Whether a vault is locked, and for how long it is not.
+  static func state(of status: VaultStatus) -> String {
+    // Without the kernel's list of keys only the limit is known, and not when disuse ends it.
+    let most = Environment.listsKernelKeys ? "" : "at most "
+    let left = status.cachedFor.map { ", for \(most)\(Words.time($0)) more" } ?? ""
+    switch status.readable {
+    case .unlockedNow: return "unlocked\(left)"
+    case .unlockedSinceBoot: return "locked; afterFirstUnlock items are readable"
+    case .nothing: return "locked; items that need no unlock are readable"
+    case nil: return "locked"
+    }
+  }
+
+  /// What tells the vault from others.
+  static func check(_ status: VaultStatus) -> [(String, String)] {
+    status.check.map { [("check", $0.description)] } ?? []
+  }
+
+  /// What the seen record says, if it does not agree with the vault.
+  private static func disagreement(_ status: VaultStatus) -> [(String, String)] {
+    switch status.seenRecord {
+    case .current, .none: []
+    default: [("seen record", words(for: status.seenRecord))]
+    }
+  }
+
+  static func words(for record: VaultStatus.SeenRecordState) -> String {
+    switch record {
+    case .current: "agrees with the vault"
+    case .none: "none: an older copy of the vault would not be noticed at this first sight"
+    case .unreadable: "damaged or unreadable: this counts as the first sight of the vault"
+    case .newerThanFile: "knows a newer state: the vault was rolled back"
+    case .forked: "knows another copy with as many changes: the vault was forked"
+    case .tooFarBehindFile: "knows far fewer changes than the vault counts: the vault was forged"
+    case .otherVault: "is of another vault"
+    }
+  }
+
+  /// What is the matter with the secret that is to open the vault without a person.
+  static func problem(ofSource problem: KeychainError?) -> [(String, String)] {
+    problem.map { [("problem", $0.message)] } ?? []
+  }
+
+  static let questionToStartAnew =
+    "a vault was seen here before and is gone; start anew without it? [y/N] "
+
+  static func made(_ status: VaultStatus) -> String {
+    "made the vault \(status.path), opened by "
+      + status.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
+  }
+
+  static var deviceKeyAlone: String {
+    "without device.key everything in the vault is lost; "
+      + "'\(KeychainCommandContext.current.commandPath) recovery create' makes a code on paper "
+      + "that opens it"
+  }
+
+  static func nothingToLock(_ path: String) -> String {
+    "there is no vault at '\(path)', so nothing was to lock"
+  }
+
+  static func lockedAndGone(_ path: String) -> String {
+    "the vault '\(path)' is gone; its keys were forgotten all the same"
+  }
+
+  static var staysUnlocked: String {
+    "this vault opens by the device key alone, so it cannot stay locked; "
+      + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase' changes that"
+  }
+
+  static func changedPassphrase(_ slot: VaultSlot) -> String {
+    "changed the passphrase of slot \(slot.number)"
+  }
+
+  static var copiesKeepThePassphrase: String {
+    "copies of the vault made before still open with the old passphrase, and hold the keys of this "
+      + "one; if somebody may have both, run '\(KeychainCommandContext.current.commandPath) rekey'"
+  }
+
+  static func summary(of report: VerificationReport) -> String {
+    let unopened = report.itemCount - report.openedCount
+    let locked = unopened > 0 ? ", \(unopened) of them without opening, as they are locked" : ""
+    return "checked \(Words.items(report.itemCount))\(locked): "
+      + (report.isIntact ? "intact\n" : "not intact\n")
+  }
+
+  static func summary(of report: BackupReport, file: String) -> String {
+    "copied \(Words.items(report.itemCount)) to \(file), opened by "
+      + report.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
+  }
+
+  static func boundToDevice(_ count: Int) -> String {
+    "\(Words.items(count)) of it \(Words.are(count)) bound to a device: "
+      + "no copy brings \(count == 1 ? "it" : "them") back without that device.key"
+  }
+
+  static var backupNeedsThisDevice: String {
+    "only this machine's device key opens the copy; to have it open elsewhere, "
+      + "run '\(KeychainCommandContext.current.commandPath) recovery create' for a code on paper, or "
+      + "'\(KeychainCommandContext.current.commandPath) slots add --passphrase', and copy again"
+  }
+}
+
+extension KeychainError {
+  static func vaultExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "there is a vault at '\(path)'",
+      recovery: .showOrAddSlot)
+  }
+
+  static func notIntact(_ problems: Int) -> Self {
+    Self(
+      .damaged, "the vault is not intact: \(problems) problem\(problems == 1 ? "" : "s") found",
+      recovery: "keep a copy of the file, and restore a backup")
+  }
+}

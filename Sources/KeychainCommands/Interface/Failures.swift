@@ -1,0 +1,97 @@
+internal import KeychainCredentials
+internal import KeychainStores
+internal import KeychainVault
+
+extension KeychainError {
+  static let vaultOrKeyring = KeychainError(
+    .invalidArgument, UsageText.vaultOrKeyring, recovery: "leave one of them out")
+
+  static let emptyPassphrase = KeychainError(
+    .refused, "an empty passphrase protects nothing",
+    recovery: "choose one, or none: a vault without any is protected by the device key only")
+
+  static let emptyExportPassphrase = KeychainError(
+    .refused, "an empty passphrase protects nothing", recovery: "choose one for the export")
+
+  static let emptySecret = KeychainError(
+    .invalidArgument, "the secret is empty; nothing was changed",
+    recovery: "add --allow-empty if that is meant")
+
+  static let noServerToChange = KeychainError(
+    .invalidArgument, "a generic password has no protocol, port or path to change",
+    recovery: "add --to-server to make it an internet password")
+
+  static func nobodyToAsk(for subject: Questions.Subject) -> Self {
+    switch subject {
+    case .secret:
+      Self(
+        .invalidArgument, "there is no terminal to ask for the secret, or asking is turned off",
+        recovery: "give the secret on standard input")
+    case .newPassphrase, .optionalPassphrase:
+      Self(
+        .invalidArgument, "there is no terminal to ask for a passphrase, or asking is turned off",
+        recovery: "use --new-passphrase-fd or --new-passphrase-file")
+    case .newExportPassphrase, .exportPassphrase:
+      Self(
+        .invalidArgument,
+        "there is no terminal to ask for the passphrase of the export, or asking is turned off",
+        recovery: "use --export-passphrase-fd or --export-passphrase-file")
+    }
+  }
+
+  static let needsConfirmation = KeychainError(
+    .invalidArgument, "this needs a yes, and there is no terminal to ask, or asking is turned off",
+    recovery: "add --yes if you are sure")
+
+  static let notConfirmed = KeychainError(.cancelled, "cancelled; nothing was changed")
+
+  static func ambiguous(_ identities: [CredentialIdentity]) -> Self {
+    let names = identities.map(\.description).joined(separator: "; ")
+    return Self(
+      .ambiguous, "\(identities.count) credentials match: \(names)",
+      recovery: "name more of what you mean, such as the account, --service, --protocol or --port")
+  }
+
+  static func nothingMatches(_ attributes: CredentialAttributes) -> Self {
+    let names = attributes.map { "'\($0.name)'" }.joined(separator: ", ")
+    return Self(.notFound, "there is no credential with these values of \(names)")
+  }
+
+  static func lockedItems(_ count: Int, _ kinds: Set<StoreKind> = [.vault]) -> Self {
+    Self(
+      .locked,
+      "no readable credential matches, and \(Words.items(count)) that may match "
+        + "\(Words.are(count)) locked",
+      recovery: .advice(
+        kinds.contains(.secretService) ? UnlockText.unlockToSee(kinds) : UnlockText.howToUnlock))
+  }
+
+  static func otherDeviceItems(_ count: Int) -> Self {
+    Self(
+      .otherDevice,
+      "no readable credential matches, and \(Words.items(count)) that may match "
+        + "\(Words.are(count)) bound to another device")
+  }
+
+  static func damagedItems(_ names: [String]) -> Self {
+    Self(
+      .damaged,
+      "\(Words.items(names.count)) \(Words.are(names.count)) damaged: "
+        + names.joined(separator: "; "),
+      recovery: "run \(.verify)")
+  }
+
+  static func noSlot(_ number: UInt32) -> Self {
+    Self(
+      .notFound, "the vault has no slot \(number)",
+      recovery: .listSlots)
+  }
+
+  static func noSlot(of recipient: VaultRecipient) -> Self {
+    Self(
+      .notFound, "the vault has no slot of the recipient \(recipient)",
+      recovery: .listSlots)
+  }
+
+  static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
+}

@@ -1,0 +1,58 @@
+internal import KeychainCredentials
+internal import KeychainSecretService
+internal import KeychainStores
+
+/// The two stores, and which of them has what, in words.
+enum StoreText {
+  static func name(of store: StoreKind) -> String {
+    switch store {
+    case .vault: "the vault"
+    case .secretService: "the desktop keyring"
+    }
+  }
+
+  static func name(of place: StorePlace) -> String {
+    switch place {
+    case .vault: "vault"
+    case .secretService(.default): "desktop keyring"
+    case .secretService(.session): "desktop keyring, until the end of the session"
+    case .secretService(.named(let label)): "desktop keyring, collection '\(label)'"
+    }
+  }
+
+  static let onlyOfVault =
+    "KEYCHAIN_STORE=secret-service concerns credentials; this is about the vault"
+
+  /// What to do about records of stores that cannot be read; without the device key, none can.
+  static func findingTheStore(hasDeviceKey: Bool) -> KeychainError.Recovery {
+    hasDeviceKey ? .nameStoreAndRemoveRecord : .nameStoreOrRestoreDeviceKey
+  }
+
+  /// What to do where another store was chosen than the one that a service has.
+  static func lookingElsewhere(_ place: StorePlace) -> String {
+    "this service has its credentials in the \(name(of: place)); without the choice of a store, "
+      + "that is where they are looked for"
+  }
+
+  static let keyringLeftOut =
+    "the desktop keyring is not searched, as no service has its credentials there; "
+    + "--store secret-service searches it"
+
+  /// What a file of the vault's credentials does not hold.
+  static func leftInKeyring(_ credentials: Int, _ services: Int) -> String {
+    "\(Words.counted(credentials, "credential")) of \(Words.counted(services, "service")) "
+      + "\(Words.are(credentials)) kept in the desktop keyring, and not in this file"
+  }
+
+  /// The same, where the credentials cannot be counted.
+  static func leftUncounted(_ services: Int, _ failure: KeychainError) -> String {
+    "what \(Words.counted(services, "service")) \(services == 1 ? "has" : "have") in the desktop keyring is "
+      + "not in this file, and could not be counted: \(failure.message)"
+  }
+
+  /// How the vault gets what is in the desktop keyring, of a service or server, or of any.
+  static func movingOutOfKeyring(_ service: ServiceName?) -> String {
+    "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
+      + "\(KeychainCommandContext.current.scopeOption(reaching: service))' copies it into the vault"
+  }
+}

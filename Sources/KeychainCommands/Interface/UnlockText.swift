@@ -1,0 +1,24 @@
+internal import KeychainStores
+internal import KeychainVault
+
+/// How to unlock, in words.
+enum UnlockText {
+  /// What opens a locked vault, where `unlock` can keep it open and where it cannot.
+  static var howToUnlock: String {
+    Vault.canStayUnlocked
+      ? "run '\(KeychainCommandContext.current.commandPath) unlock'" : unlockingEachTime
+  }
+
+  /// Where a vault is locked that `unlock` cannot keep open.
+  static let unlockingEachTime =
+    "give each command what unlocks the vault: a key file, which needs neither time nor memory, by "
+    + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
+
+  /// How to see what is locked, in the kinds of store that were searched.
+  static func unlockToSee(_ kinds: Set<StoreKind>) -> String {
+    let command = howToUnlock
+    guard kinds.contains(.secretService) else { return "\(command) to see them" }
+    let keyring = "unlock the desktop keyring where the desktop is"
+    return (kinds.contains(.vault) ? "\(command), or \(keyring)," : keyring) + " to see them"
+  }
+}

@@ -1,0 +1,94 @@
+internal import KeychainCredentials
+internal import KeychainStores
+
+/// What is wrong with arguments; the argument parser puts the option's name before some.
+enum UsageText {
+  static let expiry =
+    "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
+    + "or never"
+  static let duration = "write a time such as 500ms, 10s, 2m or 1h"
+
+  /// Seconds may not be what somebody meant.
+  static func unitMissing(_ number: String) -> String {
+    "the unit is missing; write \(number)s for seconds, or \(number)m for minutes"
+  }
+
+  static let store =
+    "choose one of " + StoreChoice.allCases.map(\.rawValue).joined(separator: ", ")
+  static let emptyCollection = "the name of the collection is empty"
+  static let oneCollection = "--collection and --session-only exclude each other"
+  static let collectionOfKeyring =
+    "--collection and --session-only choose the desktop keyring, and --store another store"
+  static let vaultOrKeyring =
+    "--vault names a vault, and the other options choose the desktop keyring"
+  static let attribute = "write a name, an equals sign and a value, such as env=production"
+  static let accessibility =
+    "choose one of "
+    + Accessibility.allCases.map(\.description).joined(separator: ", ")
+  static let oneUnlockSource =
+    "only one of --passphrase-fd, --passphrase-file, --key-file, --identity, --recovery-code-fd and "
+    + "--recovery-code-file can unlock"
+  static let oneNewPassphrase =
+    "only one of --new-passphrase-fd and --new-passphrase-file can be given"
+  static let oneExportPassphrase =
+    "only one of --export-passphrase-fd and --export-passphrase-file can be given"
+  static let exportDescriptorTwice =
+    "the export, its passphrase and that of the vault need descriptors of their own"
+  static let exportOrJSON = "standard output cannot be both the export and JSON"
+  static let serviceOrServer =
+    "--service names a generic password and --server an internet password; give one of them"
+  static let storeToMove =
+    "choose one of " + StoreKind.allCases.map(\.rawValue).joined(separator: ", ")
+  static let sameStores = "--from and --to name the same store"
+  static let serviceOrServerToMove =
+    "--service names generic passwords and --server internet passwords; give one of them"
+  static let toServiceOrServer =
+    "--to-service makes a generic password, which has no server; leave it or the other out"
+  static let serverMissing =
+    "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+  static let commandMissing = "name a command"
+  static let emptyAccount = "the account is empty"
+  static let accountOrAttribute = "name an account, or an attribute with --attribute"
+  static let nothingToUpdate = "name what to change, such as --label"
+  static let createOrExpect = "--create-only and --expected-version exclude each other"
+  static let keptOrNewExpiry = "--keep-expiry and --expires exclude each other"
+  static let outputIsExact = "--output and --json exclude each other"
+  static let secretFromArgument =
+    "the secret is read from standard input or asked for, and never taken from an argument; "
+    + "--insecure-value takes it from there all the same"
+  static let oneKeyFile = "only one of --new-key-file and --with-key-file can be given"
+  static let oneSlot =
+    "choose one of --passphrase, --new-key-file, --with-key-file, --device and --recipient"
+  static let nothingOpens =
+    "with --no-device something else must open the vault: --passphrase, --new-key-file, "
+    + "--with-key-file or --identity"
+  static let inputTwice =
+    "standard input cannot be both the secret and what unlocks; use another descriptor"
+  static let nothingToUnlock =
+    "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
+    + "--with-key-file or --identity"
+  static let descriptorTwice =
+    "what unlocks and --new-passphrase-fd need two descriptors"
+  static let keptDescriptorTwice =
+    "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
+  static let keptByRekey = "--keep-… goes with --rekey: without it, all other slots stay"
+  static let keptByFirstSecret =
+    "--keep-recipient goes with a passphrase or key file: --device and --recipient give no new keys"
+  static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
+  static let backupToOutput =
+    "a backup is a file, and is not written to standard output; for a file of that name, write ./-"
+  static let groupOrAll = "--access-group and --all-groups exclude each other"
+  static let overwriteOutput = "--overwrite goes with --output"
+  static let expiredOrExpiring =
+    "--expiring-within includes what has expired; leave --expired out"
+  static let timeFromNow = "write a time from now such as 12h, 30d or 1y"
+  static let allOrNamedServices =
+    "--all-services and a named service or server exclude each other"
+  static let otherProgramsOfHost =
+    "items of other programs are of no service; add --all-services to list them"
+  static let newlineWithJSON = "--newline concerns the plain secret, not --json"
+
+  static func descriptor(_ option: String) -> String {
+    "\(option) takes the number of an open file descriptor"
+  }
+}

@@ -1,0 +1,52 @@
+internal import KeychainCredentials
+
+extension KeychainError {
+  static func terminalAsSource(_ option: String) -> Self {
+    Self(
+      .invalidArgument, "\(option) names a terminal, which would show the passphrase or code",
+      recovery: "leave the option out, and it is asked for without showing it")
+  }
+
+  static func notOpen(_ descriptor: Int32, option: String) -> Self {
+    Self(.invalidArgument, "descriptor \(descriptor), given by \(option), is not open")
+  }
+
+  static func passphraseTooLong(_ source: String) -> Self {
+    Self(.tooLarge, "what \(source) gives is longer than 1 MiB")
+  }
+
+  static let secretTooLong = KeychainError(
+    .tooLarge, "the secret is longer than \(Credential.maximumSecretCount) bytes")
+
+  static func fileExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "\(path) exists already",
+      recovery: "name a new file, or use --with-key-file if this one is to open the vault")
+  }
+
+  static func openToOthers(_ path: String) -> Self {
+    Self(
+      .insecurePermissions, "'\(path)' can be read or changed by other users",
+      recovery:
+        "make it yours alone: chmod 600 '\(path)'; if others may read it, as in a container: "
+        + "--allow-group-read or --allow-others-read")
+  }
+
+  static func outputExists(_ path: String) -> Self {
+    Self(
+      .alreadyExists, "'\(path)' exists already, and is not overwritten",
+      recovery: "name a new file, or replace this one with --overwrite")
+  }
+
+  static func outputOfOthers(_ path: String) -> Self {
+    Self(
+      .insecurePermissions, "'\(path)' belongs to another user, who could read the secret",
+      recovery: "name a file, pipe or device of your own")
+  }
+
+  static func nobodyReads(_ path: String) -> Self {
+    Self(
+      .timedOut, "nobody reads from '\(path)'",
+      recovery: "start what reads it first, or wait longer with --deadline")
+  }
+}

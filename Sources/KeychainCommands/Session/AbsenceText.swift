@@ -1,0 +1,65 @@
+internal import KeychainCredentials
+internal import KeychainStores
+internal import KeychainVault
+
+/// What is said if something is not there.
+enum AbsenceText {
+  /// That a vault that somebody named is not there.
+  static func missing(_ absence: VaultAbsence) -> String {
+    "the vault '\(absence.path)' does not exist"
+  }
+
+  static func checkPath(of vaultName: String) -> String {
+    "check the path that \(vaultName) gives"
+  }
+
+  /// Where else an account is, as options that name it.
+  static func elsewhere(_ account: String, _ identities: [CredentialIdentity]) -> String {
+    let places = identities.map { "with \(options(naming: $0))" }
+    return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
+  }
+
+  /// The account that somebody meant.
+  static func resembling(_ account: String) -> String {
+    "did you mean \(ShellText.quoted(account))?"
+  }
+
+  static func elsewhereOften(_ account: String) -> String {
+    "\(ShellText.quoted(account)) exists in several other places: "
+      + "'\(KeychainCommandContext.current.commandPath) list --account \(ShellText.quoted(account)) "
+      + "--all-groups'"
+  }
+
+  private static func options(naming identity: CredentialIdentity) -> String {
+    var options: [(name: String, value: String)] = []
+    switch identity.kind {
+    case .genericPassword(let service, _): options.append(("service", service))
+    case .internetPassword(let password):
+      options = [
+        ("server", password.server), ("protocol", password.protocol),
+        ("port", password.port == 0 ? "" : String(password.port)), ("path", password.path),
+        ("security-domain", password.securityDomain),
+        ("authentication-type", password.authenticationType),
+      ].filter { !$0.1.isEmpty }
+    }
+    if !identity.accessGroup.isEmpty { options.append(("access-group", identity.accessGroup)) }
+    return options.map { "--\($0.name) \(ShellText.quoted($0.value))" }.joined(separator: " ")
+  }
+}
+
+extension KeychainError {
+  /// The failure with its cause: a vault was named that is not there.
+  func explained(by absence: VaultAbsence, named name: String) -> Self {
+    Self(
+      code, "\(message): \(AbsenceText.missing(absence))",
+      recovery: .advice(AbsenceText.checkPath(of: name)))
+  }
+
+  /// Not even the folder is there of a vault that was named.
+  static func noFolder(_ absence: VaultAbsence, named name: String) -> Self {
+    Self(
+      .noStore,
+      "the vault '\(absence.path)' does not exist, nor does its folder '\(absence.folder)'",
+      recovery: .advice(AbsenceText.checkPath(of: name)) + ", or mount its volume")
+  }
+}
