@@ -2,6 +2,13 @@ public import Foundation
 
 /// A credential without its secret: what it is called, when it is readable, and what is known
 /// about it.
+///
+/// ```swift
+/// let credential = Credential(
+///   .genericPassword(service: "mytool", account: "me"), label: "Example API",
+///   expires: .now + 90 * 86_400, attributes: ["environment": "staging"])
+/// try store.store(credential, secret: SecretBytes(copying: "hunter2"))
+/// ```
 public struct Credential: Hashable, Sendable {
   /// What names the credential.
   public var identity: CredentialIdentity

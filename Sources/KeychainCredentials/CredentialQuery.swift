@@ -1,4 +1,9 @@
 /// What credentials to look for: all that match every condition given.
+///
+/// ```swift
+/// let found = try store.search(CredentialQuery(service: "mytool", attributes: ["environment": "staging"]))
+/// for credential in found.credentials { print(credential.identity) }
+/// ```
 public struct CredentialQuery: Hashable, Sendable {
   /// Only credentials of this access group; `nil` for any.
   public var accessGroup: String?

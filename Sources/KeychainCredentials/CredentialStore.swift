@@ -2,6 +2,14 @@ public import KeychainSecrets
 
 /// A place that keeps credentials.
 ///
+/// ```swift
+/// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
+/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// let stored = try store.secret(for: identity)   // nil if there is none
+/// let found = try store.search(CredentialQuery(service: "mytool"))
+/// try store.remove(identity)
+/// ```
+///
 /// Every store keeps these rules, and one contract suite checks them for each:
 ///
 /// - What is absent is `nil`; no failure ever looks like absence.

@@ -6,6 +6,18 @@ public import Foundation
 /// item or file, and what to do next. Neither ever holds a secret, a key or a passphrase.
 ///
 /// Absence is not an error: what is not there is `nil` (or `false` from a removal).
+///
+/// ```swift
+/// do throws(KeychainError) {
+///   if let token = try keychain.string(for: "api") { use(token) }
+/// } catch {
+///   switch error.code {
+///   case .locked: print("unlock the keychain first")
+///   case .noStore: print("the keychain is not available here")
+///   default: print(error)
+///   }
+/// }
+/// ```
 public struct KeychainError: Error, Hashable, Sendable {
   /// What kind of failure it is.
   public let code: Code

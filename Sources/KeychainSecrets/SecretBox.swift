@@ -88,7 +88,7 @@ public enum SecretBox {
   /// Opens a box.
   ///
   /// - Parameters:
-  ///   - box: Nonce, tag and encrypted bytes, as ``seal(_:with:)`` returned them.
+  ///   - box: Nonce, tag and encrypted bytes, as `seal(_:with:)` returned them.
   ///   - key: 32 bytes.
   /// - Returns: The message, in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Questions and answers go through `/dev/tty`, wherever standard input and output lead. A secret that
 /// is typed is not shown, and never becomes a string.
 ///
-/// From the first question on, the terminal shows nothing that is typed, until ``close()``: who types
+/// From the first question on, the terminal shows nothing that is typed, until the prompt is closed: who types
 /// on while a passphrase is being hashed, or the next question is late, would see it on the screen.
 public final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.

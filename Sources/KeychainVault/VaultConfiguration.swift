@@ -4,6 +4,11 @@ public import KeychainVaultFormat
 
 extension Vault {
   /// Where a vault lies and how it is opened.
+  ///
+  /// ```swift
+  /// let vault = Vault(
+  ///   configuration: .init(path: "/var/lib/mytool/vault.db", unlock: .keyFile("/etc/mytool/keychain.key")))
+  /// ```
   public struct Configuration: Sendable {
     /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, else
     /// `$XDG_DATA_HOME/keychain/vault.db`.

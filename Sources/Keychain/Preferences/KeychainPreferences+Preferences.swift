@@ -18,11 +18,11 @@ extension KeychainPreferences {
   /// It is `errSecItemNotFound` if the key has no value.
   public var lastStatus: OSStatus? { state.withLock(\.lastStatus) }
 
-  /// Returns the value of a key, and `nil` for a failure; ``value(for:)-(String)`` throws it.
+  /// Returns the value of a key, and `nil` for a failure; `value(for:)` throws it.
   ///
   /// The value is of the type that was stored. ``lastError`` tells a failure. `keychain["key"]` is the same.
   /// Both return a `Codable` value as `Data`, which is JSON, if its type is private or local, or is not in this
-  /// program: read such values with ``value(_:for:)``.
+  /// program: read such values with `value(_:for:)`.
   ///
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.
@@ -30,7 +30,7 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try value(for: key) }
   }
 
-  /// Returns the text of a key, and `nil` for a failure; ``string(for:)-(String)`` throws it.
+  /// Returns the text of a key, and `nil` for a failure; `string(for:)` throws it.
   ///
   /// It is text whatever was stored. ``lastError`` tells a failure.
   ///
@@ -40,7 +40,7 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try string(for: key) }
   }
 
-  /// Returns the bytes of a key, and `nil` for a failure; ``data(for:)-(String)`` throws it.
+  /// Returns the bytes of a key, and `nil` for a failure; `data(for:)` throws it.
   ///
   /// ``lastError`` tells a failure.
   ///
@@ -50,7 +50,7 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try data(for: key) }
   }
 
-  /// Returns whether a key has a value, and `false` for a failure; ``contains(_:)-(String)`` throws it.
+  /// Returns whether a key has a value, and `false` for a failure; `contains(_:)` throws it.
   ///
   /// The secret is not read. ``lastError`` tells a failure.
   ///
@@ -60,7 +60,7 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try credential(for: key) } != nil
   }
 
-  /// Returns the keys that can be read now, and leaves out the others; ``allKeys()-()`` throws instead.
+  /// Returns the keys that can be read now, and leaves out the others; `allKeys()` throws instead.
   ///
   /// ``lastError`` says whether there may be more.
   ///
@@ -73,7 +73,7 @@ extension KeychainPreferences {
 
   /// Returns the values that can be read now, and leaves out the others.
   ///
-  /// ``lastError`` says whether there may be more; ``allKeys()-()`` and ``value(for:)-(String)`` throw
+  /// ``lastError`` says whether there may be more; `allKeys()` and `value(for:)` throw
   /// instead.
   ///
   /// - Returns: The values by their keys.
@@ -92,7 +92,7 @@ extension KeychainPreferences {
     return values
   }
 
-  /// Sets the value of a key, and says nothing of a failure; ``set(_:for:)-(Any?,String)`` throws it.
+  /// Sets the value of a key, and says nothing of a failure; `set(_:for:)` throws it.
   ///
   /// After a failure, such as a locked vault, the old value is still there; ``lastError`` tells it. So it
   /// is with the subscripts and the setters of numbers, truth values and URLs, which call this.
@@ -104,7 +104,7 @@ extension KeychainPreferences {
     recording { () throws(KeychainError) in try set(value, for: key) }
   }
 
-  /// Removes a key, and says nothing of a failure; ``removeValue(for:)-(String)`` throws it.
+  /// Removes a key, and says nothing of a failure; `removeValue(for:)` throws it.
   ///
   /// After a failure the value is still there; ``lastError`` tells it.
   ///
@@ -113,7 +113,7 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try removeValue(for: key) ? true : nil }
   }
 
-  /// Removes all keys, and says nothing of a failure; ``removeAll()-()`` throws it.
+  /// Removes all keys, and says nothing of a failure; `removeAll()` throws it.
   ///
   /// They are those of this service (or server) and access group. After a failure some or all are still
   /// there; ``lastError`` tells it.
@@ -123,7 +123,7 @@ extension KeychainPreferences {
 
   /// The text of a key; a failure reads as `nil`, and nothing is said of one that sets.
   ///
-  /// ``string(for:)-(String)`` and ``set(_:for:)-(Any?,String)`` throw. Setting `nil` removes.
+  /// `string(for:)` and `set(_:for:)` throw. Setting `nil` removes.
   ///
   /// - Parameter key: The key.
   public subscript(string key: PreferenceKey) -> String? {
@@ -133,7 +133,7 @@ extension KeychainPreferences {
 
   /// The bytes of a key; a failure reads as `nil`, and nothing is said of one that sets.
   ///
-  /// ``data(for:)-(String)`` and ``set(_:for:)-(Any?,String)`` throw. Setting `nil` removes.
+  /// `data(for:)` and `set(_:for:)` throw. Setting `nil` removes.
   ///
   /// - Parameter key: The key.
   public subscript(data key: PreferenceKey) -> Data? {
@@ -143,7 +143,7 @@ extension KeychainPreferences {
 
   /// What is known about the value of a key, and `nil` for a failure.
   ///
-  /// ``credential(for:)-(String)`` throws instead.
+  /// `credential(for:)` throws instead.
   ///
   /// - Parameter key: The key.
   public subscript(attribute key: PreferenceKey) -> Credential? {

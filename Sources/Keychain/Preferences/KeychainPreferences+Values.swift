@@ -19,7 +19,7 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   /// - Returns: The text, or `nil` if there is none.
-  /// - Throws: As ``secret(for:)-(String)``; ``KeychainError/Code/undecodable`` if the bytes are
+  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are
   ///   not UTF-8.
   public func string(for key: String) throws(KeychainError) -> String? {
     try stored(key)?.string()
@@ -29,7 +29,7 @@ extension KeychainPreferences {
   ///
   /// - Parameter key: The key.
   /// - Returns: The bytes, or `nil` if there are none.
-  /// - Throws: As ``secret(for:)-(String)``.
+  /// - Throws: As `secret(for:)`.
   public func data(for key: String) throws(KeychainError) -> Data? {
     try stored(key)?.data
   }
@@ -38,11 +38,11 @@ extension KeychainPreferences {
   ///
   /// What another program stored is text if it is valid UTF-8, and data otherwise. A `Codable`
   /// value is its JSON data if this program has no type of the name that was stored; private types
-  /// are never found. Read such values with ``value(_:for:)``.
+  /// are never found. Read such values with `value(_:for:)`.
   ///
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As ``secret(for:)-(String)``; ``KeychainError/Code/undecodable`` if the bytes are
+  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are
   ///   not what their content type says.
   public func value(for key: String) throws(KeychainError) -> Any? {
     try stored(key)?.value()
@@ -54,7 +54,7 @@ extension KeychainPreferences {
   ///   - type: The type, whether or not the value was stored by a program that has it.
   ///   - key: The key.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As ``secret(for:)-(String)``; ``KeychainError/Code/undecodable`` if the bytes are no
+  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are no
   ///   such value.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String
@@ -104,7 +104,7 @@ extension KeychainPreferences {
   ///
   /// They are removed one by one. If not all can be named, nothing is removed.
   ///
-  /// - Throws: As ``allKeys()-()``, or as ``removeValue(for:)-(String)``.
+  /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
   public func removeAll() throws(KeychainError) {
     for key in try allKeys() { try removeValue(for: key) }
   }

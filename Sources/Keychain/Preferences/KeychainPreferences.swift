@@ -23,11 +23,11 @@ internal import Synchronization
 ///
 /// A `Codable` value is found by the name of its type, where the caller names none. A private or local type
 /// has no name that can be found: `keychain["api"]` and `value(for:)` return the JSON data of its values. Read
-/// them with ``value(_:for:)``, which takes the type.
+/// them with `value(_:for:)`, which takes the type.
 ///
 /// There are two ways to use it. The methods that throw (`string(for:)`, `set(_:for:)` …) say what
 /// went wrong, and in asynchronous code they wait without blocking a thread of Swift's concurrency
-/// pool. The methods and subscripts of ``MutablePreferencesType`` (`string(forKey:)`,
+/// pool. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
 /// `keychain["api"]` …) answer `nil` for a failure, and ``lastError`` tells it.
 ///
 /// Nobody is asked for a passphrase, and nothing is printed, unless the initialiser is given an

@@ -5,6 +5,13 @@ internal import Synchronization
 
 /// The store that fits the machine: the desktop keyring on a desktop, the vault elsewhere.
 ///
+/// ```swift
+/// let store = AutomaticStore(configuration: .init(interaction: .terminal, notice: Notice.writeToStandardError))
+/// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
+/// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
+/// let decision = try store.decision(for: identity)   // which store, and why
+/// ```
+///
 /// The choice is made for each service (or server) when its first credential is stored, is told through
 /// ``Configuration-swift.struct/notice``, and recorded: from then on the service's credentials are in that
 /// store and in no other. If it is not there, as the desktop keyring in a cron job, calls throw

@@ -35,7 +35,7 @@ extension Vault {
     return report
   }
 
-  /// Writes the credentials to a descriptor, such as a pipe, as ``export(to:passphrase:progress:)``
+  /// Writes the credentials to a descriptor, such as a pipe, as ``export(to:passphrase:matching:progress:)``
   /// does into a file.
   ///
   /// The export is made before any of it is written there, so that a slow reader holds up nobody.
@@ -46,7 +46,7 @@ extension Vault {
   ///   - queries: What to export: items that match one of these; `nil` for everything.
   ///   - progress: Is told now and then how far the work has come.
   /// - Returns: What is in the export.
-  /// - Throws: As ``export(to:passphrase:progress:)``. A part of the export may have been written when
+  /// - Throws: As ``export(to:passphrase:matching:progress:)``. A part of the export may have been written when
   ///   writing it fails; no import takes a part.
   @discardableResult
   public func export(

@@ -31,6 +31,9 @@ extension Preference {
   /// The present value and those that it gets, as a sequence.
   ///
   /// ```swift
+  /// @UserDefaultsPreference(key: "colour")
+  /// var colour: String?
+  ///
   /// for await colour in $colour.values() { paint(colour ?? "red") }
   /// ```
   ///

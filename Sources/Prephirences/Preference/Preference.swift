@@ -5,7 +5,7 @@
 /// var enabled: Bool?
 ///
 /// let width: Preference<Double> = preferences <| "width"
-/// if let value = width.value { … }
+/// if let value = width.value { print(value) }
 /// ```
 ///
 /// The value is optional, as the preferences may have none for the key, or one of another type; with

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from compiling import MODULES, dumped, make_module, typecheck
-from documents import GUIDES, ROOT, blocks, manifest, source
+from documents import PAGES, ROOT, blocks, manifest, source
 
-KEYCHAIN = sorted((ROOT / "Sources/Keychain/Documentation.docc").glob("*.md"))
-ALL = [block for page in [*GUIDES, *KEYCHAIN] for block in blocks(page)]
+ALL = [block for page in PAGES for block in blocks(page)]
 
 
 def named(found: list) -> dict:
@@ -42,7 +41,7 @@ def test_a_block_of_source_compiles(block, tmp_path, request):
   options = ("-parse-as-library",) if block.is_program else ()
   sources = [main, Path(__file__).with_name("Client.swift")] if block.is_program else [main]
   modules = [MODULES]
-  if "import RemotePrephirences" in block.text:
+  if "import RemotePrephirences" in source(block):
     modules.insert(0, request.getfixturevalue("remote"))
   outcome = typecheck(*sources, modules=tuple(modules), options=options)
   assert outcome.returncode == 0, f"{block.document}:{block.line}\n{outcome.stderr}"
