@@ -4,7 +4,9 @@ internal import KeychainCredentials
 extension Vault {
   /// Reports that a vault was made by the first write.
   ///
-  /// - Parameter hasDailyKey: Whether a passphrase, key file or identity opens it.
+  /// - Parameters:
+  ///   - path: The path of the vault.
+  ///   - hasDailyKey: Whether a passphrase, key file or identity opens it.
   func reportCreation(of path: String, hasDailyKey: Bool) {
     configuration.notice?(
       hasDailyKey
