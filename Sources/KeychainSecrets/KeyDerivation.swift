@@ -3,12 +3,12 @@ internal import CLibsodium
 /// Keys and identifiers derived from a key: keyed BLAKE2b-256 with personalisation, without salt.
 ///
 /// The corresponding C function is `crypto_generichash_blake2b_salt_personal`.
-public enum KeyDerivation {
+package enum KeyDerivation {
   /// The number of bytes in what is derived: 32.
-  public static let outputCount = 32
+  package static let outputCount = 32
 
   /// The greatest number of bytes in a label: 16.
-  public static let maximumLabelCount = Int(crypto_generichash_blake2b_PERSONALBYTES)
+  package static let maximumLabelCount = Int(crypto_generichash_blake2b_PERSONALBYTES)
 
   /// Derives a key.
   ///
@@ -19,7 +19,7 @@ public enum KeyDerivation {
   /// - Returns: 32 bytes in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
   ///   has a length outside its limits, or ``SecretsError/Code/outOfMemory``.
-  public static func key(
+  package static func key(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
   ) throws(SecretsError) -> SecretBytes {
     let derived = try SecretBytes(zeroed: outputCount)
@@ -44,7 +44,7 @@ public enum KeyDerivation {
   /// - Returns: 32 bytes in ordinary memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
   ///   has a length outside its limits.
-  public static func tag(
+  package static func tag(
     from key: borrowing SecretBytes, label: String, fields: RawSpan
   ) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
@@ -88,7 +88,7 @@ public enum KeyDerivation {
 /// BLAKE2b without a key: for checksums and for hashing what is long.
 ///
 /// The corresponding C function is `crypto_generichash_blake2b`.
-public enum Blake2b {
+package enum Blake2b {
   /// Hashes bytes.
   ///
   /// - Parameters:
@@ -97,7 +97,7 @@ public enum Blake2b {
   /// - Returns: The digest, in ordinary memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if `count` is outside its
   ///   limits.
-  public static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
+  package static func digest(_ bytes: RawSpan, count: Int) throws(SecretsError) -> [UInt8] {
     guard 16...64 ~= count else { throw SecretsError(.invalidLength) }
     try Sodium.start()
     var digest = [UInt8](repeating: 0, count: count)
@@ -115,7 +115,7 @@ public enum Blake2b {
   /// - Returns: The digest, in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``, or with
   ///   ``SecretsError/Code/invalidLength`` if `count` is outside its limits.
-  public static func key(
+  package static func key(
     hashing bytes: borrowing SecretBytes, count: Int = 32
   ) throws(SecretsError) -> SecretBytes {
     guard 16...64 ~= count else { throw SecretsError(.invalidLength) }

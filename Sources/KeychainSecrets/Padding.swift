@@ -5,7 +5,7 @@
 ///
 /// Source of Padmé: Nikitin et al., "Reducing Metadata Leakage from Encrypted Files and
 /// Communication with PURBs", section 4.3.
-public enum Padding {
+package enum Padding {
   static let headerCount = 4
   static let minimumCount = 256
 
@@ -13,7 +13,7 @@ public enum Padding {
   ///
   /// - Parameter count: The number of bytes of data.
   /// - Returns: 256, or the Padmé length of `count + 4`.
-  public static func paddedCount(for count: Int) -> Int {
+  package static func paddedCount(for count: Int) -> Int {
     let needed = count + headerCount
     guard needed > minimumCount else { return minimumCount }
     let exponent = needed.bitWidth - 1 - needed.leadingZeroBitCount
@@ -28,7 +28,7 @@ public enum Padding {
   /// - Returns: The padded text, in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
   ///   or ``SecretsError/Code/outOfMemory``.
-  public static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
+  package static func pad(_ data: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     let padded = try SecretBytes(zeroed: paddedCount(for: data.count))
     try unsafe padded.fill { out throws(SecretsError) in try unsafe write(data, to: out) }
     padded.protect()
@@ -54,7 +54,7 @@ public enum Padding {
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the length, the number
   ///   of zeros or a zero is wrong: there is one padded form of each text. Or
   ///   ``SecretsError/Code/outOfMemory``.
-  public static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
+  package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     try padded.withBytes { bytes throws(SecretsError) in
       guard bytes.byteCount >= minimumCount else { throw SecretsError(.invalidLength) }
       let count = Int(bytes.littleEndian(at: 0, as: UInt32.self))

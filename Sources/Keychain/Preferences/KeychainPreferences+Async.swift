@@ -29,7 +29,10 @@ extension KeychainPreferences {
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/expired``.
   public func secret(for key: String) async throws(KeychainError) -> SecretBytes? {
-    guard let value = try await away({ keychain throws(KeychainError) in try keychain.stored(key) })
+    guard
+      let value = try await onWorkerThread({ keychain throws(KeychainError) in
+        try keychain.stored(key)
+      })
     else { return nil }
     return try value.secret.copy()
   }
@@ -40,7 +43,8 @@ extension KeychainPreferences {
   /// - Returns: The text, or `nil` if there is none.
   /// - Throws: As the synchronous method.
   public func string(for key: String) async throws(KeychainError) -> String? {
-    try await away { keychain throws(KeychainError) in try keychain.stored(key) }?.string()
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.stored(key) }?
+      .string()
   }
 
   /// Returns the bytes of a key, whatever was stored, without blocking.
@@ -49,7 +53,7 @@ extension KeychainPreferences {
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As the synchronous method.
   public func data(for key: String) async throws(KeychainError) -> Data? {
-    try await away { keychain throws(KeychainError) in try keychain.stored(key) }?.data
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.stored(key) }?.data
   }
 
   /// Returns the value of a key, of the type that was stored, without blocking.
@@ -58,7 +62,7 @@ extension KeychainPreferences {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As the synchronous method.
   public func value(for key: String) async throws(KeychainError) -> Any? {
-    try await away { keychain throws(KeychainError) in try keychain.stored(key) }?.value()
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.stored(key) }?.value()
   }
 
   /// Returns the value of a key, of a type that the caller names, without blocking.
@@ -71,7 +75,8 @@ extension KeychainPreferences {
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String
   ) async throws(KeychainError) -> Value? {
-    try await away { keychain throws(KeychainError) in try keychain.stored(key) }?.value(as: type)
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.stored(key) }?.value(
+      as: type)
   }
 
   /// Stores a value without blocking.
@@ -86,7 +91,7 @@ extension KeychainPreferences {
       return
     }
     let stored = try StoredValue(encoding: value)
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.store(stored.secret.bytes, contentType: stored.contentType, for: key)
     }
   }
@@ -99,7 +104,7 @@ extension KeychainPreferences {
   /// - Throws: As the synchronous method.
   public func set(_ secret: borrowing SecretBytes, for key: String) async throws(KeychainError) {
     let secret = try SharedSecret(copying: secret)
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.store(secret.bytes, contentType: nil, for: key)
     }
   }
@@ -111,14 +116,15 @@ extension KeychainPreferences {
   /// - Throws: As the synchronous method.
   @discardableResult
   public func removeValue(for key: String) async throws(KeychainError) -> Bool {
-    try await away { keychain throws(KeychainError) in try keychain.removeValue(for: key) }
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.removeValue(for: key)
+    }
   }
 
   /// Removes all keys of this service (or server) and access group, without blocking.
   ///
   /// - Throws: As the synchronous method.
   public func removeAll() async throws(KeychainError) {
-    try await away { keychain throws(KeychainError) in try keychain.removeAll() }
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.removeAll() }
   }
 
   /// Returns the keys of this service (or server) and access group, without blocking.
@@ -126,7 +132,7 @@ extension KeychainPreferences {
   /// - Returns: The keys, ordered by their bytes.
   /// - Throws: As the synchronous method.
   public func allKeys() async throws(KeychainError) -> [String] {
-    try await away { keychain throws(KeychainError) in try keychain.allKeys() }
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.allKeys() }
   }
 
   /// Returns whether a key has a value, without blocking.
@@ -135,7 +141,7 @@ extension KeychainPreferences {
   /// - Returns: `true` if there is one, expired or not.
   /// - Throws: As the synchronous method.
   public func contains(_ key: String) async throws(KeychainError) -> Bool {
-    try await away { keychain throws(KeychainError) in try keychain.contains(key) }
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.contains(key) }
   }
 
   /// Returns what is known about the value of a key, without blocking.
@@ -144,7 +150,7 @@ extension KeychainPreferences {
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As the synchronous method.
   public func credential(for key: String) async throws(KeychainError) -> Credential? {
-    try await away { keychain throws(KeychainError) in try keychain.credential(for: key) }
+    try await onWorkerThread { keychain throws(KeychainError) in try keychain.credential(for: key) }
   }
 
   /// Changes what is known about the value of a key, without blocking.
@@ -158,7 +164,9 @@ extension KeychainPreferences {
   public func update(
     _ update: CredentialUpdate, for key: String
   ) async throws(KeychainError) -> Credential {
-    try await away { keychain throws(KeychainError) in try keychain.update(update, for: key) }
+    try await onWorkerThread { keychain throws(KeychainError) in
+      try keychain.update(update, for: key)
+    }
   }
 
   /// Gives the value of a key to another key, in one step, without blocking.
@@ -170,10 +178,12 @@ extension KeychainPreferences {
   /// - Throws: As the synchronous method.
   @discardableResult
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
-    try await away { keychain throws(KeychainError) in try keychain.rename(key, to: newKey) }
+    try await onWorkerThread { keychain throws(KeychainError) in
+      try keychain.rename(key, to: newKey)
+    }
   }
 
-  func away<Result: Sendable>(
+  func onWorkerThread<Result: Sendable>(
     _ work: @escaping @Sendable (KeychainPreferences) throws(KeychainError) -> Result
   ) async throws(KeychainError) -> Result {
     do {

@@ -64,13 +64,13 @@ extension KeychainPreferences {
     let identity = identity(for: key)
     let start = ContinuousClock.now
     while true {
-      let old = try await away { keychain throws(KeychainError) in
+      let old = try await onWorkerThread { keychain throws(KeychainError) in
         try keychain.store.item(identity)
       }
       var value = try old?.value.value(as: type)
       try change(&value)
       let new = try replacement(value, for: old, identity, expires)
-      let isWritten = try await away { keychain throws(KeychainError) in
+      let isWritten = try await onWorkerThread { keychain throws(KeychainError) in
         try new.isWritten(to: keychain.store)
       }
       guard !isWritten else { return value }

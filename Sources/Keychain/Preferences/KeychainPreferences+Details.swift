@@ -72,7 +72,7 @@ extension KeychainPreferences {
     }
     let stored = try StoredValue(encoding: value)
     let update = update(stored.contentType, expires, label, comment, attributes)
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.write(stored.secret.bytes, update, for: key)
     }
   }
@@ -94,7 +94,7 @@ extension KeychainPreferences {
   ) async throws(KeychainError) {
     let secret = try SharedSecret(copying: secret)
     let update = update(nil, expires, label, comment, attributes)
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.write(secret.bytes, update, for: key)
     }
   }

@@ -93,7 +93,7 @@ extension KeychainPreferences {
     for key: String, allowingExpired: Bool
   ) async throws(KeychainError) -> SecretBytes? {
     guard
-      let value = try await away({ keychain throws(KeychainError) in
+      let value = try await onWorkerThread({ keychain throws(KeychainError) in
         try keychain.stored(key, allowingExpired)
       })
     else { return nil }
@@ -110,7 +110,7 @@ extension KeychainPreferences {
   /// - Throws: As the synchronous method.
   public func string(for key: String, allowingExpired: Bool) async throws(KeychainError) -> String?
   {
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.stored(key, allowingExpired)
     }?.string()
   }
@@ -124,7 +124,7 @@ extension KeychainPreferences {
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As the synchronous method.
   public func data(for key: String, allowingExpired: Bool) async throws(KeychainError) -> Data? {
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.stored(key, allowingExpired)
     }?.data
   }
@@ -138,7 +138,7 @@ extension KeychainPreferences {
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As the synchronous method.
   public func value(for key: String, allowingExpired: Bool) async throws(KeychainError) -> Any? {
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.stored(key, allowingExpired)
     }?.value()
   }
@@ -155,7 +155,7 @@ extension KeychainPreferences {
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool
   ) async throws(KeychainError) -> Value? {
-    try await away { keychain throws(KeychainError) in
+    try await onWorkerThread { keychain throws(KeychainError) in
       try keychain.stored(key, allowingExpired)
     }?.value(as: type)
   }

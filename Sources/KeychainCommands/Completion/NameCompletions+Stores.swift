@@ -54,7 +54,7 @@ extension NameCompletions {
 
   private var recordedKeyrings: [StorePlace] {
     let recorded = (try? stores.records.all().places) ?? []
-    return Array(Set(recorded.filter { $0.kind == .secretService }))
+    return Array(Set(recorded.filter { $0 != .vault }))
   }
 
   private static var isKeyringReadable: Bool {

@@ -57,13 +57,14 @@ extension KeychainError {
     return Self(.notFound, "there is no credential with these values of \(names)")
   }
 
-  static func lockedItems(_ count: Int, _ kinds: Set<StoreKind> = [.vault]) -> Self {
+  static func lockedItems(_ count: Int, _ places: Set<StorePlace> = [.vault]) -> Self {
     Self(
       .locked,
       "no readable credential matches, and \(Words.items(count)) that may match "
         + "\(Words.are(count)) locked",
       recovery: .advice(
-        kinds.contains(.secretService) ? UnlockText.unlockToSee(kinds) : UnlockText.howToUnlock))
+        places.contains(where: { $0 != .vault })
+          ? UnlockText.unlockToSee(places) : UnlockText.howToUnlock))
   }
 
   static func otherDeviceItems(_ count: Int) -> Self {

@@ -4,13 +4,6 @@ internal import KeychainStores
 
 /// The two stores, and which of them has what, in words.
 enum StoreText {
-  static func name(of store: StoreKind) -> String {
-    switch store {
-    case .vault: "the vault"
-    case .secretService: "the desktop keyring"
-    }
-  }
-
   static func name(of place: StorePlace) -> String {
     switch place {
     case .vault: "vault"

@@ -14,11 +14,11 @@ enum UnlockText {
     "give each command what unlocks the vault: a key file, which needs neither time nor memory, by "
     + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
 
-  /// How to see what is locked, in the kinds of store that were searched.
-  static func unlockToSee(_ kinds: Set<StoreKind>) -> String {
+  /// How to see what is locked, in the stores that were searched.
+  static func unlockToSee(_ places: Set<StorePlace>) -> String {
     let command = howToUnlock
-    guard kinds.contains(.secretService) else { return "\(command) to see them" }
+    guard places.contains(where: { $0 != .vault }) else { return "\(command) to see them" }
     let keyring = "unlock the desktop keyring where the desktop is"
-    return (kinds.contains(.vault) ? "\(command), or \(keyring)," : keyring) + " to see them"
+    return (places.contains(.vault) ? "\(command), or \(keyring)," : keyring) + " to see them"
   }
 }

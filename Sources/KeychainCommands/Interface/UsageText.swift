@@ -38,7 +38,7 @@ enum UsageText {
   static let serviceOrServer =
     "--service names a generic password and --server an internet password; give one of them"
   static let storeToMove =
-    "choose one of " + StoreKind.allCases.map(\.rawValue).joined(separator: ", ")
+    "choose one of " + StorePlace.names.joined(separator: ", ")
   static let sameStores = "--from and --to name the same store"
   static let serviceOrServerToMove =
     "--service names generic passwords and --server internet passwords; give one of them"

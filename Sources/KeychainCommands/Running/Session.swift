@@ -111,7 +111,7 @@ extension Session {
     let isOfAll = allServices || context.ownService == nil
     let hasNames = options.service != nil || options.server != nil
     finder.nothingMatches = { nothingMatches($0, mayBeOfOthers: isOfAll && !hasNames) }
-    finder.lockedItems = { .lockedItems($0, (try? stores.kinds(for: $1)) ?? [.vault]) }
+    finder.lockedItems = { .lockedItems($0, (try? stores.places(for: $1)) ?? [.vault]) }
     return finder
   }
 }

@@ -14,9 +14,9 @@ struct MigrationNotes: Sendable {
     way = Self.way(from: source, to: target)
   }
 
-  /// The kinds of store between which copies went, as notes say it.
+  /// The stores between which copies went, as notes name them: without the collection.
   static func way(from source: StorePlace, to target: StorePlace) -> String {
-    "\(source.kind.rawValue):\(target.kind.rawValue)"
+    "\(source.name):\(target.name)"
   }
 
   /// Notes a copy that is about to be made.

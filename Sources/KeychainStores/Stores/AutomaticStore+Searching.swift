@@ -29,18 +29,16 @@ extension AutomaticStore {
     return try unmoved { () throws(KeychainError) in try searchAll(query) }
   }
 
-  /// The kinds of store that a search of a query concerns.
-  package func kinds(for query: CredentialQuery) throws(KeychainError) -> Set<StoreKind> {
-    if let explicit = try chooser.explicit() { return [explicit.place.kind] }
-    if let service = ServiceName(query) {
-      return [try chooser.decision(for: service).place.kind]
-    }
-    return Set(try placesInUse().places.map(\.kind))
+  /// The stores that a search of a query concerns.
+  package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
+    if let explicit = try chooser.explicit() { return [explicit.place] }
+    if let service = ServiceName(query) { return [try chooser.decision(for: service).place] }
+    return Set(try placesInUse().places)
   }
 
   /// Unlocks what a search of a query found locked, or throws; the desktop keyring has been asked then.
   package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
-    guard try kinds(for: query).contains(.vault) else {
+    guard try places(for: query).contains(.vault) else {
       throw KeychainError(
         .locked, "the desktop keyring is locked",
         recovery: "unlock it at the desktop, or allow questions there")

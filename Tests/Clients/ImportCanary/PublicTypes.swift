@@ -55,7 +55,7 @@ public func chosenStore(_ choice: StoreChoice?) throws -> String {
   let decision: StoreDecision = try store.decision(for: identity)
   if case .keyringUnavailable(let failure) = decision.reason { return failure.message }
   let isThere = try store.store(at: .secretService(.default)).credential(for: identity) != nil
-  return isThere ? StoreKind.secretService.rawValue : decision.place.kind.rawValue
+  return isThere ? StoreChoice.secretService.rawValue : decision.place.name
 }
 
 /// Looks for a desktop keyring.

@@ -84,7 +84,7 @@ struct AutomaticStoreTests {
     let folder = try HomeFolder()
     let store = desktop.automaticStore(folder)
     // Looking starts nothing, and choosing does; a keyring cannot be made without a question.
-    #expect(store.outlook(for: nil).probe.isActivatable && !desktop.hasProvider)
+    #expect(store.probeKeyring().isActivatable && !desktop.hasProvider)
     let decision = try store.decision(for: identity)
     #expect(decision.place == .vault && desktop.hasProvider)
     guard case .keyringUnavailable = decision.reason else {

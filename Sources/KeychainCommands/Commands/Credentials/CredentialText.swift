@@ -53,7 +53,7 @@ enum CredentialText {
     TextTable(
       header: [],
       rows: items.map { item in
-        ["", "", "", "", modified(item), "", item.label, StoreKind.secretService.rawValue]
+        ["", "", "", "", modified(item), "", item.label, StoreChoice.secretService.rawValue]
           + pairs(item)
       })
   }
@@ -176,10 +176,10 @@ extension KeychainError {
   }
 
   /// That nothing is listed because it is locked.
-  static func allLocked(_ count: Int, _ kinds: Set<StoreKind>) -> Self {
+  static func allLocked(_ count: Int, _ places: Set<StorePlace>) -> Self {
     Self(
       .locked, "nothing can be listed: \(Words.locked(count))",
-      recovery: .advice(UnlockText.unlockToSee(kinds)))
+      recovery: .advice(UnlockText.unlockToSee(places)))
   }
 
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {

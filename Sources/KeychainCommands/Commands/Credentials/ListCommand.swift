@@ -94,7 +94,7 @@ struct ListCommand: KeychainSubcommand {
       && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(Words.locked(result.lockedCount))
-      session.interface.hint(UnlockText.unlockToSee(try session.stores.kinds(for: query)))
+      session.interface.hint(UnlockText.unlockToSee(try session.stores.places(for: query)))
     }
     if result.otherDeviceCount > 0 {
       session.interface.say(Words.ofOtherDevices(result.otherDeviceCount))
@@ -107,7 +107,7 @@ struct ListCommand: KeychainSubcommand {
     }
     // Which of them would be listed is not known, so this is no empty list.
     guard !isAllLocked else {
-      throw .allLocked(result.lockedCount, try session.stores.kinds(for: query))
+      throw .allLocked(result.lockedCount, try session.stores.places(for: query))
     }
   }
 

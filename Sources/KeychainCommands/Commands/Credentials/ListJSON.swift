@@ -18,7 +18,7 @@ struct ListedCredential {
     guard let place else { return "" }
     let collection = StoresJSON.collection(place)
     let isUsual = collection == nil || place == .secretService(.default)
-    return place.kind.rawValue + (isUsual ? "" : ":\(collection ?? "")")
+    return place.name + (isUsual ? "" : ":\(collection ?? "")")
   }
 }
 
@@ -35,7 +35,7 @@ struct ListedCredentialJSON: Encodable {
   init(_ listed: ListedCredential) {
     credential = CredentialJSON(listed.credential)
     place = PlaceJSON(
-      store: listed.place?.kind.rawValue, collection: listed.place.flatMap(StoresJSON.collection))
+      store: listed.place?.name, collection: listed.place.flatMap(StoresJSON.collection))
   }
 
   /// Puts all into one object.
@@ -52,7 +52,7 @@ struct UnlistedItemJSON: Encodable {
 
   private struct Facts: Encodable {
     let kind = "otherProgram"
-    let store = StoreKind.secretService.rawValue
+    let store = StoreChoice.secretService.rawValue
     let label: String
     let attributes: AttributesJSON
     let created: Date?

@@ -43,14 +43,14 @@ extension Diagnosis {
   }
 
   private var storeSteps: [NextStep] {
-    let records = try? outlook.records.get()
+    let records = try? self.records.get()
     var steps: [NextStep] = []
     if records?.unreadable.isEmpty == false, failure == nil {
       steps.append(.findStoreOfDamagedRecord(hasDeviceKey: hasDeviceKey))
     }
-    steps += outlook.copies.map { .finishMigration($0) }
-    if let failure = outlook.probe.failure, failure.code != .locked,
-      records?.places.contains(where: { $0.kind == .secretService }) == true
+    steps += copies.map { .finishMigration($0) }
+    if let failure = probe.failure, failure.code != .locked,
+      records?.places.contains(where: { $0 != .vault }) == true
     {
       steps.append(.reachDesktopKeyring)
     }
@@ -60,7 +60,7 @@ extension Diagnosis {
   private var vaultSteps: [NextStep] {
     if let failure { return failure.recovery.map { [.recover($0)] } ?? [] }
     guard let status, status.exists else {
-      return decision?.place.kind == .secretService ? [] : [.makeVault]
+      return (decision?.place ?? .vault) != .vault ? [] : [.makeVault]
     }
     return protectionSteps(status) + openingSteps(status) + slotSteps(status)
       + (status.isOnNetwork ? [.moveToLocalDisk] : []) + (status.isInMemory ? [.leaveMemory] : [])

@@ -12,7 +12,20 @@ struct Diagnosis {
     case strong, fair, weak
   }
 
-  let outlook: StoreOutlook
+  /// The store of the service, or of a new one, and why.
+  let choice: Result<StoreDecision, KeychainError>
+
+  /// What there is of a desktop keyring.
+  let probe: SecretServiceProbe
+
+  /// Whether there is a session bus to look on.
+  let findsBus: Bool
+
+  /// The stores of the services that have one, and the paths of records that cannot be read.
+  let records: Result<(places: [StorePlace], unreadable: [String]), KeychainError>
+
+  /// What migrations have copied whose services have not changed over.
+  let copies: [UnfinishedCopies]
 
   /// The program behind the desktop keyring.
   let provider: InstalledProgram?
@@ -48,8 +61,15 @@ struct Diagnosis {
 
   /// Looks; at what a service has or would get, if one is named.
   init(_ session: Session, service: ServiceName?) {
-    outlook = session.stores.outlook(for: service)
-    provider = outlook.probe.provider.map { InstalledProgram(process: $0.process) }
+    let probe = session.stores.probeKeyring()
+    self.probe = probe
+    findsBus = session.stores.findsBus
+    choice = Result { () throws(KeychainError) in
+      try session.stores.decision(for: service, by: probe)
+    }
+    records = Result { () throws(KeychainError) in try session.stores.records.all() }
+    copies = session.stores.unfinishedCopies()
+    provider = probe.provider.map { InstalledProgram(process: $0.process) }
     hasDeviceKey = (try? session.vault.hasDeviceSecret()) ?? false
     weakKeyFiles = session.vault.weakKeyFiles()
     sourceProblem = session.vault.sourceProblem()
@@ -69,19 +89,19 @@ struct Diagnosis {
   }
 
   /// The decision, if it is known.
-  var decision: StoreDecision? { try? outlook.decision.get() }
+  var decision: StoreDecision? { try? choice.get() }
 
   /// What makes the store unusable that is asked about, or one that services have.
   var failure: KeychainError? {
-    if case .failure(let failure) = outlook.decision { return failure }
-    if case .failure(let failure) = outlook.records { return failure }
+    if case .failure(let failure) = choice { return failure }
+    if case .failure(let failure) = records { return failure }
     return vaultFailure ?? keyringFailure
   }
 
   /// What keeps a desktop keyring away that is needed; that it is locked is no fault.
   private var keyringFailure: KeychainError? {
-    guard decision?.place.kind == .secretService, let failure = outlook.probe.failure,
-      failure.code != .locked, outlook.probe.provider != nil || !outlook.probe.isActivatable
+    guard let place = decision?.place, place != .vault, let failure = probe.failure,
+      failure.code != .locked, probe.provider != nil || !probe.isActivatable
     else { return nil }
     return failure
   }

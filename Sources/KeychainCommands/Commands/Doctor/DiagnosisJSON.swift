@@ -69,23 +69,23 @@ struct StoresJSON: Encodable {
   let desktopKeyring: DesktopKeyringJSON?
 
   init(_ diagnosis: Diagnosis) {
-    switch diagnosis.outlook.decision {
+    switch diagnosis.choice {
     case .success(let decision):
-      store = decision.place.kind.rawValue
+      store = decision.place.name
       collection = Self.collection(decision.place)
       chosenBy = Self.word(for: decision.reason)
       reason = DiagnosisText.words(for: decision.reason)
     case .failure(let failure):
       (store, collection, chosenBy, reason) = (nil, nil, nil, failure.message)
     }
-    let records = try? diagnosis.outlook.records.get()
-    services = (records?.places ?? []).reduce(into: [:]) { $0[$1.kind.rawValue, default: 0] += 1 }
+    let records = try? diagnosis.records.get()
+    services = (records?.places ?? []).reduce(into: [:]) { $0[$1.name, default: 0] += 1 }
     damagedRecords = records?.unreadable ?? []
-    unfinishedMigrations = diagnosis.outlook.copies.map { UnfinishedCopiesJSON($0) }
-    let probe = diagnosis.outlook.probe
+    unfinishedMigrations = diagnosis.copies.map { UnfinishedCopiesJSON($0) }
+    let probe = diagnosis.probe
     sessionBus = probe.busAddress.map { SessionBusJSON(address: $0, process: probe.busProcess) }
     desktopKeyring =
-      diagnosis.outlook.findsBus ? DesktopKeyringJSON(probe, diagnosis.provider) : nil
+      diagnosis.findsBus ? DesktopKeyringJSON(probe, diagnosis.provider) : nil
   }
 
   /// The collection of a place in the desktop keyring.
@@ -121,8 +121,8 @@ struct UnfinishedCopiesJSON: Encodable {
   let copies: Int
 
   init(_ copies: UnfinishedCopies) {
-    from = copies.source.rawValue
-    to = copies.target.rawValue
+    from = copies.source.name
+    to = copies.target.name
     self.copies = copies.count
   }
 }

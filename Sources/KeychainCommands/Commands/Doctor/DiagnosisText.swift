@@ -31,12 +31,12 @@ extension DiagnosisText {
   /// Which store is used and why, what the services have, and what there is of a desktop keyring.
   private var stores: [(String, String)] {
     let store =
-      switch diagnosis.outlook.decision {
+      switch diagnosis.choice {
       case .success(let decision):
         "\(StoreText.name(of: decision.place)) (\(Self.words(for: decision.reason)))"
       case .failure(let failure): "unknown: \(failure.message)"
       }
-    let copies = diagnosis.outlook.copies.map {
+    let copies = diagnosis.copies.map {
       ("in both stores", MigrationText.inBothStores($0))
     }
     return [("store", store)] + services + copies + keyring
@@ -58,7 +58,7 @@ extension DiagnosisText {
   }
 
   private var services: [(String, String)] {
-    guard case .success(let records) = diagnosis.outlook.records else { return [] }
+    guard case .success(let records) = diagnosis.records else { return [] }
     var counts: [(place: String, count: Int)] = []
     for place in records.places.map({ StoreText.name(of: $0) }) {
       if let index = counts.firstIndex(where: { $0.place == place }) {
@@ -79,8 +79,8 @@ extension DiagnosisText {
   }
 
   private var keyring: [(String, String)] {
-    let probe = diagnosis.outlook.probe
-    guard diagnosis.outlook.findsBus else { return [("session bus", "none")] }
+    let probe = diagnosis.probe
+    guard diagnosis.findsBus else { return [("session bus", "none")] }
     guard let address = probe.busAddress else { return problem(probe) }
     let process = probe.busProcess.map { " (process \($0))" } ?? ""
     return [("session bus", address + process)] + provider(probe) + collection(probe)

@@ -105,7 +105,7 @@ struct ExportCommand: KeychainSubcommand {
   private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
-      throw session.stores.recordedPlace(of: service)?.kind == .secretService
+      throw (session.stores.recordedPlace(of: service) ?? .vault) != .vault
         ? .exportOfKeyring(service) : .nothingToExport("\(service)")
     }
     let counts = try session.vault.itemCounts(matching: services?.map(\.query))

@@ -33,13 +33,13 @@ struct MigrateCommand: KeychainSubcommand {
 
   @Option(
     help: .init("Where the credentials are: vault or secret-service", valueName: "kind"),
-    completion: .list(StoreKind.allCases.map(\.rawValue)), transform: MigrateCommand.store)
-  var from: StoreKind
+    completion: .list(StorePlace.names), transform: MigrateCommand.store)
+  var from: StorePlace
 
   @Option(
     help: .init("Where they shall be: vault or secret-service", valueName: "kind"),
-    completion: .list(StoreKind.allCases.map(\.rawValue)), transform: MigrateCommand.store)
-  var to: StoreKind
+    completion: .list(StorePlace.names), transform: MigrateCommand.store)
+  var to: StorePlace
 
   @Option(
     name: .shortAndLong, parsing: .unconditional,
@@ -133,7 +133,7 @@ struct MigrateCommand: KeychainSubcommand {
   }
 
   private func migration(in session: Session) throws(KeychainError) -> CredentialMigration {
-    var migration = try session.stores.migration(from: place(of: from), to: place(of: to))
+    var migration = try session.stores.migration(from: inCollection(from), to: inCollection(to))
     migration.service = scope.narrow(CredentialQuery(service: service, server: server)).service
     migration.server = server
     migration.accessGroup = accessGroup
@@ -188,17 +188,16 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
-  private func place(of kind: StoreKind) -> StorePlace {
-    switch kind {
-    case .vault: .vault
-    case .secretService: .secretService(collection.map { .named($0) } ?? .default)
-    }
+  /// The place with the collection that was named.
+  private func inCollection(_ place: StorePlace) -> StorePlace {
+    guard place != .vault, let collection else { return place }
+    return .secretService(.named(collection))
   }
 
-  private static func store(_ name: String) throws -> StoreKind {
-    guard let kind = StoreKind(rawValue: name) else {
+  private static func store(_ name: String) throws -> StorePlace {
+    guard let place = StorePlace(name: name) else {
       throw ValidationError(UsageText.storeToMove)
     }
-    return kind
+    return place
   }
 }

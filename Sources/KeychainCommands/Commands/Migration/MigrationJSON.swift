@@ -41,10 +41,10 @@ struct MigrationJSON: Encodable {
     }
   }
 
-  init(_ report: MigrationReport, from source: StoreKind, to target: StoreKind, isDryRun: Bool) {
+  init(_ report: MigrationReport, from source: StorePlace, to target: StorePlace, isDryRun: Bool) {
     dryRun = isDryRun
-    from = source.rawValue
-    to = target.rawValue
+    from = source.name
+    to = target.name
     copied = report.copiedCount
     overwritten = report.replacedCount
     unchanged = report.unchangedCount

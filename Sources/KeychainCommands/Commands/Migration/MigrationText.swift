@@ -3,7 +3,7 @@ internal import KeychainStores
 
 /// A migration, in words.
 enum MigrationText {
-  static func summary(of report: MigrationReport, to target: StoreKind, isDryRun: Bool) -> String {
+  static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
       (report.replacedCount, "of them overwritten"), (report.unchangedCount, "there already"),
       (
@@ -14,13 +14,13 @@ enum MigrationText {
     ]
     let verb = isDryRun ? "would copy" : "copied"
     return
-      (["\(verb) \(Words.items(report.copiedCount)) to \(StoreText.name(of: target))"]
+      (["\(verb) \(Words.items(report.copiedCount)) to the \(StoreText.name(of: target))"]
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
   /// A service or server that has not changed over.
   static func staysBehind(
-    _ service: CredentialIdentity, outOf target: StoreKind, isDryRun: Bool
+    _ service: CredentialIdentity, outOf target: StorePlace, isDryRun: Bool
   ) -> String {
     let name =
       switch service.kind {
@@ -28,7 +28,7 @@ enum MigrationText {
       case .internetPassword(let password): "server '\(password.server)'"
       }
     return "\(name) \(isDryRun ? "would keep" : "keeps") its store, as not everything of it "
-      + "\(isDryRun ? "would be" : "is") in \(StoreText.name(of: target))"
+      + "\(isDryRun ? "would be" : "is") in the \(StoreText.name(of: target))"
   }
 
   /// Why a credential stays where it is.
@@ -39,8 +39,8 @@ enum MigrationText {
   }
 
   /// A service of which the source has nothing any more.
-  static func hasMoved(_ service: ServiceName?, to target: StoreKind) -> String {
-    "everything of \(service?.description ?? "the services") is in \(StoreText.name(of: target)) already"
+  static func hasMoved(_ service: ServiceName?, to target: StorePlace) -> String {
+    "everything of \(service?.description ?? "the services") is in the \(StoreText.name(of: target)) already"
   }
 
   static func isDamaged(_ name: String) -> String { "damaged: \(name)" }
@@ -54,21 +54,21 @@ enum MigrationText {
       + "--other-programs moves \(count == 1 ? "it" : "them"), too"
   }
 
-  static func removeSource(_ source: StoreKind) -> String {
-    "\(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
+  static func removeSource(_ source: StorePlace) -> String {
+    "the \(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
   }
 
   /// What a migration has left that did not come to its end.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
-    "\(Words.items(copies.count)) that a migration copied into \(StoreText.name(of: copies.target)), while their "
-      + "services still have \(StoreText.name(of: copies.source))"
+    "\(Words.items(copies.count)) that a migration copied into the \(StoreText.name(of: copies.target)), while their "
+      + "services still have the \(StoreText.name(of: copies.source))"
   }
 
   /// How a migration comes to its end.
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
-      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.rawValue) "
-      + "--to \(copies.target.rawValue)\(KeychainCommandContext.current.scopeOption())'"
+      + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.name) "
+      + "--to \(copies.target.name)\(KeychainCommandContext.current.scopeOption())'"
   }
 
   static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
@@ -91,7 +91,7 @@ extension KeychainError {
   }
 
   /// The failure of a migration that did not move everything; `nil` if it did.
-  init?(incomplete report: MigrationReport, from source: StoreKind, isDryRun: Bool) {
+  init?(incomplete report: MigrationReport, from source: StorePlace, isDryRun: Bool) {
     guard !report.isComplete else { return nil }
     let codes = Set(report.obstacles.map(\.reason.code))
     let count = report.obstacles.count + report.damaged.count + report.otherDeviceCount
@@ -105,7 +105,7 @@ extension KeychainError {
     }
     self.init(
       code,
-      "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in "
+      "\(Words.items(count)) \(isDryRun ? "would stay" : count == 1 ? "stays" : "stay") in the "
         + StoreText.name(of: source),
       recovery: codes.contains(.alreadyExists)
         ? "--overwrite replaces credentials of the target that differ, and copies what may have been "
