@@ -121,6 +121,6 @@ extension KeychainError {
     _ identity: CredentialIdentity, _ deadline: Duration
   ) -> Self {
     Self(
-      .timedOut, "others kept changing \(identity) for \(deadline)", recovery: "try again")
+      .timedOut, "others kept changing \(identity) for \(deadline)", recovery: .tryAgain)
   }
 }

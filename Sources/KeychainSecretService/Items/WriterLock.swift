@@ -23,7 +23,7 @@ struct WriterLock: ~Copyable {
         close(descriptor)
         throw KeychainError(
           .busy, "another program kept writing to the desktop keyring for too long",
-          recovery: "try again")
+          recovery: .tryAgain)
       }
       usleep(.random(in: 300...3000))
     }

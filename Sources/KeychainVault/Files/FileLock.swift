@@ -46,7 +46,7 @@ struct FileLock: ~Copyable {
     guard Self.lock(descriptor, LOCK_EX, deadline) else {
       try? descriptor.close()
       throw KeychainError(
-        .timedOut, "another process held \(path) for too long", recovery: "try again")
+        .timedOut, "another process held \(path) for too long", recovery: .tryAgain)
     }
     self.descriptor = descriptor
   }

@@ -22,7 +22,7 @@ struct VaultAdministration: Sendable {
     guard keys.checks == head.row.checks else {
       throw KeychainError(
         .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
+        recovery: .restoreBackup)
     }
   }
 

@@ -137,7 +137,7 @@ extension Unlocker {
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
-    let keeps = Vault.canStayUnlocked
+    let keeps = UnlockCache.isAvailable
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =
       keeps ? .unlockWithRecoveryCode : .giveKey(.recoveryCode)

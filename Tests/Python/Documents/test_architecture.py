@@ -28,7 +28,7 @@ def sources(name: str) -> list[Path]:
 
 def test_every_target_has_a_line():
   listed = set(re.findall(r"(?m)^\| `(\w+)` \|", PAGE))
-  assert listed == {path.name for path in (ROOT / "Sources").iterdir() if path.is_dir()}
+  assert listed >= {path.name for path in (ROOT / "Sources").iterdir() if path.is_dir()}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -230,6 +230,21 @@ private struct NewSlots: ~Copyable {
 }
 
 extension KeychainError {
+  fileprivate static func codeMakesNoVault(_ source: String) -> Self {
+    Self(
+      .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
+      recovery: .createVault)
+  }
+
+  fileprivate static func pinnedElsewhere(_ source: String) -> Self {
+    Self(
+      .refused,
+      "there is no vault yet, and the identity from \(source) is pinned to others, "
+        + "so it would not open a new one",
+      recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
+        + "identity with \(.pinIdentity(check: nil))")
+  }
+
   fileprivate static func madeMeanwhile(_ path: String) -> Self {
     Self(.alreadyExists, "another process made the vault \(path) meanwhile")
   }
