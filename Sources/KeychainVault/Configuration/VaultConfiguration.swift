@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 package import KeychainSecrets
+package import PrephirencesFiles
 
 /// Where a vault lies and how it is opened.
 ///
@@ -40,7 +41,7 @@ public struct VaultConfiguration: Sendable {
   public var secretFileReaders: SecretFileReaders?
 
   /// The environment variables that are looked at; tests give their own.
-  package var environment = VaultEnvironment.process
+  package var environment = EnvironmentVariables.process
 
   /// Whether the connection to the file stays open until the process ends, although the handle is gone.
   ///
