@@ -24,7 +24,7 @@ struct CredentialOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("A pair that searches match; may be given again", valueName: "name=value"),
+    help: .init("A pair that searches match; may be repeated", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 

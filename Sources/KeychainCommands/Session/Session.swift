@@ -90,7 +90,7 @@ extension Session {
       mismatch: Questions.answersDiffer)
   }
 
-  /// Asks a person to agree, unless that was said on the command line.
+  /// Asks a person to agree, unless the command line says so.
   func confirm(_ question: String, assumingYes: Bool) throws(KeychainError) -> Bool {
     if assumingYes { return true }
     guard let prompt else { throw .needsConfirmation }

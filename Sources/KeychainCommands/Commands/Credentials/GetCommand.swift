@@ -44,7 +44,7 @@ struct GetCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Find by an attribute; may be given again", valueName: "name=value"),
+    help: .init("Find by an attribute; may be repeated", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 

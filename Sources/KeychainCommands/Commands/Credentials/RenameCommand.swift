@@ -20,7 +20,7 @@ struct RenameCommand: KeychainSubcommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @Argument(help: "Whose it is from then on", completion: .accounts)
+  @Argument(help: "The new account", completion: .accounts)
   var newAccount: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions

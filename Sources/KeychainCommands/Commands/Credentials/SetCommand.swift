@@ -29,10 +29,10 @@ struct SetCommand: KeychainSubcommand {
   @OptionGroup(title: "Which credential") var item: ItemOptions
   @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
-  @Flag(help: "Drop one newline at the end of what standard input gives")
+  @Flag(help: "Remove one newline at the end of standard input")
   var trimNewline = false
 
-  @Flag(help: "Store an empty secret, too")
+  @Flag(help: "Allow an empty secret")
   var allowEmpty = false
 
   @Flag(help: "Keep the expiry of the secret that is replaced")

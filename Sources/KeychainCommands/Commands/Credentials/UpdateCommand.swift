@@ -22,7 +22,7 @@ struct UpdateCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Remove an attribute; may be given again", valueName: "name"))
+    help: .init("Remove an attribute; may be repeated", valueName: "name"))
   var removeAttribute: [String] = []
 
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
