@@ -52,7 +52,7 @@ extension AutomaticStore {
     }
     throw KeychainError(
       .refused, "\(service) has its credentials in \(own.words)",
-      recovery: "move them first, and name their collection with --collection")
+      recovery: "move them first, and name their collection with \(.nameCollection)")
   }
 
   /// Makes a place the one of a service.
@@ -69,7 +69,7 @@ extension AutomaticStore {
       throw KeychainError(
         .refused,
         "\(service) would not be found in \(place.words), as nothing can be recorded without device.key",
-        recovery: "put device.key back, or make a new one with `prefs keychain slots add --device`")
+        recovery: "put device.key back, or make a new one with \(.addSlot(.device))")
     }
   }
 

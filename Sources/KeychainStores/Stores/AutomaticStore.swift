@@ -27,7 +27,7 @@ internal import Synchronization
 /// An explicit choice that differs from the record is followed, and tells so when it writes; the record
 /// stays. A keyring is recorded once it has shown that it can take the credential, and before that is
 /// written. The third step is taken at most once in a process. Records outlive the last credential of their
-/// service; `prefs keychain migrate` moves a service to another store.
+/// service; ``migration(from:to:)`` moves a service to another store.
 ///
 /// While a service moves, nothing is lost and nothing old is found. Programs that change credentials
 /// through the choice share a lock, in the state folder, over the choice and the change, which a migration

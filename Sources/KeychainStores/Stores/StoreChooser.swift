@@ -137,8 +137,7 @@ final class StoreChooser: Sendable {
     throw KeychainError(
       .damaged,
       "which store has \(service) is not known, as this machine's device.key is gone",
-      recovery: "put device.key back from a backup, or say which store is meant with --store or "
-        + "KEYCHAIN_STORE")
+      recovery: .nameStoreOrRestoreDeviceKey)
   }
 }
 

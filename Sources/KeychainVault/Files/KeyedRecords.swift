@@ -181,7 +181,6 @@ extension KeychainError {
   fileprivate static func damagedRecord(_ path: String) -> Self {
     Self(
       .damaged, "\(path) is damaged, or was written with another device key",
-      recovery: "say which store is meant with --store or KEYCHAIN_STORE, look there, "
-        + "and remove the file")
+      recovery: .nameStoreAndRemoveRecord)
   }
 }

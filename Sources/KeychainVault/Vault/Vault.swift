@@ -73,7 +73,7 @@ public final class Vault: CredentialStore {
     guard let session = try session() else {
       throw KeychainError(
         .noStore, "there is no vault at \(try path())",
-        recovery: "make one with `prefs keychain init`, or store something")
+        recovery: "make one with \(.createVault(startingAnew: false)), or store something")
     }
     return session
   }
