@@ -82,6 +82,7 @@ let package = Package(
     .target(name: "Prephirences"),
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
+    .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
     .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
     .target(
       name: "RemotePrephirences",
@@ -94,33 +95,39 @@ let package = Package(
 
     // Credentials, from the bottom up
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
-    .target(name: "KeychainCredentials", dependencies: ["KeychainSecrets"]),
+    .target(
+      name: "KeychainCredentials",
+      dependencies: ["KeychainSecrets", "PrephirencesFiles", systemPackage]),
     .target(
       name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
       name: "KeychainVault",
       dependencies: [
-        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat", grdb,
-        grdbSQLite, systemPackage,
+        "CKernelKeys", "KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat",
+        "PrephirencesFiles", grdb, grdbSQLite, systemPackage,
       ]),
     .target(
       name: "KeychainSecretService",
-      dependencies: ["CLibsecret", "KeychainCredentials", "KeychainSecrets"]),
+      dependencies: [
+        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles", systemPackage,
+      ]),
     .target(
       name: "KeychainTerminal",
       dependencies: [
-        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", systemPackage,
+        "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
+        systemPackage,
       ]),
     .target(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "PrephirencesFiles",
       ]),
     .target(
       name: "Keychain",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainTerminal", "KeychainVault", "Prephirences",
+        "KeychainTerminal", "KeychainVault", "Prephirences", "PrephirencesFiles",
       ]),
 
     // Commands
@@ -128,14 +135,17 @@ let package = Package(
       name: "KeychainCommands",
       dependencies: [
         "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainTerminal", "KeychainVault", argumentParser, systemPackage,
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
+        systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
     support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
-    support("KeychainVaultTesting", ["KeychainCredentials", "KeychainSecrets", "KeychainVault"]),
+    support(
+      "KeychainVaultTesting",
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
     .target(
@@ -155,7 +165,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", argumentParser,
+        "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -164,7 +174,7 @@ let package = Package(
       "KeychainSecretServiceTests",
       [
         "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "KeychainSecrets", "KeychainStores", "KeychainVault", "PrephirencesFiles",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
@@ -173,24 +183,25 @@ let package = Package(
       [
         "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
         "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
-        "KeychainVaultTesting",
+        "KeychainVaultTesting", "PrephirencesFiles",
       ]),
     tests(
       "KeychainVaultFaultTests",
       [
         "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting", "VaultWriterTool", grdb,
+        "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
       ]),
     tests(
       "KeychainVaultTests",
       [
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting",
+        "KeychainVaultTesting", "PrephirencesFiles",
       ]),
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
       settings: [.treatAllWarnings(as: .error)]),
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
+    tests("PrephirencesFilesTests", ["PrephirencesFiles", systemPackage]),
     tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
     tests(
       "PrephirencesSamplesTests",
@@ -207,6 +218,7 @@ let package = Package(
 
 let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultFormat",
+  "PrephirencesFiles",
 ]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]

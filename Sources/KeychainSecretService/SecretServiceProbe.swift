@@ -1,5 +1,6 @@
 internal import Foundation
 public import KeychainCredentials
+internal import PrephirencesFiles
 
 /// What there is of a desktop keyring, found out without starting or unlocking anything.
 public struct SecretServiceProbe: Sendable {

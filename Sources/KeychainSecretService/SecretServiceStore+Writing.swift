@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesFiles
 
 extension SecretServiceStore: CredentialReceiver {
   /// A keyring's file can be copied to another machine, and its password opens it there.

@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 /// The desktop keyring: a collection of the Secret Service, such as gnome-keyring's or KeePassXC's.
 ///

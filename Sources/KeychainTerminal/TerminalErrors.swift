@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension KeychainError {

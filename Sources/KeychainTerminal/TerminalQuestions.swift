@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 /// Questions that belong together, of which one signal cancels all.
 struct TerminalQuestions: ~Copyable {
@@ -41,15 +42,15 @@ struct TerminalQuestions: ~Copyable {
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
-    return try line(until: ContinuousClock.now + patience)
+    return try line(by: Deadline(after: patience))
   }
 
   /// Reads a line; `nil` if the process was stopped meanwhile.
-  private borrowing func line(until end: ContinuousClock.Instant) throws(End) -> SecretBytes? {
+  private borrowing func line(by deadline: Deadline) throws(End) -> SecretBytes? {
     do {
       var line = LineBuffer(try SecretBuffer())
       while true {
-        guard let byte = try nextByte(until: end) else { return nil }
+        guard let byte = try nextByte(by: deadline) else { return nil }
         guard try line.takes(byte) else { return try line.finish() }
         guard line.count <= Self.limit else { throw End.tooLong }
       }
@@ -62,10 +63,10 @@ struct TerminalQuestions: ~Copyable {
     }
   }
 
-  private borrowing func nextByte(until end: ContinuousClock.Instant) throws(End) -> UInt8? {
+  private borrowing func nextByte(by deadline: Deadline) throws(End) -> UInt8? {
     var byte: UInt8 = 0
     while true {
-      guard try isThereInput(until: end) else { return nil }
+      guard try isThereInput(by: deadline) else { return nil }
       let count = read(terminal.input, &byte, 1)
       if count == 1 { return byte }
       // The end of input: the terminal went away, or in line mode the person ended the input.
@@ -76,16 +77,15 @@ struct TerminalQuestions: ~Copyable {
 
   /// Waits for a key, and hears signals meanwhile; `false` if the process was stopped.
   private borrowing func isThereInput(
-    until end: ContinuousClock.Instant
+    by deadline: Deadline
   ) throws(End) -> Bool {
     var sources = [
       pollfd(fd: terminal.input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     while true {
-      let left = ContinuousClock.now.duration(to: end)
-      guard left > .zero else { throw .timedOut }
-      let ready = poll(&sources, 2, Int32(left / .milliseconds(1)) + 1)
+      guard !deadline.hasPassed else { throw .timedOut }
+      let ready = poll(&sources, 2, deadline.milliseconds)
       if ready < 0 && errno != EINTR { throw .unusable(errno: errno) }
       if try signals.hear() { return false }
       if ready > 0 { return true }

@@ -1,6 +1,7 @@
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
@@ -34,7 +35,7 @@ extension Vault {
     to path: String, replacing: Bool = false, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {
     if replacing { return try replaceBackup(at: path, progress) }
-    let target = try TrustedPath(resolving: path)
+    let target = try translated(TrustedPath(resolving: path))
     // What lies beside the copy would be believed as a part of it.
     try BackupPlace.requireAbsent(target.path)
     return try copy(existingSession(), progress) { rows, _, _ throws(KeychainError) in
@@ -104,12 +105,14 @@ extension Vault {
     do throws(Errno) {
       try PrivateFile.makeEmpty(target.path)
     } catch {
-      guard error != .fileExists else { throw .isThere(target.path) }
+      guard error != .fileExists else {
+        throw KeychainError(FileError(.alreadyExists, target.path))
+      }
       throw .system(error, "make the backup", target.path)
     }
     do throws(KeychainError) {
       try rows.copyAll(to: target.path)
-      try PrivateFile.syncFolder(target.folder)
+      try translated(PrivateFile.syncFolder(target.folder))
     } catch {
       for path in [target.path] + FilesBesideVault(target.path).paths { unsafe unlink(path) }
       throw error

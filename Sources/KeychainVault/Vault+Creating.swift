@@ -2,6 +2,7 @@ internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 extension Vault {
   /// Makes the vault.

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 /// What a person should know of a vault that was just made.
 extension Vault {

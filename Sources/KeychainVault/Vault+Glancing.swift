@@ -1,6 +1,7 @@
 internal import Foundation
 package import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// That there is no vault, and how much of its path exists.

@@ -1,5 +1,6 @@
 internal import Foundation
 public import KeychainCredentials
+internal import PrephirencesFiles
 
 extension Vault {
   /// Unlocks the vault for later commands and programs of the user.

@@ -1,6 +1,7 @@
 internal import Foundation
 package import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 // What the choice between this and other stores asks a vault.
 extension Vault {

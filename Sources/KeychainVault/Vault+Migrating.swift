@@ -1,5 +1,6 @@
 package import KeychainCredentials
 package import KeychainSecrets
+internal import PrephirencesFiles
 
 extension Vault: CredentialReceiver {
   /// Items that stay on this machine are sealed under its device secret.

@@ -2,6 +2,7 @@ internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 extension Vault {
   /// Accepts the vault as it lies there, after it was restored from a backup on purpose.

@@ -1,4 +1,5 @@
 package import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 public import KeychainCredentials
 public import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
@@ -61,7 +62,7 @@ extension Vault {
   private func surroundings() throws(KeychainError) -> VaultStatus {
     let path = try file.path()
     let seen = try file.seenFile()
-    let found = try PrivateFile.inspect(path.path)
+    let found = try translated(PrivateFile.inspect(path.path))
     let fileSystem = FileSystemKind(of: path.path)
     let devicePath = unlocker.device.path ?? ""
     let cacheFailure = KernelKeyring.failure()
@@ -70,7 +71,7 @@ extension Vault {
       isCacheAvailable: cacheFailure == nil, cacheErrorNumber: cacheFailure?.rawValue,
       emptyCredentialsFolder: unlocker.sources.emptyCredentialsFolder,
       deviceSecretPath: devicePath,
-      hasDeviceSecret: try PrivateFile.inspect(devicePath) != nil,
+      hasDeviceSecret: try translated(PrivateFile.inspect(devicePath)) != nil,
       seenRecord: seen.read() == .unreadable ? .unreadable : .none, seenRecordPath: seen.path,
       fileSystem: fileSystem.name, isOnNetwork: fileSystem.isNetwork,
       isReadOnly: unsafe found != nil && access(path.path, W_OK) != 0,

@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///

@@ -1,6 +1,7 @@
 public import KeychainCredentials
 public import KeychainSecrets
 public import KeychainVaultFormat
+package import PrephirencesFiles
 
 extension Vault {
   /// Where a vault lies and how it is opened.
@@ -42,7 +43,7 @@ extension Vault {
     public var secretFileReaders: SecretFileReaders?
 
     /// The environment variables that are looked at; tests give their own.
-    package var environment = VaultEnvironment.process
+    package var environment = EnvironmentVariables.process
 
     /// Whether the connection to the file stays open until the process ends, although the handle is gone.
     ///

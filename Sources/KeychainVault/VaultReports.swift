@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// What a vault shows without being unlocked, and what it shows when it is.
 public struct VaultStatus: Hashable, Sendable {

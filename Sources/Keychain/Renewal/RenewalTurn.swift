@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// The right to renew a credential, which one task of all processes of the user has at a time, until the
@@ -32,7 +33,7 @@ final class RenewalTurn: Sendable {
   }
 
   private static func lock(
-    _ identity: CredentialIdentity, environment: VaultEnvironment
+    _ identity: CredentialIdentity, environment: EnvironmentVariables
   ) throws(KeychainError) -> RenewalLock {
     do throws(KeychainError) {
       return try RenewalLock(identity, environment: environment)
@@ -105,11 +106,11 @@ private enum ProcessTurns {
 
 extension CredentialStore {
   /// The variables that say where the state folder is.
-  fileprivate var renewalEnvironment: VaultEnvironment {
+  fileprivate var renewalEnvironment: EnvironmentVariables {
     switch self {
     case let store as AutomaticStore: store.configuration.vault.environment
     case let store as Vault: store.configuration.environment
-    case let store as SecretServiceStore: VaultEnvironment(store.configuration.environment)
+    case let store as SecretServiceStore: EnvironmentVariables(store.configuration.environment)
     default: .process
     }
   }

@@ -2,6 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesFiles
 
 // Where names are looked for.
 extension NameCompletions {
@@ -23,7 +24,7 @@ extension NameCompletions {
     let isNamed = Environment.value("KEYCHAIN_VAULT") != nil
     var vault = Vault.Configuration(
       path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.patience)
-    vault.environment = VaultEnvironment(
+    vault.environment = EnvironmentVariables(
       Dictionary(
         uniqueKeysWithValues: variables.compactMap { name, value in
           value.map { (name, $0) }

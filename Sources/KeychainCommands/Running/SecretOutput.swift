@@ -1,7 +1,8 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
-internal import KeychainVault
+internal import PrephirencesFiles
+internal import SystemPackage
 
 /// Where a secret is written by the option `--output`.
 ///
@@ -33,9 +34,7 @@ struct SecretOutput {
     case nil where !overwrites: try create(secret, addsNewline)
     case S_IFREG where !overwrites: throw .outputExists(path)
     case nil, S_IFREG:
-      try SecretFile.replace(path) { descriptor throws(SecretsError) in
-        try Self.write(secret, addsNewline, to: descriptor)
-      }
+      try replace(secret, addsNewline)
     case S_IFIFO, S_IFCHR:
       let descriptor = try openStream()
       defer { close(descriptor) }
@@ -69,19 +68,30 @@ struct SecretOutput {
   private func create(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool
   ) throws(KeychainError) {
-    do throws(KeychainError) {
-      let file = try NewFile(path)
-      try file.write(secret)
-      if addsNewline { try file.write(translating(Self.newline)) }
-      try file.publish()
+    do throws(FileError) {
+      try PrivateFile.create(path) { descriptor throws(Errno) in
+        try Self.write(secret, addsNewline, to: descriptor)
+      }
     } catch {
-      throw error.code == .alreadyExists ? .outputExists(path) : error
+      throw error.kind == .alreadyExists ? .outputExists(path) : KeychainError(error)
+    }
+  }
+
+  private func replace(
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool
+  ) throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.replace(path) { descriptor throws(Errno) in
+        try Self.write(secret, addsNewline, to: descriptor)
+      }
+    } catch {
+      throw .cannotWrite(path, error)
     }
   }
 
   /// Opens a pipe or device; a pipe without a reader is tried until the time is over.
   private func openStream() throws(KeychainError) -> Int32 {
-    let end = ContinuousClock.now + patience
+    let deadline = Deadline(after: patience)
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
     while true {
       let descriptor = open(path, flags)
@@ -91,8 +101,8 @@ struct SecretOutput {
       guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
         throw .cannotWrite(path, errno: failure)
       }
-      guard ContinuousClock.now < end else { throw .nobodyReads(path) }
-      usleep(20_000)
+      guard !deadline.hasPassed else { throw .nobodyReads(path) }
+      Deadline.pause(upTo: 20)
     }
   }
 
@@ -112,21 +122,37 @@ struct SecretOutput {
   private func write(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
   ) throws(KeychainError) {
-    do throws(SecretsError) {
-      try Self.write(secret, addsNewline, to: descriptor)
+    do throws(Errno) {
+      try Self.write(secret, addsNewline, to: FileDescriptor(rawValue: descriptor))
     } catch {
-      throw .cannotWrite(path, errno: error.systemError)
+      throw .cannotWrite(path, errno: error.rawValue)
     }
   }
 
   private static func write(
-    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: Int32
-  ) throws(SecretsError) {
-    try secret.write(toFileDescriptor: descriptor)
-    if addsNewline { try newline().write(toFileDescriptor: descriptor) }
+    _ secret: borrowing SecretBytes, _ addsNewline: Bool, to descriptor: FileDescriptor
+  ) throws(Errno) {
+    try secret.write(to: descriptor)
+    if addsNewline { try DescriptorIO.write([UInt8(ascii: "\n")], to: descriptor) }
   }
+}
 
-  private static func newline() throws(SecretsError) -> SecretBytes {
-    try SecretBytes(copying: "\n")
+extension SecretBytes {
+  /// Makes a file with the bytes, which only the user can read.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
+  ///   ``KeychainError/Code/inputOutput``; no file is then left.
+  borrowing func write(toNewFile path: String) throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.create(path) { descriptor throws(Errno) in try write(to: descriptor) }
+    } catch {
+      throw error.kind == .alreadyExists ? .fileExists(path) : .cannotWrite(path, error)
+    }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func cannotWrite(_ path: String, _ error: FileError) -> Self {
+    .cannotWrite(path, errno: (error.systemError ?? .ioError).rawValue)
   }
 }

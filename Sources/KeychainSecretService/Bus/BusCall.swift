@@ -1,4 +1,5 @@
 internal import CLibsecret
+internal import PrephirencesFiles
 
 /// A call of a method.
 struct BusCall: Sendable {

@@ -2,6 +2,7 @@ internal import CLibsecret
 internal import Dispatch
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 /// A connection to the session bus.
 @safe

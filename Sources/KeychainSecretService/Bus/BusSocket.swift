@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 /// A connected socket of a bus, and who listens at the other end.
 struct BusSocket: ~Copyable {

@@ -1,6 +1,8 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
+internal import SystemPackage
 
 /// A lock that all our writers hold, since no provider changes an item only if it is still the same.
 ///
@@ -8,32 +10,27 @@ internal import KeychainCredentials
 /// version that was given out, so that versions grow whatever the clock does. Programs that do not know
 /// the lock are not kept out.
 struct WriterLock: ~Copyable {
-  private let descriptor: CInt
+  private let lock: FileLock
 
   /// Opens the lock and waits for it.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy``, or with
-  ///   ``KeychainError/Code/inputOutput`` if there is no place for it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another program holds it until the
+  ///   deadline, ``KeychainError/Code/insecurePermissions`` if others could exchange its file, or
+  ///   ``KeychainError/Code/inputOutput`` if it cannot be made or locked, or there is no place for it.
   init(environment: [String: String], _ deadline: Deadline) throws(KeychainError) {
-    let path = try Self.path(environment)
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure("open", path) }
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      guard !deadline.hasPassed else {
-        close(descriptor)
-        throw KeychainError(
-          .busy, "another program kept writing to the desktop keyring for too long",
-          recovery: "try again")
-      }
-      usleep(.random(in: 300...3000))
+    do throws(FileError) {
+      let folder = try Self.folder(EnvironmentVariables(environment))
+      try PrivateFile.makeFolder(folder)
+      let path = try TrustedPath(resolving: folder).path + "/secret-service.lock"
+      lock = try FileLock(exclusive: path, deadline: deadline)
+    } catch {
+      throw KeychainError(ofWriterLock: error)
     }
-    self.descriptor = descriptor
   }
-
-  deinit { close(descriptor) }
 
   /// A version that is greater than every one before.
   borrowing func nextVersion() -> UInt64 {
+    let descriptor = lock.descriptor.rawValue
     var last: UInt64 = 0
     let size = MemoryLayout<UInt64>.size
     if unsafe pread(descriptor, &last, size, 0) != size { last = 0 }
@@ -46,24 +43,25 @@ struct WriterLock: ~Copyable {
 
   private static let farAhead: UInt64 = 366 * 86_400 * 1_000_000
 
-  private static func path(_ environment: [String: String]) throws(KeychainError) -> String {
-    let folder: String
-    if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
-      folder = runtime + "/keychain"
-    } else if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-      folder = state + "/keychain"
-    } else {
-      folder = NSHomeDirectory() + "/.local/state/keychain"
-    }
-    try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    return folder + "/secret-service.lock"
+  private static func folder(_ environment: EnvironmentVariables) throws(FileError) -> String {
+    let folders = UserFolders("keychain", environment: environment)
+    if let folder = folders.runtime { return folder }
+    return try folders.state()
   }
+}
 
-  private static func failure(_ action: String, _ path: String) -> KeychainError {
-    let code = errno
-    let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-    return KeychainError(
-      .inputOutput, "cannot \(action) \(path): \(reason)", underlying: .system(errno: code))
+extension KeychainError {
+  fileprivate init(ofWriterLock error: FileError) {
+    switch error.kind {
+    case .timedOut:
+      self.init(
+        .busy, "another program kept writing to the desktop keyring for too long",
+        recovery: "try again")
+    case .noPlace(let reason):
+      self.init(
+        .inputOutput, "there is no place for the lock of the desktop keyring: \(reason)",
+        recovery: "set XDG_RUNTIME_DIR or HOME")
+    default: self.init(error)
+    }
   }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// The thread that listens to the signals of a collection, until it is stopped.

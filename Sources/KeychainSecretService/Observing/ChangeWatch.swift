@@ -11,7 +11,7 @@ final class ChangeWatch: Sendable {
   private struct State {
     var observerCount = 0
     var listener: ChangeListener?
-    var ledger = ItemLedger()
+    var ledger = CollectionLedger()
     var hasLedger = false
   }
 

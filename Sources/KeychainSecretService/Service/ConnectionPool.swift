@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// The connections of the process: one for each bus, made by the first call that needs it.

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 extension ServiceOperation {
   /// What a prompt of the provider would be about.
@@ -82,7 +83,7 @@ extension ServiceOperation {
     // Whatever comes of it, the caller has waited long enough.
     _ = connection.bus.results(
       of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
-      Deadline(after: Self.patienceForDismissal).earlier(than: deadline))
+      Deadline(after: Self.patienceForDismissal).limited(by: deadline))
   }
 
   private enum PromptOutcome {

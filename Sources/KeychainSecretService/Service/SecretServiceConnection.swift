@@ -1,6 +1,7 @@
 internal import CLibsecret
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// A connection to the session bus, and whoever owns the name of the Secret Service there.

@@ -1,6 +1,7 @@
 internal import CLibsecret
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// libsecret's session with a provider: it agrees on a key, and encrypts secrets on their way.

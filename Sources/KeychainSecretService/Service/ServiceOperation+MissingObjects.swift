@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PrephirencesFiles
 
 // gnome-keyring registers its objects again when its files have changed, and answers in between that they
 // don't exist.

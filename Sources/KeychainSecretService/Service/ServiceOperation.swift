@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 
 /// One call of a store: its messages share a deadline and a connection.
 final class ServiceOperation {
@@ -29,26 +30,26 @@ final class ServiceOperation {
     self.connection = connection
     self.configuration = configuration
     self.deadline = deadline
-    limit = deadline.later(by: configuration.deadline)
+    limit = deadline.postponed(by: configuration.deadline)
   }
 
   /// Gives the time back that a person or another writer took.
   func restartDeadline() {
     deadline = Deadline(after: configuration.deadline)
-    limit = deadline.later(by: configuration.deadline)
+    limit = deadline.postponed(by: configuration.deadline)
   }
 
   /// Gives more time for more items, twice that of a call in all: a provider must not take any time that
   /// it wants by telling of many.
   func extendDeadline() {
-    deadline = Deadline(after: configuration.deadline).earlier(than: limit)
+    deadline = Deadline(after: configuration.deadline).limited(by: limit)
   }
 
   /// Gives the time back that the caller has taken since a moment.
   func giveBackTime(since start: ContinuousClock.Instant) {
     let taken = start.duration(to: .now)
-    deadline = deadline.later(by: taken)
-    limit = limit.later(by: taken)
+    deadline = deadline.postponed(by: taken)
+    limit = limit.postponed(by: taken)
   }
 
   /// Makes any number of calls that don't depend on each other, many at a time.

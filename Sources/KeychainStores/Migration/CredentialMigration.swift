@@ -1,6 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainVault
+package import PrephirencesFiles
 
 /// Moves credentials from one store to another, so that none is lost and none is there twice.
 ///
@@ -74,7 +75,7 @@ public struct CredentialMigration: Sendable {
   /// Keeps what was copied for the next run; `nil` where no service changes over.
   var notes: MigrationNotes?
 
-  package var environment = VaultEnvironment.process
+  package var environment = EnvironmentVariables.process
 
   /// How long to wait for programs that are writing, and for another migration.
   package var deadline = Vault.Configuration().deadline

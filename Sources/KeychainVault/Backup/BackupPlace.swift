@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The place of a backup that may take that of an older one.
@@ -21,7 +22,7 @@ struct BackupPlace {
     _ path: String, of vault: VaultFile.Opened, limitingMemory: Bool, _ deadline: Deadline
   ) throws(KeychainError) {
     try Self.refuseLink(path)
-    target = try TrustedPath(resolving: path)
+    target = try translated(TrustedPath(resolving: path))
     self.path = target.path
     limitsMemory = limitingMemory
     self.deadline = deadline
@@ -35,7 +36,7 @@ struct BackupPlace {
       )
     }
     let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
-    guard try PrivateFile.look(self.path)?.identity != vault.identity, !isBesideVault else {
+    guard try translated(PrivateFile.look(self.path))?.identity != vault.identity, !isBesideVault else {
       throw KeychainError(
         .refused, "\(path) is the vault itself, or one of its files", recovery: "name another file")
     }
@@ -43,15 +44,17 @@ struct BackupPlace {
 
   /// A link is not followed: it may lead to the vault, or away from the backups.
   private static func refuseLink(_ path: String) throws(KeychainError) {
-    guard try PrivateFile.look(path)?.type == .symbolicLink else { return }
+    guard try translated(PrivateFile.look(path))?.type == .symbolicLink else { return }
     throw KeychainError(
       .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
   }
 
   /// Fails if something lies at a path, or beside it, that a copy there would be mixed up with.
   static func requireAbsent(_ path: String) throws(KeychainError) {
-    if try PrivateFile.look(path)?.type == .regular { throw .backupIsThere(path) }
-    for path in [path] + FilesBesideVault(path).paths { try NewFile.requireAbsent(path) }
+    if try translated(PrivateFile.look(path))?.type == .regular { throw .backupIsThere(path) }
+    for path in [path] + FilesBesideVault(path).paths {
+      try translated(NewFile.requireAbsent(path))
+    }
   }
 
   /// Fails if something lies there that is no backup of the vault with these checks; nothing of it is
@@ -74,7 +77,6 @@ struct BackupPlace {
       try Self.requireAbsent(path)
       try backup.takeName(path)
     }
-    try PrivateFile.syncFolder(target.folder)
   }
 
   /// The sealed state of the older backup; `nil` if there is none.
@@ -106,13 +108,15 @@ struct BackupPlace {
   ///
   /// They may be able to read it: on a memory stick every file has the same mode.
   private func isTaken() throws(KeychainError) -> Bool {
-    guard let stat = try PrivateFile.look(path) else { return false }
+    guard let stat = try translated(PrivateFile.look(path)) else { return false }
     guard stat.type == .regular else {
       throw KeychainError(
         .refused, "\(path) is not a regular file, and is not replaced",
         recovery: "name another file")
     }
-    try PrivateFile.check(stat, path, ownerMayBeRoot: true, readers: .others)
+    try translated(
+      PrivateFile.check(
+        stat, path, ownerMayBeRoot: true, forbidden: SecretFileReaders.others.forbiddenBits))
     return true
   }
 

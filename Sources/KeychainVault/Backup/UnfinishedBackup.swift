@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The file in which a backup is made that gets its name when it is done.
@@ -21,10 +22,10 @@ struct UnfinishedBackup: ~Copyable {
 
   private static func lock(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
     while true {
-      let lock = try FileLock(exclusive: path, deadline: deadline)
+      let lock = try translated(FileLock(exclusive: path, deadline: deadline))
       // Whoever held the lock before may have given the file another name meanwhile.
-      guard let stat = try PrivateFile.look(path), let locked = try? Stat(lock.descriptor),
-        stat.identity == locked.identity
+      guard let stat = try translated(PrivateFile.look(path)),
+        let locked = try? Stat(lock.descriptor), stat.identity == locked.identity
       else {
         guard !deadline.hasPassed else { throw .backupIsMade(path) }
         continue
@@ -50,8 +51,9 @@ struct UnfinishedBackup: ~Copyable {
     guard fsync(lock.descriptor.rawValue) == 0 else { throw .system(.current, "write", path) }
   }
 
+  /// Gives the file its name, durably.
   borrowing func takeName(_ name: String) throws(KeychainError) {
-    guard unsafe rename(path, name) == 0 else { throw .system(.current, "make", name) }
+    try translated(PrivateFile.move(path, to: name))
   }
 
   /// Removes the file, if it has not got its name.

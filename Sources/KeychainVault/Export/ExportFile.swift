@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// An export that was opened by its passphrase, and can be read more than once.
 struct ExportFile: ~Copyable {
@@ -49,8 +50,8 @@ struct ExportFile: ~Copyable {
   borrowing func forEachItem(
     _ body: (borrowing ExportedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
-    try input.rewind()
-    _ = try input.read(key.beginning.count)
+    try translated(input.rewind())
+    _ = try translated(input.read(key.beginning.count))
     var content = try ExportContent(ExportReader(input, key))
     while let item = try content.next() { try body(item) }
   }

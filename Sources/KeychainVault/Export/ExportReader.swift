@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// Reads the content of an export, chunk by chunk.
 ///
@@ -17,7 +18,7 @@ struct ExportReader: ~Copyable {
 
   /// Reads the stream's header; the input has been read so far.
   init(_ input: ReplayableInput, _ key: borrowing ExportKey) throws(KeychainError) {
-    let header = try input.read(SecretStream.headerCount)
+    let header = try translated(input.read(SecretStream.headerCount))
     guard header.count == SecretStream.headerCount else {
       throw .damagedExport("it ends too early")
     }
@@ -134,7 +135,7 @@ struct ExportReader: ~Copyable {
   /// Opens the next chunk.
   private mutating func advance() throws(KeychainError) {
     guard !isLast else { throw .damagedExport("its items end too early") }
-    let sealed = try input.read(Self.sealedCount)
+    let sealed = try translated(input.read(Self.sealedCount))
     guard sealed.count > SecretStream.overhead else { throw .damagedExport("it ends too early") }
     let tag: SecretStream.Tag
     do throws(SecretsError) {
@@ -149,7 +150,9 @@ struct ExportReader: ~Copyable {
     offset = 0
     switch tag {
     case .final:
-      guard try input.read(1).isEmpty else { throw .damagedExport("it goes on after its end") }
+      guard try translated(input.read(1)).isEmpty else {
+        throw .damagedExport("it goes on after its end")
+      }
       isLast = true
     case .message where sealed.count == Self.sealedCount: break
     default: throw .damagedExport("a part of it has no place there")

@@ -1,6 +1,7 @@
 internal import Foundation
 package import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// Which items of a vault go into an export.
 struct ExportSelection {

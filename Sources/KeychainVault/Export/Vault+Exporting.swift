@@ -2,6 +2,7 @@ internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
@@ -27,11 +28,11 @@ extension Vault {
     to path: String, passphrase: borrowing SecretBytes, matching queries: [CredentialQuery]? = nil,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ExportReport {
-    try NewFile.requireAbsent(path)
+    try translated(NewFile.requireAbsent(path))
     let key = try newExportKey(passphrase, queries)
-    let file = try NewFile(path)
+    let file = try translated(NewFile(path))
     let report = try export(to: file.descriptor, key, queries, progress)
-    try file.publish()
+    do throws(FileError) { try file.publish() } catch { throw KeychainError(error) }
     return report
   }
 
@@ -55,17 +56,16 @@ extension Vault {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> ExportReport {
     let key = try newExportKey(passphrase, queries)
-    let spool = try SpoolFile(in: stateFolder())
+    let spool = try newSpool()
     let report = try export(to: spool.descriptor, key, queries, progress)
-    try spool.copy(to: FileDescriptor(rawValue: descriptor))
+    try translated(spool.copy(to: FileDescriptor(rawValue: descriptor)))
     return report
   }
 
-  /// A folder for what must be put down for a moment.
-  func stateFolder() throws(KeychainError) -> String {
-    try TrustedPath(
-      resolving: Locations(environment: configuration.environment).stateFolder()
-    ).path
+  /// A file for what must be put down for a moment.
+  func newSpool() throws(KeychainError) -> SpoolFile {
+    let folder = try Locations(environment: configuration.environment).stateFolder()
+    return try translated(SpoolFile(in: TrustedPath(resolving: folder).path))
   }
 
   /// Hashes the passphrase; first it is made sure that there is something to export, and that it can be

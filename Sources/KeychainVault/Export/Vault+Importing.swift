@@ -3,6 +3,7 @@ internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
@@ -72,7 +73,7 @@ extension Vault {
     overwriting: Bool, isDryRun: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ImportReport {
     let input = try ReplayableInput(descriptor, name: name) { () throws(KeychainError) in
-      try stateFolder()
+      try newSpool()
     }
     let export = try openExport(input, passphrase)
     let survey = try export.survey()
@@ -85,10 +86,11 @@ extension Vault {
   func openExport(
     _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
-    let beginning = try input.read(ExportHead.count)
+    let beginning = try translated(input.read(ExportHead.count))
     guard !beginning.isEmpty else { throw .emptyExport(input.name) }
     let head = try ExportHead(beginning)
-    let commitment = try ExportKey.commitment(input.read(4 + ExportKey.commitmentCount))
+    let commitment = try ExportKey.commitment(
+      translated(input.read(4 + ExportKey.commitmentCount)))
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
     try PasswordHashPolicy.requireMemory(for: head.parameters)

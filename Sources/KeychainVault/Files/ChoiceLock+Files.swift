@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 // The two files of the lock.
@@ -10,48 +11,54 @@ extension ChoiceLock {
   func openForSharing(
     _ path: String, in folder: String
   ) throws(KeychainError) -> FileDescriptor? {
-    if let descriptor = try PrivateFile.openToLock(path) { return descriptor }
-    do throws(KeychainError) {
+    if let descriptor = try translated(PrivateFile.openToLock(path)) { return descriptor }
+    do throws(FileError) {
       try PrivateFile.makeFolder(folder)
     } catch {
       // ENOENT: what the system makes itself, such as automatic mounts.
-      guard error.isSystemError(Self.unwritable + [ENOENT]) else { throw error }
+      guard error.isSystemError(Self.unwritable + [.noSuchFileOrDirectory]) else {
+        throw KeychainError(error)
+      }
       return nil
     }
-    do throws(KeychainError) {
+    do throws(FileError) {
       return try PrivateFile.openToLock(path, flags: O_CREAT)
     } catch {
-      guard error.isSystemError(Self.unwritable) else { throw error }
+      guard error.isSystemError(Self.unwritable) else { throw KeychainError(error) }
       return nil
     }
   }
 
   /// The errors of a folder in which no program of the user can make anything.
-  private static let unwritable = [EROFS, EACCES, EPERM]
+  private static let unwritable: [Errno] = [
+    .readOnlyFileSystem, .permissionDenied, .notPermitted,
+  ]
 
   /// Shares the lock, unless somebody is in the way.
   static func tryShare(
     _ descriptor: FileDescriptor, _ path: String, turnstile: String
   ) throws(KeychainError) -> Bool {
     guard try isOpen(turnstile) else { return false }
-    return try tryLock(descriptor, LOCK_SH, path)
+    return try tryLock(descriptor, .shared, path)
   }
 
   /// Whether nobody holds the turnstile, or waits with it in hand.
   private static func isOpen(_ path: String) throws(KeychainError) -> Bool {
     // The first migration makes it.
-    guard let descriptor = try PrivateFile.openToLock(path) else { return true }
+    guard let descriptor = try translated(PrivateFile.openToLock(path)) else { return true }
     let turnstile = FileLock(descriptor)
-    return try tryLock(turnstile.descriptor, LOCK_SH, path)
+    return try tryLock(turnstile.descriptor, .shared, path)
   }
 
   /// Locks one of the files alone, making it if need be.
   static func lockAlone(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
-    guard let descriptor = try PrivateFile.openToLock(path, .readWrite, flags: O_CREAT) else {
+    guard
+      let descriptor = try translated(PrivateFile.openToLock(path, .readWrite, flags: O_CREAT))
+    else {
       throw .system(.noSuchFileOrDirectory, "open", path)
     }
     let lock = FileLock(descriptor)
-    while try !tryLock(lock.descriptor, LOCK_EX, path) {
+    while try !tryLock(lock.descriptor, .exclusive, path) {
       guard !deadline.hasPassed else { throw .writerIsRunning(path) }
       // Shorter than writers wait: the turnstile is free most of the time, and never for long.
       Deadline.pause(upTo: 1)
@@ -60,10 +67,10 @@ extension ChoiceLock {
   }
 
   private static func tryLock(
-    _ descriptor: FileDescriptor, _ operation: CInt, _ path: String
+    _ descriptor: FileDescriptor, _ mode: FileLock.Mode, _ path: String
   ) throws(KeychainError) -> Bool {
     do throws(Errno) {
-      return try FileLock.tryLock(descriptor, operation)
+      return try FileLock.tryLock(descriptor, mode)
     } catch {
       throw .system(error, "lock", path)
     }
@@ -74,11 +81,11 @@ extension PrivateFile {
   /// Opens a file for a lock, and never waits for whatever has its name, such as a pipe.
   ///
   /// - Returns: The open file, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if it is not a regular
-  ///   file of the user that is closed to others, or ``KeychainError/Code/inputOutput``.
+  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not a regular
+  ///   file of the user that is closed to others, or ``FileError/Kind/failed(action:_:)``.
   fileprivate static func openToLock(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
-  ) throws(KeychainError) -> FileDescriptor? {
+  ) throws(FileError) -> FileDescriptor? {
     // Opening alone can have an effect on a device.
     _ = try inspect(path)
     let descriptor: FileDescriptor
@@ -86,11 +93,11 @@ extension PrivateFile {
       descriptor = try open(path, mode, flags: flags | O_NONBLOCK)
     } catch {
       guard error == .noSuchFileOrDirectory, flags & O_CREAT == 0 else {
-        throw .system(error, "open", path)
+        throw .failed(error, "open", path)
       }
       return nil
     }
-    do throws(KeychainError) {
+    do throws(FileError) {
       try checkOpened(descriptor, path)
     } catch {
       try? descriptor.close()
@@ -102,23 +109,18 @@ extension PrivateFile {
   /// Checks what was opened, which may have taken the name since it was looked at.
   private static func checkOpened(
     _ descriptor: FileDescriptor, _ path: String
-  ) throws(KeychainError) {
+  ) throws(FileError) {
     let stat: Stat
     do throws(Errno) {
       stat = try Stat(descriptor)
     } catch {
-      throw .system(error, "look at", path)
+      throw .failed(error, "look at", path)
     }
     try check(stat, path)
   }
 }
 
 extension KeychainError {
-  fileprivate func isSystemError(_ numbers: [CInt]) -> Bool {
-    guard case .system(let number) = underlying else { return false }
-    return numbers.contains(number)
-  }
-
   static func migrationIsRunning(_ path: String) -> Self {
     Self(
       .busy, "a migration between the stores holds \(path)",

@@ -1,5 +1,6 @@
 internal import Glibc
 package import KeychainCredentials
+package import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
@@ -30,7 +31,9 @@ package final class ChoiceLock: Sendable {
   private let resolved = Mutex<String?>(nil)
 
   /// Names the lock; nothing is made before it is taken.
-  package init(environment: VaultEnvironment) { locations = Locations(environment: environment) }
+  package init(environment: EnvironmentVariables) {
+    locations = Locations(environment: environment)
+  }
 
   /// Takes the lock together with others.
   ///
@@ -63,7 +66,7 @@ package final class ChoiceLock: Sendable {
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
     let folder = try folder()
-    try PrivateFile.makeFolder(folder)
+    try translated(PrivateFile.makeFolder(folder))
     let turnstile = try Self.lockAlone(folder + "/choice.turnstile", deadline)
     let path = folder + "/choice.lock"
     return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile, path: path)
@@ -80,7 +83,8 @@ package final class ChoiceLock: Sendable {
   /// The folder, whose path is checked once it is there: before, it may lead elsewhere later.
   private func folder() throws(KeychainError) -> String {
     if let folder = resolved.withLock({ $0 }) { return folder }
-    let folder = try TrustedPath(resolving: locations.stateFolder()).path
+    let state = try locations.stateFolder()
+    let folder = try translated(TrustedPath(resolving: state)).path
     if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
     return folder
   }

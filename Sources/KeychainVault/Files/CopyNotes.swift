@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// What unfinished migrations have copied: a file of the state folder, `migration.copies`, with a line for
@@ -41,7 +42,7 @@ package struct CopyNotes: Sendable {
   /// Every note.
   package func all() throws(KeychainError) -> Set<Note> {
     let path = try path()
-    guard let stat = try PrivateFile.inspect(path) else { return [] }
+    guard let stat = try translated(PrivateFile.inspect(path)) else { return [] }
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
       defer { try? descriptor.close() }
@@ -56,9 +57,9 @@ package struct CopyNotes: Sendable {
   /// Adds a note, which is durable when this returns.
   package func add(_ note: Note) throws(KeychainError) {
     let folder = try locations.stateFolder()
-    try PrivateFile.makeFolder(folder)
+    try translated(PrivateFile.makeFolder(folder))
     let path = try path()
-    let isNew = try PrivateFile.inspect(path) == nil
+    let isNew = try translated(PrivateFile.inspect(path)) == nil
     do throws(Errno) {
       let descriptor = try PrivateFile.open(
         path, .writeOnly, flags: O_APPEND | O_CREAT | O_NONBLOCK)
@@ -69,7 +70,7 @@ package struct CopyNotes: Sendable {
     } catch {
       throw .system(error, "write", path)
     }
-    if isNew { try PrivateFile.syncFolder(folder) }
+    if isNew { try translated(PrivateFile.syncFolder(folder)) }
   }
 
   /// Keeps some notes, and no others.
@@ -81,25 +82,19 @@ package struct CopyNotes: Sendable {
       }
       return
     }
-    let temporary = path + ".new"
-    unsafe unlink(temporary)
     let lines = notes.map { "\n\($0.mark) \($0.way)" }.sorted().joined()
-    do throws(Errno) {
-      let descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
-      defer { try? descriptor.close() }
-      try DescriptorIO.write(Array(lines.utf8), to: descriptor)
-      guard fsync(descriptor.rawValue) == 0, unsafe rename(temporary, path) == 0 else {
-        throw Errno.current
+    do throws(FileError) {
+      try PrivateFile.replace(path) { descriptor throws(Errno) in
+        try DescriptorIO.write(Array(lines.utf8), to: descriptor)
       }
     } catch {
-      unsafe unlink(temporary)
-      throw .system(error, "write", path)
+      throw KeychainError(error)
     }
-    try PrivateFile.syncFolder(locations.stateFolder())
   }
 
   private func path() throws(KeychainError) -> String {
-    try TrustedPath(resolving: locations.stateFolder()).path + "/migration.copies"
+    let folder = try locations.stateFolder()
+    return try translated(TrustedPath(resolving: folder)).path + "/migration.copies"
   }
 
   private static func note(_ line: Substring) -> Note? {

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The file that holds the device secret.
@@ -13,7 +13,7 @@ struct DeviceSecretFile: Sendable {
   private let folder: TrustedPath
 
   init(stateFolder: String) throws(KeychainError) {
-    folder = try TrustedPath(resolving: stateFolder)
+    folder = try translated(TrustedPath(resolving: stateFolder))
     path = folder.path + "/device.key"
   }
 
@@ -23,7 +23,7 @@ struct DeviceSecretFile: Sendable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions``, or with
   ///   ``KeychainError/Code/damaged`` if the file has not exactly 32 bytes.
   func read() throws(KeychainError) -> DeviceSecret? {
-    guard try PrivateFile.inspect(path) != nil else { return nil }
+    guard try translated(PrivateFile.inspect(path)) != nil else { return nil }
     guard let secret = try SecretFile.contents(of: path, limit: Self.count),
       secret.count == Self.count
     else {
@@ -39,28 +39,27 @@ struct DeviceSecretFile: Sendable {
   /// The new secret appears whole or not at all, and is durable before this returns.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
     if let secret = try read() { return secret }
-    try PrivateFile.makeFolder(folder.path)
-    let temporary = path + ".\(getpid()).\(UInt32.random(in: 0 ... .max))"
-    defer { unsafe unlink(temporary) }
-    try writeRandom(to: temporary)
-    // Another process may have been faster; then its secret is the one.
-    guard unsafe link(temporary, path) == 0 || errno == EEXIST else {
-      throw .system(.current, "make", path)
+    let new = try Self.newSecret()
+    do throws(FileError) {
+      try PrivateFile.makeFolder(folder.path)
+      // Another process may have been faster; then its secret is the one.
+      _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+        try new.write(to: descriptor)
+      }
+    } catch {
+      throw KeychainError(error)
     }
-    try PrivateFile.syncFolder(folder.path)
     guard let secret = try read() else {
       throw KeychainError(.inputOutput, "the device key \(path) vanished while it was made")
     }
     return secret
   }
 
-  private func writeRandom(to temporary: String) throws(KeychainError) {
-    let secret: SecretBytes
+  private static func newSecret() throws(KeychainError) -> SecretBytes {
     do throws(SecretsError) {
-      secret = try SecretBytes.random(count: Self.count)
+      return try SecretBytes.random(count: count)
     } catch {
       throw KeychainError(error)
     }
-    try SecretFile.create(temporary, contents: secret)
   }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
@@ -72,28 +73,30 @@ package final class KeyedRecords: Sendable {
   ///
   /// - Returns: `false` if another process was faster.
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
-    try PrivateFile.makeFolder(folder())
+    let path = try path(fileName)
     let sealed = try sealed(text, fileName)
-    do throws(KeychainError) {
-      let file = try NewFile(path(fileName))
-      try file.write(sealed)
-      try file.publish()
+    do throws(FileError) {
+      try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
+      return try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+        try sealed.write(to: descriptor)
+      }
     } catch {
-      guard error.code == .alreadyExists else { throw error }
-      return false
+      throw KeychainError(error)
     }
-    return true
   }
 
   /// Puts a record in the place of another one, or of none.
   package func replace(_ fileName: String, by text: String) throws(KeychainError) {
-    try PrivateFile.makeFolder(folder())
     let path = try path(fileName)
-    let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
-    defer { unsafe unlink(temporary) }
-    try SecretFile.create(temporary, contents: sealed(text, fileName))
-    guard unsafe rename(temporary, path) == 0 else { throw .system(.current, "write", path) }
-    try PrivateFile.syncFolder(folder())
+    let sealed = try sealed(text, fileName)
+    do throws(FileError) {
+      try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
+      try PrivateFile.replace(path) { descriptor throws(Errno) in
+        try sealed.write(to: descriptor)
+      }
+    } catch {
+      throw KeychainError(error)
+    }
   }
 
   /// All records, with `nil` for those that are damaged or were made with another device secret.
@@ -128,8 +131,8 @@ package final class KeyedRecords: Sendable {
 
   private func folder() throws(KeychainError) -> String {
     if let folder = resolved.withLock({ $0 }) { return folder }
-    let state = try TrustedPath(resolving: locations.stateFolder()).path
-    let folder = state + "/" + name
+    let state = try locations.stateFolder()
+    let folder = try translated(TrustedPath(resolving: state)).path + "/" + name
     // What is not there yet may lead elsewhere later.
     if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
     return folder
@@ -149,7 +152,7 @@ package final class KeyedRecords: Sendable {
     defer { try? descriptor.close() }
     let stat: Stat
     do throws(Errno) { stat = try Stat(descriptor) } catch { throw .system(error, "read", path) }
-    try PrivateFile.check(stat, path)
+    try translated(PrivateFile.check(stat, path))
     do throws(Errno) {
       let bytes = try DescriptorIO.read(descriptor, Self.maximumCount)
       return (String(decoding: bytes, as: UTF8.self), Stamp(stat))

@@ -1,41 +1,43 @@
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
-/// Where things lie, by the XDG base directory specification, also for processes without a home.
+/// Where the vault and what belongs to it lie, also for processes without a home.
 struct Locations: Sendable {
-  let environment: VaultEnvironment
+  private let environment: EnvironmentVariables
+  private let folders: UserFolders
 
-  /// Whether a variable names the place of the vault; else it follows from the home folder.
-  var namesVault: Bool {
-    environment.value("KEYCHAIN_VAULT") != nil || environment.absolutePath("XDG_DATA_HOME") != nil
+  init(environment: EnvironmentVariables) {
+    self.environment = environment
+    folders = UserFolders("keychain", environment: environment)
   }
 
-  /// Whether a variable names the place of the state; else it follows from the home folder.
-  var namesState: Bool { environment.absolutePath("XDG_STATE_HOME") != nil }
+  /// Whether a variable names the place of the vault; otherwise it follows from the home folder.
+  var namesVault: Bool { environment.value("KEYCHAIN_VAULT") != nil || folders.namesData }
+
+  /// Whether a variable names the place of the state; otherwise it follows from the home folder.
+  var namesState: Bool { folders.namesState }
 
   /// The path of the vault that is meant when none is named.
   func defaultVaultPath() throws(KeychainError) -> String {
     if let path = environment.value("KEYCHAIN_VAULT") { return path }
-    return try base("XDG_DATA_HOME", belowHome: ".local/share") + "/keychain/vault.db"
+    do { return try folders.data() + "/vault.db" } catch { throw Self.translate(error) }
   }
 
   /// The folder of the device secret and of the records of what was seen.
   func stateFolder() throws(KeychainError) -> String {
-    try base("XDG_STATE_HOME", belowHome: ".local/state") + "/keychain"
+    do { return try folders.state() } catch { throw Self.translate(error) }
   }
 
   /// The folder of what a person sets up: identities.
   func configurationFolder() throws(KeychainError) -> String {
-    try base("XDG_CONFIG_HOME", belowHome: ".config") + "/keychain"
+    do { return try folders.configuration() } catch { throw Self.translate(error) }
   }
 
-  private func base(_ variable: String, belowHome: String) throws(KeychainError) -> String {
-    if let path = environment.absolutePath(variable) { return path }
-    let home = HomeFolder(environment)
-    if case .usable(let path) = home { return path + "/" + belowHome }
-    // systemd makes this folder for a service that asks for it, and gives a list if for several.
-    if let folder = environment.absolutePath("STATE_DIRECTORY")?.split(separator: ":").first {
-      return String(folder)
-    }
-    throw home.failure
+  private static func translate(_ error: FileError) -> KeychainError {
+    guard case .noPlace(let reason) = error.kind else { return KeychainError(error) }
+    return KeychainError(
+      .noStore, "there is no place for a vault: \(reason)",
+      recovery: "set KEYCHAIN_VAULT and XDG_STATE_HOME, or HOME, to folders that stay; "
+        + "in a unit of systemd, StateDirectory= is enough")
   }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 package import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+package import PrephirencesFiles
 internal import SystemPackage
 
 /// The lock under which one credential is renewed, held until the object is destroyed.
@@ -24,11 +25,10 @@ package final class RenewalLock: Sendable {
   ///   ``KeychainError/Code/insecurePermissions`` if others could change it, or
   ///   ``KeychainError/Code/inputOutput``.
   package init(
-    _ identity: CredentialIdentity, environment: VaultEnvironment
+    _ identity: CredentialIdentity, environment: EnvironmentVariables
   ) throws(KeychainError) {
-    let folder = try TrustedPath(
-      resolving: Locations(environment: environment).stateFolder()
-    ).path
+    let named = try Locations(environment: environment).stateFolder()
+    let folder = try translated(TrustedPath(resolving: named)).path
     path = folder + "/renewal.lock"
     descriptor = try Self.open(path, in: folder)
     do throws(KeychainError) {
@@ -76,8 +76,8 @@ package final class RenewalLock: Sendable {
   private static func open(
     _ path: String, in folder: String
   ) throws(KeychainError) -> FileDescriptor {
-    if try PrivateFile.inspect(path) == nil {
-      try PrivateFile.makeFolder(folder)
+    if try translated(PrivateFile.inspect(path)) == nil {
+      try translated(PrivateFile.makeFolder(folder))
       try create(path)
     }
     do throws(Errno) {
@@ -88,19 +88,22 @@ package final class RenewalLock: Sendable {
   }
 
   private static func create(_ path: String) throws(KeychainError) {
-    let key: SecretBytes
-    do throws(SecretsError) {
-      key = try SecretBytes.random(count: keyCount)
+    let key = try newKey()
+    do throws(FileError) {
+      // Another process may have been faster; then its key is the one.
+      _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+        try key.write(to: descriptor)
+      }
     } catch {
       throw KeychainError(error)
     }
-    do throws(KeychainError) {
-      let file = try NewFile(path)
-      try file.write(key)
-      try file.publish()
+  }
+
+  private static func newKey() throws(KeychainError) -> SecretBytes {
+    do throws(SecretsError) {
+      return try SecretBytes.random(count: keyCount)
     } catch {
-      // Another process was faster.
-      guard error.code == .alreadyExists else { throw error }
+      throw KeychainError(error)
     }
   }
 

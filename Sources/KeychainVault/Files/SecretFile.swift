@@ -1,9 +1,9 @@
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesFiles
 internal import SystemPackage
 
-/// Reads and makes files that hold a secret.
+/// Reads files that hold a secret.
 enum SecretFile {
   static let passphraseLimit = 65536
 
@@ -20,24 +20,6 @@ enum SecretFile {
     }
   }
 
-  /// Makes a file, open to the user alone, with these bytes, durably.
-  ///
-  /// It must not exist.
-  static func create(_ path: String, contents: borrowing SecretBytes) throws(KeychainError) {
-    do throws(Errno) {
-      let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
-      defer { try? descriptor.close() }
-      do throws(SecretsError) {
-        try contents.write(toFileDescriptor: descriptor.rawValue)
-      } catch {
-        throw Errno(rawValue: error.systemError)
-      }
-      guard fsync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw .system(error, "write", path)
-    }
-  }
-
   /// Reads a passphrase or key file that somebody named; it may belong to root.
   ///
   /// `name` is how errors name the source. Without a policy, nobody else may read the file.
@@ -45,7 +27,7 @@ enum SecretFile {
     _ path: String, name: String, policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretBytes {
     let described = describe(path, name)
-    let resolved = try TrustedPath(resolving: path)
+    let resolved = try translated(TrustedPath(resolving: path))
     let stat: Stat
     do throws(Errno) {
       stat = try Stat(FilePath(resolved.path), followTargetSymlink: false)
@@ -54,12 +36,22 @@ enum SecretFile {
     }
     // Nobody but the user and root can exchange the file between this look and its opening: the
     // folders above it were checked.
-    try PrivateFile.check(
-      stat, resolved.path, ownerMayBeRoot: true, readers: try readers(of: resolved, policy))
+    try check(stat, resolved.path, readers: readers(of: resolved, policy))
     guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
       throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
     }
     return contents
+  }
+
+  /// Checks the file, which may belong to root, and says how to let others read it.
+  private static func check(
+    _ stat: Stat, _ path: String, readers: SecretFileReaders
+  ) throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.check(stat, path, ownerMayBeRoot: true, forbidden: readers.forbiddenBits)
+    } catch {
+      throw KeychainError(ofSecretFile: error)
+    }
   }
 
   /// In the folder of the system's credentials and below it, group permissions are the system's own.
@@ -71,7 +63,8 @@ enum SecretFile {
     guard let policy else { return .owner }
     let readers = try policy.readers()
     guard readers == .owner, let folder = policy.credentialsFolder else { return readers }
-    let isInside = file.path.hasPrefix(try TrustedPath(resolving: folder).path + "/")
+    let isInside = try file.path.hasPrefix(
+      translated(TrustedPath(resolving: folder)).path + "/")
     return isInside ? .group : .owner
   }
 
@@ -88,5 +81,24 @@ enum SecretFile {
     } catch {
       throw error.code == .outOfMemory ? .noMemory : Errno(rawValue: error.systemError)
     }
+  }
+}
+
+extension KeychainError {
+  /// Of files with secrets alone, others may be allowed to read them.
+  fileprivate init(ofSecretFile error: FileError) {
+    self.init(error)
+    guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
+      return
+    }
+    let way =
+      mode & 0o007 == 0
+      ? "if its group may read it, as in a container: --allow-group-read, or "
+        + "\(SecretFilePolicy.variable)=group"
+      : "if everybody here may read it, as in a container: --allow-others-read, or "
+        + "\(SecretFilePolicy.variable)=others"
+    self.init(
+      code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "),
+      underlying: underlying)
   }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The file of a seen record.
@@ -21,7 +22,8 @@ struct SeenRecordFile: Sendable {
   }
 
   init(stateFolder: String, vaultPath: String) throws(KeychainError) {
-    try self.init(folder: TrustedPath(resolving: stateFolder).path + "/seen", vaultPath: vaultPath)
+    let state = try translated(TrustedPath(resolving: stateFolder)).path
+    try self.init(folder: state + "/seen", vaultPath: vaultPath)
   }
 
   private init(folder: String, vaultPath: String) throws(KeychainError) {
@@ -36,8 +38,10 @@ struct SeenRecordFile: Sendable {
   static func readWithoutTrust(
     stateFolder: String, vaultPath: String
   ) throws(KeychainError) -> Content {
-    let folder = try TrustedPath.withoutTrust(stateFolder) + "/seen"
-    return try Self(folder: folder, vaultPath: TrustedPath.withoutTrust(vaultPath)).read()
+    let folder = try translated(TrustedPath.withoutTrust(stateFolder)) + "/seen"
+    return try Self(
+      folder: folder, vaultPath: translated(TrustedPath.withoutTrust(vaultPath))
+    ).read()
   }
 
   func read() -> Content {
@@ -52,7 +56,7 @@ struct SeenRecordFile: Sendable {
     // The record carries its own checksum, so only one that is being written needs the lock.
     if let record = contents(descriptor) { return .record(record) }
     // Writers hold the lock for microseconds; a lock that is not to be had tells nothing.
-    _ = FileLock.lock(descriptor, LOCK_SH, Deadline(after: .milliseconds(200)))
+    _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
     guard let record = contents(descriptor) else { return .unreadable }
     return .record(record)
   }
@@ -90,9 +94,10 @@ struct SeenRecordFile: Sendable {
   private func change(
     synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
   ) throws(KeychainError) {
-    try PrivateFile.makeFolder(folder)
-    if isMissing, let new = body(nil), try make(new) { return }
-    let lock = try FileLock(exclusive: path, deadline: Deadline(after: .seconds(1)))
+    try translated(PrivateFile.makeFolder(folder))
+    if isMissing, let new = body(nil), try translated(make(new)) { return }
+    let lock = try translated(
+      FileLock(exclusive: path, deadline: Deadline(after: .seconds(1))))
     let old = contents(lock.descriptor)
     guard let new = body(old), new != old else { return }
     do throws(Errno) {
@@ -107,19 +112,9 @@ struct SeenRecordFile: Sendable {
   }
 
   /// Makes the record whole or not at all; `false` if another process was faster.
-  private func make(_ record: SeenRecord) throws(KeychainError) -> Bool {
-    do throws(KeychainError) {
-      let file = try NewFile(path)
-      do throws(Errno) {
-        try Self.write(record, to: file.descriptor)
-      } catch {
-        throw .system(error, "write", path)
-      }
-      try file.publish()
-      return true
-    } catch {
-      guard error.code == .alreadyExists else { throw error }
-      return false
+  private func make(_ record: SeenRecord) throws(FileError) -> Bool {
+    try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+      try Self.write(record, to: descriptor)
     }
   }
 

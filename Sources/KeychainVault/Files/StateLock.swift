@@ -1,4 +1,5 @@
 package import KeychainCredentials
+package import PrephirencesFiles
 
 /// A lock on something that one process of the user does at a time, held until the value is destroyed.
 package struct StateLock: ~Copyable {
@@ -12,17 +13,18 @@ package struct StateLock: ~Copyable {
   ///   - time: How long to wait for another process.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
   package init(
-    _ name: String, environment: VaultEnvironment, within time: Duration = .zero
+    _ name: String, environment: EnvironmentVariables, within time: Duration = .zero
   ) throws(KeychainError) {
     let folder = try Locations(environment: environment).stateFolder()
-    try PrivateFile.makeFolder(folder)
-    let path = try TrustedPath(resolving: folder).path + "/" + name
-    do throws(KeychainError) {
+    do throws(FileError) {
+      try PrivateFile.makeFolder(folder)
+      let path = try TrustedPath(resolving: folder).path + "/" + name
       lock = try FileLock(exclusive: path, deadline: Deadline(after: time))
     } catch {
-      guard error.code == .timedOut else { throw error }
+      guard error.kind == .timedOut else { throw KeychainError(error) }
       throw KeychainError(
-        .busy, "another process holds \(path)", recovery: "wait until it has ended, and try again")
+        .busy, "another process holds \(error.path)",
+        recovery: "wait until it has ended, and try again")
     }
   }
 }

@@ -1,8 +1,8 @@
 internal import Foundation
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// Makes and changes identity files: whoever looks finds the old file, or all of the new one.
@@ -11,7 +11,7 @@ struct IdentityWriting {
   private let folder: String
 
   init(_ path: String) throws(KeychainError) {
-    let trusted = try TrustedPath(resolving: path)
+    let trusted = try translated(TrustedPath(resolving: path))
     self.path = trusted.path
     folder = trusted.folder
   }
@@ -20,13 +20,11 @@ struct IdentityWriting {
   func create(pins: [VaultCheck]) throws(KeychainError) -> VaultRecipient {
     let identity = try Self.newIdentity()
     let text = try Self.text(identity, pins)
-    try PrivateFile.makeFolder(folder)
-    do throws(KeychainError) {
-      let file = try NewFile(path)
-      try file.write(text)
-      try file.publish()
+    do throws(FileError) {
+      try PrivateFile.makeFolder(folder)
+      try PrivateFile.create(path) { descriptor throws(Errno) in try text.write(to: descriptor) }
     } catch {
-      guard error.code == .alreadyExists else { throw error }
+      guard error.kind == .alreadyExists else { throw KeychainError(error) }
       throw KeychainError(
         .alreadyExists, "\(path) exists already, and is not overwritten",
         recovery: "name a new file; what opens by an identity is lost with it")
@@ -44,21 +42,11 @@ struct IdentityWriting {
       return
     }
     let new = try Self.text(text, pin: pin, dropping: isDropped, name: path)
-    try writing(new) { temporary throws(KeychainError) in
-      guard unsafe rename(temporary, path) == 0 else {
-        throw .system(.current, "replace", path)
-      }
+    do throws(FileError) {
+      try PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) }
+    } catch {
+      throw KeychainError(error)
     }
-  }
-
-  private func writing(
-    _ text: borrowing SecretBytes, _ place: (String) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    let temporary = path + ".\(getpid()).\(UInt32.random(in: 0 ... .max))"
-    defer { unsafe unlink(temporary) }
-    try SecretFile.create(temporary, contents: text)
-    try place(temporary)
-    try PrivateFile.syncFolder(folder)
   }
 
   private static func newIdentity() throws(KeychainError) -> VaultIdentity {

@@ -3,6 +3,7 @@ internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
 public import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// What an identity file tells without its secret.
 public struct IdentityDescription: Hashable, Sendable {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// The items of a vault as they were at one moment, without their secrets; their names stay sealed.
 struct ItemSnapshot: Sendable {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
@@ -66,7 +67,7 @@ final class VaultObservers: Sendable {
 
   private func begin(_ watching: inout Watching) -> Errno? {
     do throws(Errno) {
-      let watch = try FileWatch { [file] in try? file.path().path }
+      let watch = try FileWatch(withSuffixes: ["-journal"]) { [file] in try? file.path().path }
       // Between the first notification and the first reliance on it: no change is missed.
       look.begin()
       Thread { [self] in wait(on: watch) }.start()

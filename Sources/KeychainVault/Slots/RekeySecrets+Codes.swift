@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 extension RekeySecrets {
   /// Asks for the recovery codes that did not open the vault themselves.

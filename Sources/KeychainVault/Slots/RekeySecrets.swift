@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// The slots that get a new root key: those whose secrets were presented, and the recipients that somebody
 /// agreed to.

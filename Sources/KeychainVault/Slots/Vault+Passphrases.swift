@@ -2,6 +2,7 @@ internal import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 extension Vault {
   /// Changes a passphrase in place: its slot keeps its number, and no item is changed.

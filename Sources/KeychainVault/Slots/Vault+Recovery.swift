@@ -2,6 +2,7 @@ internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 extension Vault {
   /// Adds a recovery code: a new one, which somebody writes down.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// A vault with its root key, for changes of slots.
 struct VaultAdministration: Sendable {

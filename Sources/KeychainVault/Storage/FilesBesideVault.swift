@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The files that SQLite opens beside a database, and believes.
@@ -44,7 +45,7 @@ struct FilesBesideVault: Sendable {
   }
 
   private func inspect(_ path: String) throws(KeychainError) -> Stat? {
-    guard let stat = try PrivateFile.look(path) else { return nil }
+    guard let stat = try translated(PrivateFile.look(path)) else { return nil }
     // SQLite would wait at a pipe, and write into the file that a link leads to.
     guard stat.type == .regular else {
       throw KeychainError(
@@ -61,7 +62,7 @@ struct FilesBesideVault: Sendable {
           + "of itself with `cp -p '\(path)' '\(path).new'` and "
           + "`mv '\(path).new' '\(path)'`; otherwise, move it away")
     }
-    try PrivateFile.check(stat, path, readers: readers)
+    try translated(PrivateFile.check(stat, path, forbidden: readers.forbiddenBits))
     return stat
   }
 

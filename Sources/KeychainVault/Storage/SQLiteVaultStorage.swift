@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// The rows of a vault in an SQLite file.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 
 /// Keeps the rows of a vault.
 ///

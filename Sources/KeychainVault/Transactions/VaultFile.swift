@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
@@ -42,7 +43,8 @@ final class VaultFile: Sendable {
   /// The real path, every folder above which was checked.
   func path() throws(KeychainError) -> TrustedPath {
     if let path = resolved.withLock({ $0 }) { return path }
-    let path = try TrustedPath(resolving: namedPath())
+    let named = try namedPath()
+    let path = try translated(TrustedPath(resolving: named))
     guard !path.isBesideOthers else {
       // SQLite believes a journal beside the vault, whoever made it.
       throw KeychainError(
@@ -50,7 +52,7 @@ final class VaultFile: Sendable {
         recovery: "use a folder of your own")
     }
     // A path that is not there yet may lead elsewhere once a volume is mounted.
-    if try PrivateFile.inspect(path.path) != nil { resolved.withLock { $0 = path } }
+    if try translated(PrivateFile.inspect(path.path)) != nil { resolved.withLock { $0 = path } }
     return path
   }
 
@@ -99,9 +101,9 @@ final class VaultFile: Sendable {
     let path = try path()
     let seenFile = try seenFile()
     let seen = seenFile.read()
-    guard let stat = try PrivateFile.inspect(path.path), stat.size > 0 else {
+    guard let stat = try translated(PrivateFile.inspect(path.path)), stat.size > 0 else {
       guard seen == .none else { throw Self.missing(path.path) }
-      try ClosedFolder.refuse(above: path.path)
+      try Self.refuseHidden(path.path)
       return nil
     }
     let storage = try storage(path.path, stat.identity, deadline)
@@ -114,18 +116,29 @@ final class VaultFile: Sendable {
       storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
   }
 
+  /// Refuses to take a vault for absent that may be hidden.
+  private static func refuseHidden(_ path: String) throws(KeychainError) {
+    guard let folder = ClosedFolder.above(path) else { return }
+    throw KeychainError(
+      .noStore,
+      "whether there is a vault at \(path) is not known: the folder \(folder) is closed to "
+        + "this process, as by ProtectHome= of a service",
+      recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
+        + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
+  }
+
   /// Makes an empty file, closed to others, if there is none, and opens it.
   func create(_ deadline: Deadline) throws(KeychainError) -> Opened {
     let path = try path()
     let seenFile = try seenFile()
-    try PrivateFile.makeFolder(path.folder)
+    try translated(PrivateFile.makeFolder(path.folder))
     do throws(Errno) {
       try PrivateFile.makeEmpty(path.path)
     } catch {
       guard error == .fileExists else { throw .system(error, "make the vault", path.path) }
     }
-    try PrivateFile.syncFolder(path.folder)
-    guard let stat = try PrivateFile.inspect(path.path) else {
+    try translated(PrivateFile.syncFolder(path.folder))
+    guard let stat = try translated(PrivateFile.inspect(path.path)) else {
       throw KeychainError(.inputOutput, "the vault \(path.path) vanished while it was made")
     }
     let storage = try storage(path.path, stat.identity, deadline)
@@ -164,7 +177,7 @@ final class VaultFile: Sendable {
 
   /// SQLite takes a file of less than its header for an empty database, and would fill it.
   private static func checkNotCutOff(_ path: String) throws(KeychainError) {
-    guard let stat = try PrivateFile.inspect(path),
+    guard let stat = try translated(PrivateFile.inspect(path)),
       (1..<smallestPage).contains(stat.size)
     else { return }
     throw KeychainError(

@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// Runs transactions on an opened vault with the keys they need.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PrephirencesFiles
 
 /// How much memory a process can still get, containers and limits included.
 ///

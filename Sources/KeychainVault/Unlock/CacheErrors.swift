@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension KeychainError {

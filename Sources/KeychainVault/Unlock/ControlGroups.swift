@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PrephirencesFiles
 
 /// What the control groups of a process leave it of memory; see cgroups(7).
 struct ControlGroups {

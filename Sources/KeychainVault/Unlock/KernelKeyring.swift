@@ -1,6 +1,7 @@
 internal import CKernelKeys
 internal import Glibc
 internal import KeychainSecrets
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The kernel's user keyring: keys of the user that live until they expire or the machine stops.

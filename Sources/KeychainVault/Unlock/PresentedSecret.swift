@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// A secret that somebody or something presents to open a vault.
@@ -22,7 +23,7 @@ struct PresentedSecret: ~Copyable {
 struct UnlockSources: Sendable {
   let policy: SecretFilePolicy
 
-  private var environment: VaultEnvironment { policy.environment }
+  private var environment: EnvironmentVariables { policy.environment }
 
   /// Reads a source that was given explicitly.
   func present(_ source: UnlockSource) throws(KeychainError) -> PresentedSecret {

@@ -1,4 +1,5 @@
 package import KeychainCredentials
+internal import PrephirencesFiles
 
 /// Who may read a file with an unlocking secret, besides the user and root.
 ///
@@ -29,7 +30,7 @@ struct SecretFilePolicy: Sendable {
   /// Who may read them, where the program says so; `nil` for what `KEYCHAIN_ALLOW_READ` says.
   let chosen: SecretFileReaders?
 
-  let environment: VaultEnvironment
+  let environment: EnvironmentVariables
 
   static let variable = "KEYCHAIN_ALLOW_READ"
 

@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The tier keys of a vault in the kernel's user keyring, so that later commands find it unlocked.

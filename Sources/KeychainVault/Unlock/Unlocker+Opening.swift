@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Unlocker {
@@ -17,17 +18,17 @@ extension Unlocker {
 
   /// Sees to it that one password hash runs at a time for each user.
   ///
-  /// Many commands at once then do not take many times its memory. Without a place for the lock there
-  /// is none.
+  /// This limits memory when many commands start together. If the lock file cannot be locked, hashing
+  /// proceeds without it.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
     guard kind == .passphrase, let folder = try? lockFolder() else { return nil }
-    do throws(KeychainError) {
+    do throws(FileError) {
       return try FileLock(exclusive: folder + "/kdf.lock", deadline: deadline)
     } catch {
-      guard error.code == .timedOut else { return nil }
-      throw error
+      guard error.kind == .timedOut else { return nil }
+      throw KeychainError(error)
     }
   }
 
@@ -92,10 +93,9 @@ extension Unlocker {
   }
 
   private func lockFolder() throws(KeychainError) -> String {
-    let folder = try TrustedPath(
-      resolving: Locations(environment: configuration.environment).stateFolder()
-    ).path
-    try PrivateFile.makeFolder(folder)
+    let named = try Locations(environment: configuration.environment).stateFolder()
+    let folder = try translated(TrustedPath(resolving: named)).path
+    try translated(PrivateFile.makeFolder(folder))
     return folder
   }
 

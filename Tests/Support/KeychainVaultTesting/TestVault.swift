@@ -2,6 +2,7 @@ package import Foundation
 package import KeychainCredentials
 internal import KeychainSecrets
 package import KeychainVault
+import PrephirencesFiles
 
 /// A vault in a folder of its own, which is removed with it.
 package final class TestVault: Sendable {
@@ -36,7 +37,7 @@ package final class TestVault: Sendable {
     _ change: (inout Vault.Configuration) -> Void = { _ in }
   ) -> Vault {
     var configuration = Vault.Configuration()
-    configuration.environment = VaultEnvironment(
+    configuration.environment = EnvironmentVariables(
       environment.merging(extra) { _, given in given })
     configuration.deadline = .seconds(60)
     configuration.passwordHash = PasswordHash.Parameters(memory: 64 << 10, passes: 1)

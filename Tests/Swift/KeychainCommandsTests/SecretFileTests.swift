@@ -44,9 +44,9 @@ final class SecretFileTests {
   }
 
   @Test func newFileReplacesNothing() throws {
-    try SecretFile.create(path("key"), contents: try SecretBytes(copying: "one"))
+    try SecretBytes(copying: "one").write(toNewFile: path("key"))
     #expect(throws: KeychainError.self) {
-      try SecretFile.create(path("key"), contents: try SecretBytes(copying: "two"))
+      try SecretBytes(copying: "two").write(toNewFile: path("key"))
     }
     #expect(FileManager.default.contents(atPath: path("key")) == Data("one".utf8))
   }
@@ -85,9 +85,7 @@ final class SecretFileTests {
   }
 
   private func write(_ text: String, to path: String) throws {
-    let secret = try SecretBytes(copying: text)
-    try SecretFile.replace(path) { descriptor throws(SecretsError) in
-      try secret.write(toFileDescriptor: descriptor)
-    }
+    try SecretOutput(path: path, overwrites: true, patience: .zero).write(
+      try SecretBytes(copying: text), addingNewline: false)
   }
 }

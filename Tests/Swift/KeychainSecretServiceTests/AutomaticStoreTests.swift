@@ -4,6 +4,7 @@ import Keychain
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVault
+import PrephirencesFiles
 import Synchronization
 import Testing
 
@@ -18,7 +19,7 @@ extension Desktop {
       "XDG_DATA_HOME": folder.path + "/data", "XDG_STATE_HOME": folder.path + "/state",
     ]) { _, own in own }
     var configuration = AutomaticStore.Configuration()
-    configuration.vault.environment = VaultEnvironment(environment)
+    configuration.vault.environment = EnvironmentVariables(environment)
     configuration.vault.deadline = Self.patience
     configuration.secretService.environment = environment
     configuration.secretService.deadline = Self.patience

@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainVault
+import PrephirencesFiles
 import Synchronization
 import Testing
 
@@ -15,7 +16,7 @@ struct ChangingTests {
   init() throws { machine = try Machine() }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: VaultEnvironment(machine.environment))
+    ChoiceLock(environment: EnvironmentVariables(machine.environment))
   }
 
   /// A handle that asks for the passphrase, and counts how often nobody held the lock then.

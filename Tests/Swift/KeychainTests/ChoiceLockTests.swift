@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainVault
+import PrephirencesFiles
 import Synchronization
 import Testing
 
@@ -14,7 +15,7 @@ struct ChoiceLockTests {
   init() throws { machine = try Machine() }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: VaultEnvironment(machine.environment))
+    ChoiceLock(environment: EnvironmentVariables(machine.environment))
   }
 
   @Test func writersShareItAndAMigrationHoldsItAlone() throws {
@@ -64,7 +65,7 @@ struct ChoiceLockTests {
   @Test func itsDescriptorsEndWithAnotherProgram() throws {
     let alone = try lock.exclusive(within: .zero)
     let shared = try Machine()
-    let other = ChoiceLock(environment: VaultEnvironment(shared.environment))
+    let other = ChoiceLock(environment: EnvironmentVariables(shared.environment))
     let second = try other.shared(within: .zero)
     let folders = [machine.folder.path, shared.folder.path]
     var count = 0
@@ -94,7 +95,7 @@ struct ChoiceLockTests {
 
   /// In `/proc` nobody can make anything, whoever runs the test.
   @Test func whereNothingCanBeMadeThereIsNone() throws {
-    let lock = ChoiceLock(environment: VaultEnvironment(["XDG_STATE_HOME": "/proc/nowhere"]))
+    let lock = ChoiceLock(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"]))
     let isHeld = try lock.shared(within: .zero) != nil
     #expect(!isHeld)
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
@@ -138,7 +139,7 @@ struct ChoiceLockTests {
   @Test func otherFailuresAreFailures() throws {
     let file = machine.folder.path + "/file"
     #expect(FileManager.default.createFile(atPath: file, contents: nil))
-    let lock = ChoiceLock(environment: VaultEnvironment(["XDG_STATE_HOME": file]))
+    let lock = ChoiceLock(environment: EnvironmentVariables(["XDG_STATE_HOME": file]))
     expect(.inputOutput) { _ = try lock.shared(within: .zero) }
   }
 }

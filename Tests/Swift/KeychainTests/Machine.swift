@@ -2,6 +2,7 @@ import Foundation
 import Keychain
 import KeychainSecretService
 import KeychainVault
+import PrephirencesFiles
 import Synchronization
 import Testing
 
@@ -46,7 +47,7 @@ final class Machine: Sendable {
     var configuration = AutomaticStore.Configuration { [self] notice in
       notices.withLock { $0.append(notice) }
     }
-    configuration.vault.environment = VaultEnvironment(environment)
+    configuration.vault.environment = EnvironmentVariables(environment)
     configuration.vault.deadline = .seconds(60)
     configuration.secretService.environment = environment
     change(&configuration)

@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 internal import KeychainVaultTesting
+internal import PrephirencesFiles
 internal import Testing
 
 /// What happens while a migration holds the lock of the choice of store alone.
@@ -17,7 +18,7 @@ struct MigrationAloneTests {
 
   /// Whether the lock is free.
   private var isFree: @Sendable () -> Bool {
-    let lock = ChoiceLock(environment: VaultEnvironment(scene.place.environment))
+    let lock = ChoiceLock(environment: EnvironmentVariables(scene.place.environment))
     return {
       let held = try? lock.shared(within: .zero)
       return held != nil

@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 internal import KeychainVaultTesting
+internal import PrephirencesFiles
 internal import Synchronization
 internal import Testing
 
@@ -26,7 +27,7 @@ struct MigrationScene {
     _ change: (inout CredentialMigration) -> Void = { _ in }
   ) -> CredentialMigration {
     var migration = CredentialMigration(from: source, to: target)
-    migration.environment = VaultEnvironment(place.environment)
+    migration.environment = EnvironmentVariables(place.environment)
     change(&migration)
     return migration
   }

@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 internal import KeychainVaultTesting
+internal import PrephirencesFiles
 internal import Testing
 
 @Suite("Migration", .timeLimit(.minutes(10)))
@@ -180,7 +181,7 @@ struct MigrationTests {
   @Test func twoAtOnceAreOneTooMany() throws {
     try scene.source.add("a", "1")
     let lock = try StateLock(
-      "migration.lock", environment: VaultEnvironment(scene.place.environment))
+      "migration.lock", environment: EnvironmentVariables(scene.place.environment))
     let error = #expect(throws: KeychainError.self) { try scene.move().run() }
     #expect(error?.code == .busy)
     extendLifetime(lock)

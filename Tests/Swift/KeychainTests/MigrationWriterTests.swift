@@ -2,6 +2,7 @@ internal import Keychain
 internal import KeychainCredentials
 internal import KeychainVault
 internal import KeychainVaultTesting
+internal import PrephirencesFiles
 internal import Synchronization
 internal import Testing
 
@@ -92,7 +93,7 @@ struct MigrationLateWriterTests {
   }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: VaultEnvironment(scene.place.environment))
+    ChoiceLock(environment: EnvironmentVariables(scene.place.environment))
   }
 
   @Test func whatComesLateStaysAndIsTold() throws {

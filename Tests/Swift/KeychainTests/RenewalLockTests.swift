@@ -1,6 +1,7 @@
 import Foundation
 import Keychain
 import KeychainVault
+import PrephirencesFiles
 import Testing
 
 @testable import Keychain
@@ -13,7 +14,7 @@ struct RenewalLockTests {
 
   private func lock(_ account: String, _ machine: Machine? = nil) throws -> RenewalLock {
     try RenewalLock(
-      .item(account), environment: VaultEnvironment((machine ?? self.machine).environment))
+      .item(account), environment: EnvironmentVariables((machine ?? self.machine).environment))
   }
 
   private var path: String { machine.folder.path + "/state/keychain/renewal.lock" }

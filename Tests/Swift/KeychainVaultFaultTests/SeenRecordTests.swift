@@ -4,6 +4,7 @@ import Glibc
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
+import PrephirencesFiles
 import Synchronization
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
@@ -71,22 +72,5 @@ struct BackupTests {
     #expect(refused?.code == .timedOut)
     held.remove()
     #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 1)
-  }
-
-  @Test func aFolderThatOthersCanChangeIsNotBelieved() throws {
-    // Not below the folder of the test's other files, which other users cannot enter.
-    let folder = "/var/tmp/vault-test-\(UUID().uuidString)"
-    let open = folder + "/open"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    // As if another user had made it after its path was checked.
-    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
-    for (path, mode) in [(folder, 0o755), (open, 0o777)] {
-      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-    }
-    for path in [open, open + "/folder", open + "/a/b"] {
-      let error = #expect(throws: KeychainError.self) { try PrivateFile.makeFolder(path) }
-      #expect(error?.code == .insecurePermissions)
-    }
-    #expect(throws: Never.self) { try PrivateFile.makeFolder(folder + "/own/folder") }
   }
 }

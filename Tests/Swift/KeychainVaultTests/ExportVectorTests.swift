@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainSecrets
@@ -78,7 +79,9 @@ private struct ExportVectorRun {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))
     let vault = test.handle()
     do {
-      let input = try ReplayableInput(file.fileDescriptor, name: path) { path }
+      let input = try ReplayableInput(file.fileDescriptor, name: path) {
+        try SpoolFile(in: test.folder.path)
+      }
       let export = try vault.openExport(input, SecretBytes(copying: passphrase))
       let survey = try export.survey()
       let time = vector.expect?.prefix(16) ?? ""

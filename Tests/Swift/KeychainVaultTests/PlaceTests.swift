@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
@@ -9,7 +10,7 @@ import Testing
 @Suite("Where things lie, and whether the place can be trusted")
 struct PlaceTests {
   private func locations(_ values: [String: String]) -> Locations {
-    Locations(environment: VaultEnvironment(values))
+    Locations(environment: EnvironmentVariables(values))
   }
 
   private func code(_ body: () throws -> Void) -> KeychainError.Code? {
@@ -56,66 +57,6 @@ struct PlaceTests {
     // A home that is there comes before the state folder of a service.
     let both = locations(["HOME": "/usr", "STATE_DIRECTORY": "/var/lib/mine"])
     #expect(try both.stateFolder() == "/usr/.local/state/keychain")
-  }
-
-  @Test func aFolderWithoutModeBitsIsClosed() throws {
-    let folder = try folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let closed = folder.path + "/closed"
-    #expect(mkdir(closed, 0o700) == 0)
-    #expect(ClosedFolder.above(closed + "/not/there") == nil)
-    #expect(chmod(closed, 0) == 0)
-    #expect(ClosedFolder.above(closed) == closed)
-    #expect(ClosedFolder.above(closed + "/not/there") == closed)
-    #expect(HomeFolder(VaultEnvironment(["HOME": closed])) == .closed(closed))
-    #expect(HomeFolder(VaultEnvironment(["HOME": closed + "/me"])) == .closed(closed + "/me"))
-  }
-
-  @Test func linksAreFollowedToTheirEnds() throws {
-    let folder = try folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path + "/link", withDestinationPath: "not/../mounted")
-    let resolved = try TrustedPath(resolving: folder.path + "/./link/vault.db")
-    #expect(resolved.path == folder.path + "/mounted/vault.db")
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path + "/loop", withDestinationPath: "loop")
-    #expect(code { _ = try TrustedPath(resolving: folder.path + "/loop/vault.db") } == .inputOutput)
-  }
-
-  @Test func foldersThatOthersCanChangeAreRefused() throws {
-    let folder = try folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let vault = folder.path + "/vault.db"
-    #expect(chmod(folder.path, 0o777) == 0)
-    #expect(code { _ = try TrustedPath(resolving: vault) } == .insecurePermissions)
-    #expect(chmod(folder.path, 0o775) == 0)
-    #expect(code { _ = try TrustedPath(resolving: vault) } == .insecurePermissions)
-    // Like /tmp: others can add files, and cannot replace ours.
-    #expect(chmod(folder.path, 0o1777) == 0)
-    #expect(try TrustedPath(resolving: vault).path == vault)
-  }
-
-  @Test func whatLiesBelowAPrivateFolderIsOutOfReach() throws {
-    let folder = try folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let inner = folder.path + "/inner"
-    #expect(mkdir(inner, 0o777) == 0 && chmod(inner, 0o777) == 0)
-    #expect(code { _ = try TrustedPath(resolving: inner + "/x") } == .insecurePermissions)
-    #expect(chmod(folder.path, 0o700) == 0)
-    #expect(try TrustedPath(resolving: inner + "/x").path == inner + "/x")
-  }
-
-  @Test func aPathThatLeavesAPrivateFolderIsOutsideAgain() throws {
-    let folder = try folder()
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let (closed, open) = (folder.path + "/closed", folder.path + "/open")
-    #expect(mkdir(closed, 0o700) == 0)
-    #expect(mkdir(open, 0o777) == 0 && chmod(open, 0o777) == 0)
-    #expect(symlink(open, closed + "/link") == 0)
-    for path in [closed + "/link/vault.db", closed + "/../open/vault.db"] {
-      #expect(code { _ = try TrustedPath(resolving: path) } == .insecurePermissions)
-    }
   }
 
   @Test func aVaultDoesNotLieBesideFilesOfOthers() throws {
@@ -167,9 +108,7 @@ struct PlaceTests {
     #expect(code { _ = try DeviceSecretFile(stateFolder: path).readOrCreate() } == .damaged)
   }
 
-  @Test func memoryAndFileSystemsAreKnown() throws {
+  @Test func availableMemoryIsKnown() throws {
     #expect(try #require(AvailableMemory.bytes()) > 1 << 20)
-    #expect(FileSystemKind(of: "/proc/self/status").name == "proc")
-    #expect(!FileSystemKind(of: "/proc/self/status").isNetwork)
   }
 }

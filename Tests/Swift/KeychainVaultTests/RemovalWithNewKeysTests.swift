@@ -2,6 +2,7 @@ import Foundation
 import KeychainCredentials
 import KeychainSecrets
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import KeychainCredentials
 import KeychainVaultTesting
+import PrephirencesFiles
 import Testing
 
 @testable import KeychainVault
@@ -11,7 +12,7 @@ struct SecretFileReaderTests {
   private func policy(
     _ chosen: SecretFileReaders?, _ values: [String: String] = [:]
   ) -> SecretFilePolicy {
-    SecretFilePolicy(chosen: chosen, environment: VaultEnvironment(values))
+    SecretFilePolicy(chosen: chosen, environment: EnvironmentVariables(values))
   }
 
   /// Why a file is not read; `nil` if it is.

@@ -85,7 +85,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
       return try buffer.finish()
     }
     do throws(KeychainError) {
-      try SecretFile.create(path, contents: line)
+      try line.write(toNewFile: path)
     } catch {
       throw error.code == .alreadyExists ? .codeFileExists(path) : error
     }

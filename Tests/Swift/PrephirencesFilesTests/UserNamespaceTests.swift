@@ -1,7 +1,6 @@
-import Glibc
 import Testing
 
-@testable import KeychainVault
+@testable import PrephirencesFiles
 
 @Suite("User namespaces")
 struct UserNamespaceTests {
@@ -11,12 +10,12 @@ struct UserNamespaceTests {
     ("         0       1000          1\n         1     100000      65533\n", false),
     ("     65534      65534          1\n", true), ("", false), ("nonsense", false),
   ])
-  func aNumberIsThatOfAUserOrNot(_ map: String, _ isMapped: Bool) {
+  func mapTellsWhichNumbersAreMapped(_ map: String, _ isMapped: Bool) {
     #expect(UserNamespace.maps(map, 65534) == isMapped)
   }
 
   /// What only its name distinguishes from a folder of another user.
-  @Test func foldersOfTheSystemAreRootsAlone() {
+  @Test func onlyFoldersOfTheSystemAreRoots() {
     for path in ["/", "/home", "/var/lib", "/tmp"] { #expect(SystemFolders.contains(path)) }
     for path in ["/home/alice", "/srv/team", "/data", "/var/lib/mytool", ""] {
       #expect(!SystemFolders.contains(path))

@@ -1,24 +1,24 @@
 /// The file system that a file lies on, by the table of mounts.
-struct FileSystemKind {
-  let name: String?
+package struct FileSystemKind {
+  package let name: String?
 
   /// Whether locks may not hold between the machines that use it.
-  var isNetwork: Bool {
+  package var isNetwork: Bool {
     guard let name else { return false }
     return Self.networkNames.contains(name) || name.hasPrefix("fuse.")
   }
 
   /// Whether it lies in memory: what is there goes with the mount, and with the machine.
-  var isInMemory: Bool { name == "tmpfs" || name == "ramfs" }
+  package var isInMemory: Bool { name == "tmpfs" || name == "ramfs" }
 
   private static let networkNames: Set = [
     "nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "lustre", "gfs2", "ocfs2", "virtiofs",
   ]
 
-  init(name: String?) { self.name = name }
+  package init(name: String?) { self.name = name }
 
   /// Finds the file system of a real path: that of the longest mount point above it.
-  init(of path: String) {
+  package init(of path: String) {
     let table = SystemText.contents(of: "/proc/self/mountinfo") ?? ""
     var best = (mountPoint: "", name: String?.none)
     for line in table.split(separator: "\n") {

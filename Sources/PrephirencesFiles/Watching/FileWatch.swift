@@ -1,18 +1,17 @@
 internal import Glibc
-internal import KeychainCredentials
 internal import Synchronization
-internal import SystemPackage
+package import SystemPackage
 
-/// Waits for changes of a file that SQLite writes, in a folder that may come, go and be replaced.
+/// Waits for changes of a file, such as a database, in a folder that may come, go and be replaced.
 ///
 /// It looks through the kernel's notifications (inotify) at the folder, never at the file: opening the
-/// file and closing it again would drop SQLite's locks. Every transaction ends with the closing of
-/// the journal, after the database was written, be it committed, rolled back or killed.
+/// file and closing it again would drop SQLite's locks. Every transaction of SQLite ends with the closing
+/// of the journal, after the database was written, be it committed, rolled back or killed.
 ///
 /// One thread waits; every other may end that.
-final class FileWatch: Sendable {
+package final class FileWatch: Sendable {
   /// Why waiting ended.
-  enum Event: Hashable {
+  package enum Event: Hashable {
     case changed
     case ended
 
@@ -20,6 +19,7 @@ final class FileWatch: Sendable {
     case failed(Errno)
   }
 
+  private let suffixes: [String]
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
   private let mounts: FileDescriptor?
@@ -27,7 +27,7 @@ final class FileWatch: Sendable {
 
   /// The watch whose removal ends the waiting, as that is a notification, too.
   ///
-  /// It is of a file that is everywhere, and none of the folders on the way to a vault.
+  /// It is of a file that is everywhere, and none of the folders on the way to the watched file.
   private let end: CInt
   private let state = Mutex(State())
 
@@ -42,14 +42,20 @@ final class FileWatch: Sendable {
 
   /// Begins to watch.
   ///
-  /// - Parameter path: The path of the file, as it is now; it is asked again when folders change.
+  /// - Parameters:
+  ///   - suffixes: What comes after the name of the file in the names of others that are watched, too, such
+  ///     as `-journal`.
+  ///   - path: The path of the file, as it is now; it is asked again when folders change.
   /// - Throws: `Errno`, if the kernel watches nothing, or nothing more, for this user.
-  init(path: @escaping @Sendable () -> String?) throws(Errno) {
+  package init(
+    withSuffixes suffixes: [String] = [], path: @escaping @Sendable () -> String?
+  ) throws(Errno) {
     let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
     guard number >= 0 else { throw .current }
     descriptor = FileDescriptor(rawValue: number)
     // A volume that is mounted over a folder is no event of the folder.
     mounts = try? PrivateFile.open("/proc/self/mountinfo")
+    self.suffixes = suffixes
     self.path = path
     end = unsafe inotify_add_watch(number, "/dev/null", Mask.itself)
     do throws(Errno) {
@@ -68,7 +74,7 @@ final class FileWatch: Sendable {
   /// - Parameter milliseconds: How long to wait; negative for as long as it takes. When the time is
   ///   over, the file is taken to have changed.
   /// - Returns: Why waiting ended.
-  func wait(_ milliseconds: CInt = -1) -> Event {
+  package func wait(_ milliseconds: CInt = -1) -> Event {
     while true {
       var polled = [
         pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0),
@@ -89,7 +95,7 @@ final class FileWatch: Sendable {
   }
 
   /// Lets ``wait()`` return, now or when it is called.
-  func cancel() {
+  package func cancel() {
     // A child that was forked shares the notifications with its parent.
     guard getpid() == process else { return }
     state.withLock { state in
@@ -99,7 +105,7 @@ final class FileWatch: Sendable {
   }
 
   /// Ends the watch; the last thing its thread does.
-  func close() {
+  package func close() {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isClosed = true
@@ -133,7 +139,7 @@ final class FileWatch: Sendable {
         return Outcome(isMove: true)
       }
       guard let name = event.name, state.names.contains(name) else { return Outcome() }
-      // A folder's name means that it is not the vault's own folder which is watched yet.
+      // A folder's name means that it is not the file's own folder that is watched yet.
       return Outcome(isChange: true, isMove: event.mask & Mask.folder != 0)
     }
   }
@@ -176,7 +182,7 @@ final class FileWatch: Sendable {
     } while watch < 0 && (errno == ENOENT || errno == ENOTDIR)
     guard watch >= 0 else { throw .current }
     let missing = folder.appending(name)
-    let isVaultFolder = missing == FilePath(path)
+    let isOwnFolder = missing == FilePath(path)
     var watches: Set = [watch]
     while folder.removeLastComponent() {
       // One that cannot be watched is a folder of others, which they don't move.
@@ -185,11 +191,11 @@ final class FileWatch: Sendable {
     }
     state.withLock { state in
       state.folder = watch
-      state.names = isVaultFolder ? [name, name + "-journal"] : [name]
+      state.names = isOwnFolder ? Set(([""] + suffixes).map { name + $0 }) : [name]
       state.watches = watches
     }
     let isMissing = unsafe access(missing.string, F_OK) != 0
-    return isVaultFolder || isMissing
+    return isOwnFolder || isMissing
   }
 
   private enum Mask {

@@ -1,8 +1,7 @@
 internal import Glibc
-internal import KeychainCredentials
 
 /// The user's home folder, as far as this process can use it.
-enum HomeFolder: Hashable {
+package enum HomeFolder: Hashable {
   /// It is there.
   case usable(String)
 
@@ -16,7 +15,7 @@ enum HomeFolder: Hashable {
   case none
 
   /// Looks for the folder that `HOME` names, else for that of the account.
-  init(_ environment: VaultEnvironment) {
+  package init(_ environment: EnvironmentVariables) {
     guard let path = environment.absolutePath("HOME") else {
       self = Self.ofAccount()
       return
@@ -64,18 +63,13 @@ enum HomeFolder: Hashable {
   }
 
   /// Why there is no place below it.
-  var failure: KeychainError {
-    let reason =
-      switch self {
-      case .usable(let path): "the home folder \(path) cannot be used"
-      case .missing(let path): "the home folder \(path) does not exist"
-      case .closed(let path):
-        "the home folder \(path) is closed to this process, as by ProtectHome= of a service"
-      case .none: "no home folder is known"
-      }
-    return KeychainError(
-      .noStore, "there is no place for a vault: \(reason)",
-      recovery: "set KEYCHAIN_VAULT and XDG_STATE_HOME, or HOME, to folders that stay; "
-        + "in a unit of systemd, StateDirectory= is enough")
+  var reason: String {
+    switch self {
+    case .usable(let path): "the home folder \(path) cannot be used"
+    case .missing(let path): "the home folder \(path) does not exist"
+    case .closed(let path):
+      "the home folder \(path) is closed to this process, as by ProtectHome= of a service"
+    case .none: "no home folder is known"
+    }
   }
 }

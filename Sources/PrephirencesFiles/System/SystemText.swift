@@ -1,9 +1,10 @@
 internal import SystemPackage
 
 /// Reads the kernel's small text files, whose sizes are not known beforehand.
-enum SystemText {
-  static func contents(of path: String) -> String? {
-    guard let descriptor = try? PrivateFile.open(path) else { return nil }
+package enum SystemText {
+  package static func contents(of path: String) -> String? {
+    guard let descriptor = try? FileDescriptor.open(
+      FilePath(path), .readOnly, options: [.closeOnExec, .noFollow]) else { return nil }
     defer { try? descriptor.close() }
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
@@ -18,7 +19,7 @@ enum SystemText {
   }
 
   /// A number that is all of a file.
-  static func number(in path: String) -> UInt64? {
+  package static func number(in path: String) -> UInt64? {
     contents(of: path).flatMap { UInt64($0.trimmingSuffix("\n")) }
   }
 }

@@ -1,18 +1,17 @@
 internal import Glibc
-internal import KeychainCredentials
 internal import SystemPackage
 
 /// A path without symbolic links, every folder of which only the user or root can change, or which
 /// ``TrustedFolders`` names.
-struct TrustedPath: Hashable, Sendable {
+package struct TrustedPath: Hashable, Sendable {
   /// The real path; its last parts may not exist.
-  let path: String
+  package let path: String
 
-  /// Whether others can add files beside it, although they cannot replace it: as in `/tmp`.
-  let isBesideOthers: Bool
+  /// Whether others can add files next to it, although they cannot replace it: as in `/tmp`.
+  package let isBesideOthers: Bool
 
   /// The folder that holds the file.
-  var folder: String {
+  package var folder: String {
     let parent = FilePath(path).removingLastComponent().string
     return parent.isEmpty ? "/" : parent
   }
@@ -22,9 +21,9 @@ struct TrustedPath: Hashable, Sendable {
   /// `realpath` would not do: it fails where a link leads to a volume that is not mounted, and says
   /// nothing about who could replace a component.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if a folder on the way
+  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if a folder on the way
   ///   belongs to, or can be changed by, another user than root, or if another user made a link.
-  init(resolving path: String) throws(KeychainError) {
+  package init(resolving path: String) throws(FileError) {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
     self.path = walk.reached
@@ -34,19 +33,19 @@ struct TrustedPath: Hashable, Sendable {
   /// Returns the real path, whoever could change the way to it: for what is safe wherever the path leads.
   ///
   /// A link made by another user is not followed, because the vault was seen here before it was made.
-  static func withoutTrust(_ path: String) throws(KeychainError) -> String {
+  package static func withoutTrust(_ path: String) throws(FileError) -> String {
     var walk = Walk(pending: try absolute(path))
     walk.finishWithoutTrust()
     return walk.reached
   }
 
-  private static func absolute(_ path: String) throws(KeychainError) -> [String] {
+  private static func absolute(_ path: String) throws(FileError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw KeychainError(.invalidArgument, "a path is empty or holds a zero byte")
+      throw FileError(.invalidPath, path)
     }
     if path.hasPrefix("/") { return Walk.components(path) }
     guard let folder = unsafe getcwd(nil, 0) else {
-      throw .system(.current, "find the current folder for", path)
+      throw .failed(.current, "find the current folder for", path)
     }
     defer { unsafe free(folder) }
     return Walk.components(unsafe String(cString: folder)) + Walk.components(path)
@@ -76,7 +75,7 @@ private struct Walk {
     path.split(separator: "/").map { String($0) }
   }
 
-  mutating func finish() throws(KeychainError) {
+  mutating func finish() throws(FileError) {
     try checkFolder(try stat("/"), "/", [])
     while !pending.isEmpty {
       try advance(to: pending.removeFirst())
@@ -87,7 +86,7 @@ private struct Walk {
   mutating func finishWithoutTrust() {
     while !pending.isEmpty {
       let name = pending.removeFirst()
-      do throws(KeychainError) {
+      do throws(FileError) {
         try advance(to: name)
       } catch {
         parents.append(name)
@@ -95,7 +94,7 @@ private struct Walk {
     }
   }
 
-  private mutating func advance(to name: String) throws(KeychainError) {
+  private mutating func advance(to name: String) throws(FileError) {
     switch name {
     case ".": break
     case "..": leave(to: max(0, parents.count - 1))
@@ -103,7 +102,7 @@ private struct Walk {
     }
   }
 
-  private mutating func step(_ name: String) throws(KeychainError) {
+  private mutating func step(_ name: String) throws(FileError) {
     let path = parents.isEmpty ? "/" + name : reached + "/" + name
     guard let stat = try statIfThere(path) else {
       parents.append(name)
@@ -115,19 +114,17 @@ private struct Walk {
       try checkFolder(stat, path, parents + [name])
       parents.append(name)
     default:
-      guard pending.isEmpty else { throw .system(.notDirectory, "enter", path) }
+      guard pending.isEmpty else { throw .failed(.notDirectory, "enter", path) }
       parents.append(name)
     }
   }
 
-  private mutating func follow(_ path: String, _ stat: Stat) throws(KeychainError) {
+  private mutating func follow(_ path: String, _ stat: Stat) throws(FileError) {
     guard isTrusted(linkOf: FileOwner(stat, path)) else {
-      throw KeychainError(
-        .insecurePermissions, "\(path) is a symbolic link made by another user",
-        recovery: "name the real path, or remove the link")
+      throw FileError(.insecure(.linkOfOther), path)
     }
     links += 1
-    guard links <= 40 else { throw .system(.tooManySymbolicLinkLevels, "follow", path) }
+    guard links <= 40 else { throw .failed(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
     if target.hasPrefix("/") { leave(to: 0) }
     pending = Self.components(target) + pending
@@ -146,7 +143,7 @@ private struct Walk {
 
   private mutating func checkFolder(
     _ stat: Stat, _ path: String, _ components: [String]
-  ) throws(KeychainError) {
+  ) throws(FileError) {
     guard privateDepth == nil, !trusted.contains(path) else { return }
     let folder = FolderTrust(stat, path, trusted)
     try folder.require()
@@ -154,31 +151,31 @@ private struct Walk {
     if folder.isPrivate { privateDepth = components.count }
   }
 
-  private func stat(_ path: String) throws(KeychainError) -> Stat {
+  private func stat(_ path: String) throws(FileError) -> Stat {
     do throws(Errno) {
       return try unsafe Stat(path, followTargetSymlink: false)
     } catch {
-      throw .system(error, "look at", path)
+      throw .failed(error, "look at", path)
     }
   }
 
-  private func statIfThere(_ path: String) throws(KeychainError) -> Stat? {
+  private func statIfThere(_ path: String) throws(FileError) -> Stat? {
     do throws(Errno) {
       return try unsafe Stat(path, followTargetSymlink: false)
     } catch {
-      guard error == .noSuchFileOrDirectory else { throw .system(error, "look at", path) }
+      guard error == .noSuchFileOrDirectory else { throw .failed(error, "look at", path) }
       return nil
     }
   }
 
-  private func readLink(_ path: String) throws(KeychainError) -> String {
+  private func readLink(_ path: String) throws(FileError) -> String {
     let capacity = Int(PATH_MAX)
     var count = -1
     let bytes = unsafe [CChar](unsafeUninitializedCapacity: capacity) { buffer, initialized in
       if let start = buffer.baseAddress { count = unsafe readlink(path, start, capacity) }
       initialized = max(0, count)
     }
-    guard count >= 0 else { throw .system(.current, "follow", path) }
+    guard count >= 0 else { throw .failed(.current, "follow", path) }
     return String(decoding: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

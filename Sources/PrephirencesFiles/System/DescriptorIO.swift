@@ -1,10 +1,10 @@
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// Reads and writes whole pieces through descriptors of any kind: files, pipes, sockets.
-enum DescriptorIO {
+package enum DescriptorIO {
   /// Reads until there are `count` bytes, or the input ends.
-  static func read(_ descriptor: FileDescriptor, _ count: Int) throws(Errno) -> [UInt8] {
+  package static func read(_ descriptor: FileDescriptor, _ count: Int) throws(Errno) -> [UInt8] {
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       while let start = buffer.baseAddress, initialized < count {
@@ -24,7 +24,7 @@ enum DescriptorIO {
   }
 
   /// Writes all bytes.
-  static func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Errno) {
+  package static func write(_ bytes: [UInt8], to descriptor: FileDescriptor) throws(Errno) {
     var offset = 0
     while offset < bytes.count {
       let result = unsafe bytes.withUnsafeBytes { buffer in
@@ -41,7 +41,7 @@ enum DescriptorIO {
   }
 
   /// The error of the call that just failed; `nil` if it was interrupted, or if the descriptor is in
-  /// non-blocking mode and ready by now: then it is to be repeated.
+  /// non-blocking mode and ready by now: then the call must be repeated.
   private static func errorAfterWaiting(_ descriptor: FileDescriptor, _ event: CInt) -> Errno? {
     switch errno {
     case EINTR: return nil

@@ -1,17 +1,16 @@
-internal import Glibc
-internal import KeychainCredentials
+package import Glibc
 
 /// A folder that nobody may enter: systemd mounts one in the place of what it hides from a service.
 ///
 /// What `ProtectHome=yes` and `InaccessiblePaths=` mount is empty and has the mode 0000 (see
 /// systemd.exec(5)). The superuser can enter it all the same, and would take what is hidden for absent.
-enum ClosedFolder {
-  static func isClosed(_ status: stat) -> Bool {
+package enum ClosedFolder {
+  package static func isClosed(_ status: stat) -> Bool {
     status.st_mode & S_IFMT == S_IFDIR && status.st_mode & 0o777 == 0
   }
 
   /// The first closed folder on the way to a path, or at it; `nil` if there is none.
-  static func above(_ path: String) -> String? {
+  package static func above(_ path: String) -> String? {
     var reached = ""
     for component in path.split(separator: "/") {
       reached += "/" + component
@@ -20,16 +19,5 @@ enum ClosedFolder {
       if isClosed(status) { return reached }
     }
     return nil
-  }
-
-  /// Refuses to take a file for absent that may be hidden.
-  static func refuse(above path: String) throws(KeychainError) {
-    guard let folder = above(path) else { return }
-    throw KeychainError(
-      .noStore,
-      "whether there is a vault at \(path) is not known: the folder \(folder) is closed to "
-        + "this process, as by ProtectHome= of a service",
-      recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
-        + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
   }
 }

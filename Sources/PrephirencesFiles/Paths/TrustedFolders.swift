@@ -17,7 +17,7 @@ struct TrustedFolders: Sendable {
   private let folders: [Folder]
 
   /// Those that the environment names.
-  static var current: Self { Self(VaultEnvironment.process.value(variable)) }
+  static var current: Self { Self(EnvironmentVariables.process.value(variable)) }
 
   /// Takes absolute paths, with colons between them; others are ignored.
   init(_ text: String?) {
@@ -47,7 +47,7 @@ struct TrustedFolders: Sendable {
 
   /// How to trust one more folder.
   static func hint(_ path: String) -> String {
-    let known = VaultEnvironment.process.value(variable).map { $0 + ":" } ?? ""
+    let known = EnvironmentVariables.process.value(variable).map { $0 + ":" } ?? ""
     return "\(variable)='\(known)\(path)'"
   }
 }

@@ -5,7 +5,7 @@ internal import KeychainCredentials
 ///
 /// A signal only says that an item changed, and a change of ours causes up to three. The version in each
 /// item tells whether anything happened that was not told yet, and whether this store did it itself.
-struct ItemLedger {
+struct CollectionLedger {
   private struct Entry {
     let identity: CredentialIdentity
     let version: UInt64

@@ -1,0 +1,37 @@
+package import PrephirencesFiles
+package import SystemPackage
+
+extension KeychainError {
+  /// The failure of a file, as one of a credential store: the one place where it is translated.
+  package init(_ error: FileError) {
+    self.init(
+      Code(error.kind), error.message, recovery: error.advice,
+      underlying: error.systemError.map { .system(errno: $0.rawValue) })
+  }
+
+  /// A failed system call on a file.
+  package static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
+    Self(FileError.failed(error, action, path))
+  }
+}
+
+extension KeychainError.Code {
+  fileprivate init(_ kind: FileError.Kind) {
+    self =
+      switch kind {
+      case .failed: .inputOutput
+      case .alreadyExists: .alreadyExists
+      case .timedOut: .timedOut
+      case .invalidPath: .invalidArgument
+      case .noPlace: .noStore
+      case .insecure: .insecurePermissions
+      }
+  }
+}
+
+/// Calls what works on files, and translates its failure.
+package func translated<Result: ~Copyable>(
+  _ result: @autoclosure () throws(FileError) -> Result
+) throws(KeychainError) -> Result {
+  do { return try result() } catch { throw KeychainError(error) }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+package import SystemPackage
+
+/// An advisory lock on a file, held until the value is destroyed (`flock`).
+package struct FileLock: ~Copyable {
+  /// Who else may hold the lock at the same time.
+  package enum Mode {
+    case shared
+    case exclusive
+
+    fileprivate var operation: CInt { self == .shared ? LOCK_SH : LOCK_EX }
+  }
+
+  package let descriptor: FileDescriptor
+
+  /// Opens the file, making it if need be, and locks it.
+  ///
+  /// - Throws: ``FileError`` with ``FileError/Kind/timedOut`` if another process holds the lock until the
+  ///   deadline, or ``FileError/Kind/failed(action:_:)`` if the file cannot be opened for writing or its
+  ///   file system has no locks.
+  package init(exclusive path: String, deadline: Deadline) throws(FileError) {
+    let descriptor: FileDescriptor
+    do throws(Errno) {
+      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT)
+    } catch {
+      throw .failed(error, "open", path)
+    }
+    do throws(FileError) {
+      try Self.lock(descriptor, path, deadline)
+    } catch {
+      try? descriptor.close()
+      throw error
+    }
+    self.descriptor = descriptor
+  }
+
+  private static func lock(
+    _ descriptor: FileDescriptor, _ path: String, _ deadline: Deadline
+  ) throws(FileError) {
+    let isLocked: Bool
+    do throws(Errno) {
+      isLocked = try lock(descriptor, .exclusive, deadline)
+    } catch {
+      throw .failed(error, "lock", path)
+    }
+    guard isLocked else { throw FileError(.timedOut, path) }
+  }
+
+  /// Takes over an open file, which is locked later.
+  package init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  deinit {
+    // A child that was forked meanwhile has the descriptor as well, and would keep the lock.
+    flock(descriptor.rawValue, LOCK_UN)
+    try? descriptor.close()
+  }
+
+  /// Locks an open file.
+  ///
+  /// - Returns: `false` if somebody was in the way until the deadline.
+  /// - Throws: `Errno`, if the file cannot be locked at all.
+  package static func lock(
+    _ descriptor: FileDescriptor, _ mode: Mode, _ deadline: Deadline
+  ) throws(Errno) -> Bool {
+    while try !tryLock(descriptor, mode) {
+      guard !deadline.hasPassed else { return false }
+      Deadline.pause()
+    }
+    return true
+  }
+
+  /// Locks an open file, unless somebody is in the way.
+  ///
+  /// - Returns: Whether it is locked.
+  /// - Throws: `Errno`, if the file cannot be locked at all.
+  package static func tryLock(_ descriptor: FileDescriptor, _ mode: Mode) throws(Errno) -> Bool {
+    while flock(descriptor.rawValue, mode.operation | LOCK_NB) != 0 {
+      switch Errno.current {
+      case .wouldBlock: return false
+      case .interrupted: continue
+      case let error: throw error
+      }
+    }
+    return true
+  }
+}

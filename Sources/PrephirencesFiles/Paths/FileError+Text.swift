@@ -1,0 +1,80 @@
+internal import Glibc
+internal import SystemPackage
+
+extension FileError: CustomStringConvertible {
+  /// The message, and the advice if there is any.
+  package var description: String { advice.map { "\(message) (\($0))" } ?? message }
+
+  /// What failed, without a capital and without a full stop.
+  package var message: String {
+    switch kind {
+    case .failed(let action, let error): "cannot \(action) \(path): \(error.words)"
+    case .alreadyExists: "\(path) exists already"
+    case .timedOut: "another process held \(path) for too long"
+    case .invalidPath: "a path is empty or holds a zero byte"
+    case .noPlace(let reason): "there is no place for the file: \(reason)"
+    case .insecure(let insecurity): insecurity.message(path)
+    }
+  }
+
+  /// What a person can do about it, with commands of the system; `nil` if nothing is known.
+  package var advice: String? {
+    switch kind {
+    case .failed(_, .noSpace): "free some space, and try again"
+    case .failed(_, .readOnlyFileSystem): "the medium can be read, not written"
+    case .failed(_, .permissionDenied): "check the permissions of its folders"
+    case .failed, .invalidPath, .noPlace: nil
+    case .alreadyExists: "name a new file"
+    case .timedOut: "try again"
+    case .insecure(let insecurity): insecurity.advice(path)
+    }
+  }
+}
+
+extension FileError.Insecurity {
+  fileprivate func message(_ path: String) -> String {
+    switch self {
+    case .notRegular: "\(path) is not a regular file"
+    case .linkOfOther: "\(path) is a symbolic link made by another user"
+    case .fileOfUnmapped:
+      "\(path) belongs to a user outside of this user namespace, who cannot be told from others"
+    case .fileOfOther(let owner): "\(path) belongs to another user (number \(owner.user))"
+    case .fileOpenToOthers(_, let mode, let mayBeRoots):
+      mayBeRoots && mode & 0o022 == 0
+        ? "other users can read \(path)" : "other users can read or write \(path)"
+    case .folderOfUnmapped:
+      "the folder \(path) belongs to a user outside of this user namespace, who cannot be told from "
+        + "others and could replace what lies in it"
+    case .folderOfOther:
+      "the folder \(path) belongs to another user, who could replace what lies in it"
+    case .folderOpenToOthers: "other users can write to the folder \(path)"
+    }
+  }
+
+  fileprivate func advice(_ path: String) -> String {
+    switch self {
+    case .notRegular: "name a file, not a link, folder, pipe or device"
+    case .linkOfOther: "name the real path, or remove the link"
+    case .fileOfUnmapped:
+      "use a file of your own; a systemd user service gets one by LoadCredential="
+    case .fileOfOther(let owner):
+      OwnerCommand.hint(owner) ?? "run as that user, or: chown \(geteuid()) '\(path)'"
+    case .fileOpenToOthers(let owner, _, let mayBeRoots):
+      // Closed to all but root, root's file could not be read.
+      mayBeRoots && owner.user != geteuid()
+        ? "have it belong to user \(geteuid()), with mode 400"
+        : "if it is to be yours alone: chmod 600 '\(path)'; if others may have read it, "
+          + "change what it protects"
+    case .folderOfUnmapped:
+      "use a folder of your own in your home or below /var/lib; or, if you know that it is "
+        + "root's or yours: \(TrustedFolders.hint(path))"
+    case .folderOfOther(let owner):
+      OwnerCommand.hint(owner)
+        ?? "use a folder of your own; or, if nobody but you uses it, as on a container's own "
+        + "volume: \(TrustedFolders.hint(path))"
+    case .folderOpenToOthers:
+      "chmod go-w '\(path)'; or, if nobody but you can, as on a container's own volume: "
+        + TrustedFolders.hint(path)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Environment variables: those of the process, or others that a test gives.
+package struct EnvironmentVariables: Sendable {
+  private enum Source {
+    case process
+    case values([String: String])
+  }
+
+  private let source: Source
+
+  /// The process's environment, read again each time.
+  package static let process = Self(source: .process)
+
+  private init(source: Source) { self.source = source }
+
+  package init(_ values: [String: String]) {
+    source = .values(values)
+  }
+
+  /// The value of a variable; `nil` if it is not set or empty.
+  package func value(_ name: String) -> String? {
+    let value: String? =
+      switch source {
+      case .process: unsafe getenv(name).flatMap { unsafe String(validatingCString: $0) }
+      case .values(let values): values[name]
+      }
+    return value.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The value of a variable that is an absolute path, as the XDG base directory specification
+  /// demands: others are ignored.
+  package func absolutePath(_ name: String) -> String? {
+    value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  /// Calls `body` with the bytes of a variable in place, so that a secret is not copied.
+  ///
+  /// - Returns: What `body` returns, or `nil` if the variable is not set or empty.
+  package func withBytes<Result: ~Copyable, Failure: Error>(
+    of name: String, _ body: (RawSpan) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    switch source {
+    case .process:
+      guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+      let bytes = unsafe UnsafeRawBufferPointer(start: value, count: strlen(value))
+      return try body(unsafe RawSpan(_unsafeBytes: bytes))
+    case .values(let values):
+      guard let value = values[name], !value.isEmpty else { return nil }
+      return try body(unsafe value.utf8.span.bytes)
+    }
+  }
+}
