@@ -12,8 +12,8 @@ struct RenewalLockTests {
 
   init() throws { machine = try Machine() }
 
-  private func lock(_ account: String, _ machine: Machine? = nil) throws -> RenewalLock {
-    try RenewalLock(
+  private func lock(_ account: String, _ machine: Machine? = nil) throws -> RenewalFileLock {
+    try RenewalFileLock(
       .item(account), environment: EnvironmentVariables((machine ?? self.machine).environment))
   }
 

@@ -12,10 +12,10 @@ internal import Synchronization
 ///
 /// It is the same for all stores, so that it does not matter how a program came to its handle. A store in
 /// memory is this process's own, and needs no file.
-final class RenewalTurn: Sendable {
+final class RenewalLock: Sendable {
   private enum Place: Sendable {
-    case file(RenewalLock)
-    case memory(ProcessTurns.Name)
+    case file(RenewalFileLock)
+    case memory(LocksInMemory.Name)
   }
 
   private let place: Place
@@ -26,7 +26,7 @@ final class RenewalTurn: Sendable {
   /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
     if let store = store as? InMemoryCredentialStore {
-      place = .memory(ProcessTurns.Name(store: ObjectIdentifier(store), identity: identity))
+      place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
     } else {
       place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
     }
@@ -34,9 +34,9 @@ final class RenewalTurn: Sendable {
 
   private static func lock(
     _ identity: CredentialIdentity, environment: EnvironmentVariables
-  ) throws(KeychainError) -> RenewalLock {
+  ) throws(KeychainError) -> RenewalFileLock {
     do throws(KeychainError) {
-      return try RenewalLock(identity, environment: environment)
+      return try RenewalFileLock(identity, environment: environment)
     } catch {
       guard error.code == .inputOutput || error.code == .noStore else { throw error }
       throw KeychainError(
@@ -48,7 +48,7 @@ final class RenewalTurn: Sendable {
 
   deinit {
     if case .memory(let name) = place, isTaken.load(ordering: .acquiring) {
-      ProcessTurns.end(name)
+      LocksInMemory.end(name)
     }
   }
 
@@ -57,7 +57,7 @@ final class RenewalTurn: Sendable {
     switch place {
     case .file(let lock): return try lock.take()
     case .memory(let name):
-      guard ProcessTurns.begin(name) else { return false }
+      guard LocksInMemory.begin(name) else { return false }
       isTaken.store(true, ordering: .releasing)
       return true
     }
@@ -91,7 +91,7 @@ private struct Pause {
 }
 
 /// The turns of stores that are this process's own.
-private enum ProcessTurns {
+private enum LocksInMemory {
   struct Name: Hashable {
     let store: ObjectIdentifier
     let identity: CredentialIdentity
