@@ -42,7 +42,7 @@ extension KeychainPreferences {
     renew: @escaping @Sendable (Value?) async throws -> Value
   ) async throws -> Value {
     let item = RenewableItem<Value>(self, key)
-    let deadline = RenewalDeadline(item.identity, after: deadline)
+    let deadline = RenewalTimeout(item.identity, after: deadline)
     while true {
       let current = try await store.perform { _ in try item.current() }
       if let value = current.value, isValid(value) { return value }
@@ -80,7 +80,7 @@ extension KeychainPreferences {
     renew: (Value?) throws -> Value
   ) throws -> Value {
     let item = RenewableItem<Value>(self, key)
-    let deadline = RenewalDeadline(item.identity, after: deadline)
+    let deadline = RenewalTimeout(item.identity, after: deadline)
     if let value = try item.current().value, isValid(value) { return value }
     let lock = try RenewalLock(item.identity, in: store)
     try lock.wait(within: deadline)

@@ -70,7 +70,7 @@ final class RenewalLock: Sendable {
   }
 
   /// Waits for the turn, and blocks the thread.
-  func wait(within deadline: RenewalDeadline) throws(KeychainError) {
+  func wait(within deadline: RenewalTimeout) throws(KeychainError) {
     var pause = Pause()
     while try !take() {
       guard !deadline.hasPassed else { throw deadline.renewedElsewhere }

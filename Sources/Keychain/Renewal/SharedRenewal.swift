@@ -47,13 +47,13 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     }
   }
 
-  private let limit: RenewalDeadline
+  private let limit: RenewalTimeout
   private let state = Mutex(State())
 
   /// Makes a renewal that has not begun.
   ///
   /// - Parameter limit: When it is abandoned.
-  init(limit: RenewalDeadline) { self.limit = limit }
+  init(limit: RenewalTimeout) { self.limit = limit }
 
   /// Begins the work.
   func start(_ work: @escaping Work) {
@@ -80,7 +80,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   func beginRenewing() { state.withLock { $0.isRenewing = true } }
 
   /// The failure of who has waited for too long.
-  func failure(_ deadline: RenewalDeadline) -> KeychainError {
+  func failure(_ deadline: RenewalTimeout) -> KeychainError {
     state.withLock(\.isRenewing) ? deadline.tookTooLong : deadline.renewedElsewhere
   }
 
@@ -106,7 +106,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   /// - Throws: What the work threw, or ``KeychainError`` with ``KeychainError/Code/timedOut`` or
   ///   ``KeychainError/Code/cancelled``.
   func outcome(
-    for number: Int, within deadline: RenewalDeadline
+    for number: Int, within deadline: RenewalTimeout
   ) async throws -> Outcome? {
     let timer = Task {
       guard await deadline.sleep() else { return }

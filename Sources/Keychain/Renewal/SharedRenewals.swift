@@ -16,7 +16,7 @@ enum SharedRenewals {
   /// - Returns: The renewal, and the number with which to wait for it.
   static func join<Value: Codable & Sendable>(
     _ item: RenewableItem<Value>, of keychain: KeychainPreferences,
-    limit: RenewalDeadline, _ work: @escaping SharedRenewal<Value>.Work
+    limit: RenewalTimeout, _ work: @escaping SharedRenewal<Value>.Work
   ) -> (renewal: SharedRenewal<Value>, number: Int) {
     let isObject = type(of: item.store) is AnyClass
     let name = Name(

@@ -67,10 +67,10 @@ extension ChoiceLock {
   }
 
   private static func tryLock(
-    _ descriptor: FileDescriptor, _ mode: FileLock.Mode, _ path: String
+    _ descriptor: FileDescriptor, _ kind: FileLock.Kind, _ path: String
   ) throws(KeychainError) -> Bool {
     do throws(Errno) {
-      return try FileLock.tryLock(descriptor, mode)
+      return try FileLock.tryLock(descriptor, kind)
     } catch {
       throw .system(error, "lock", path)
     }

@@ -36,7 +36,8 @@ struct BackupPlace {
       )
     }
     let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
-    guard try translated(PrivateFile.look(self.path))?.identity != vault.identity, !isBesideVault else {
+    let found = try translated(PrivateFile.look(self.path))
+    guard found?.identity != vault.identity, !isBesideVault else {
       throw KeychainError(
         .refused, "\(path) is the vault itself, or one of its files", recovery: "name another file")
     }

@@ -4,7 +4,7 @@ package import SystemPackage
 /// An advisory lock on a file, held until the value is destroyed (`flock`).
 package struct FileLock: ~Copyable {
   /// Who else may hold the lock at the same time.
-  package enum Mode {
+  package enum Kind {
     case shared
     case exclusive
 
@@ -60,9 +60,9 @@ package struct FileLock: ~Copyable {
   /// - Returns: `false` if somebody was in the way until the deadline.
   /// - Throws: `Errno`, if the file cannot be locked at all.
   package static func lock(
-    _ descriptor: FileDescriptor, _ mode: Mode, _ deadline: Deadline
+    _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
   ) throws(Errno) -> Bool {
-    while try !tryLock(descriptor, mode) {
+    while try !tryLock(descriptor, kind) {
       guard !deadline.hasPassed else { return false }
       Deadline.pause()
     }
@@ -73,8 +73,8 @@ package struct FileLock: ~Copyable {
   ///
   /// - Returns: Whether it is locked.
   /// - Throws: `Errno`, if the file cannot be locked at all.
-  package static func tryLock(_ descriptor: FileDescriptor, _ mode: Mode) throws(Errno) -> Bool {
-    while flock(descriptor.rawValue, mode.operation | LOCK_NB) != 0 {
+  package static func tryLock(_ descriptor: FileDescriptor, _ kind: Kind) throws(Errno) -> Bool {
+    while flock(descriptor.rawValue, kind.operation | LOCK_NB) != 0 {
       switch Errno.current {
       case .wouldBlock: return false
       case .interrupted: continue

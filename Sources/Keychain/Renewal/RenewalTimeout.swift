@@ -1,26 +1,26 @@
 internal import KeychainCredentials
+internal import PrephirencesFiles
 
 /// How long a call waits for a renewal, and what it throws then.
-struct RenewalDeadline: Sendable {
+struct RenewalTimeout: Sendable {
   let identity: CredentialIdentity
 
   /// As the caller gave it.
   let duration: Duration
 
-  let end: ContinuousClock.Instant
+  private let deadline: Deadline
 
   init(_ identity: CredentialIdentity, after duration: Duration) {
     self.identity = identity
     self.duration = duration
-    // The clock cannot be waited for without limit; this is about a century.
-    end = .now + min(duration, .seconds(3_000_000_000))
+    deadline = Deadline(after: duration)
   }
 
-  var hasPassed: Bool { ContinuousClock.now >= end }
+  var hasPassed: Bool { deadline.hasPassed }
 
   /// Waits for the end; `false` if the task was cancelled before it.
   func sleep() async -> Bool {
-    (try? await Task.sleep(until: end, clock: .continuous)) != nil
+    (try? await Task.sleep(until: deadline.end, clock: .continuous)) != nil
   }
 
   /// The failure of who waited for another's renewal.
