@@ -1,6 +1,6 @@
-internal import PrephirencesFiles
 public import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesFiles
 
 extension AutomaticStore {
   /// Describes a migration between two of the stores.
@@ -75,6 +75,7 @@ extension AutomaticStore {
   }
 
   private var isVaultNamed: Bool {
-    configuration.vault.path != nil || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
+    configuration.vault.path != nil
+      || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
   }
 }

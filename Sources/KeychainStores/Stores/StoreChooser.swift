@@ -1,7 +1,7 @@
-internal import PrephirencesFiles
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainVault
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// Decides which store a service has.
@@ -36,11 +36,15 @@ final class StoreChooser: Sendable {
     if configuration.vault.path != nil, !configuration.hasFallbackPath {
       return StoreDecision(place: .vault, reason: .namedVault)
     }
-    if configuration.choice == nil, let name = configuration.vault.environment.value("KEYCHAIN_STORE") {
+    if configuration.choice == nil,
+      let name = configuration.vault.environment.value("KEYCHAIN_STORE")
+    {
       guard let choice = StoreChoice(rawValue: name) else { throw .unknownStore(name) }
       if let place = place(of: choice) { return StoreDecision(place: place, reason: .environment) }
     }
-    guard configuration.vault.path != nil || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
+    guard
+      configuration.vault.path != nil
+        || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
     else { return nil }
     return StoreDecision(place: .vault, reason: .namedVault)
   }

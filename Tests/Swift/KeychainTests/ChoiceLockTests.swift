@@ -95,7 +95,8 @@ struct ChoiceLockTests {
 
   /// In `/proc` nobody can make anything, whoever runs the test.
   @Test func whereNothingCanBeMadeThereIsNone() throws {
-    let lock = ChoiceLock(StateFolder(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"])))
+    let lock = ChoiceLock(
+      StateFolder(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"])))
     let isHeld = try lock.shared(within: .zero) != nil
     #expect(!isHeld)
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
