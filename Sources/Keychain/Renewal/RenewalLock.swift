@@ -7,8 +7,8 @@ internal import KeychainVault
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// The right to renew a credential, which one task of all processes of the user has at a time, until the
-/// object is destroyed.
+/// The lock that one task of all processes of the user holds while it renews a credential, until the object
+/// is destroyed.
 ///
 /// It is the same for all stores, so that it does not matter how a program came to its handle. A store in
 /// memory is this process's own, and needs no file.
@@ -21,7 +21,7 @@ final class RenewalLock: Sendable {
   private let place: Place
   private let isTaken = Atomic(false)
 
-  /// Names the turn; nobody has it yet.
+  /// Names the lock; nobody holds it yet.
   ///
   /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
@@ -52,7 +52,7 @@ final class RenewalLock: Sendable {
     }
   }
 
-  /// Takes the turn, unless somebody has it.
+  /// Takes the lock, unless somebody holds it.
   private func take() throws(KeychainError) -> Bool {
     switch place {
     case .file(let lock): return try lock.take()
@@ -63,13 +63,13 @@ final class RenewalLock: Sendable {
     }
   }
 
-  /// Waits for the turn until the task is cancelled, without blocking a thread.
+  /// Waits for the lock until the task is cancelled, without blocking a thread.
   func wait() async throws {
     var pause = Pause()
     while try !take() { try await Task.sleep(for: .microseconds(pause.next())) }
   }
 
-  /// Waits for the turn, and blocks the thread.
+  /// Waits for the lock, and blocks the thread.
   func wait(within deadline: RenewalTimeout) throws(KeychainError) {
     var pause = Pause()
     while try !take() {
@@ -90,7 +90,7 @@ private struct Pause {
   }
 }
 
-/// The turns of stores that are this process's own.
+/// The locks of stores that are this process's own.
 private enum LocksInMemory {
   struct Name: Hashable {
     let store: ObjectIdentifier

@@ -71,7 +71,7 @@ struct RenewalLockTests {
 
   @Test func withoutAPlaceForItNobodyRenews() throws {
     let store = machine.store(["XDG_STATE_HOME": "/proc/nowhere"])
-    let error = #expect(throws: KeychainError.self) { try RenewalTurn(.item("a"), in: store.vault) }
+    let error = #expect(throws: KeychainError.self) { try RenewalLock(.item("a"), in: store.vault) }
     #expect(error?.code == .inputOutput && error?.recovery?.contains("XDG_STATE_HOME") == true)
     #expect(error?.message.contains("'a' of service 's'") == true)
   }
