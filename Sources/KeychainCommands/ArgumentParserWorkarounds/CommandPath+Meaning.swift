@@ -1,12 +1,12 @@
 internal import ArgumentParser
 
-// What somebody meant whose words name nothing.
+// What a person meant by a word that names no command or option.
 extension CommandPath {
-  /// The command that a word in the place of one means: of that name further below, as where `keychain`
-  /// was forgotten, or of a name that resembles it.
+  /// The commands that a word may mean: one of that name further below, as when `keychain` was forgotten,
+  /// or one whose name resembles it.
   ///
-  /// A word that other programs have for a command comes first, and with it the command further below that
-  /// has the word for its name, if there is one and no other.
+  /// A command that has this name in other programs comes first, followed by the command further below that
+  /// has exactly this name, if there is only one.
   func commandsMeant(by word: String) -> [String] {
     let names = OtherCommandNames.meanings(of: word)
     let here = command.configuration.subcommands.map { $0._commandName }
@@ -20,8 +20,9 @@ extension CommandPath {
     return found.map { [$0] } ?? []
   }
 
-  /// The first option before `--` that the command doesn't have; one that can be shown, as it is no secret:
-  /// a long one, or a dash and a letter.
+  /// The first option before `--` that the command doesn't have.
+  ///
+  /// Only an option that cannot be a secret is returned, as it is shown: a long one, or a dash and a letter.
   var unknownOption: String? {
     let options = rest.prefix { $0 != "--" }.filter { argument in
       isUnknownDash(argument) && (argument.hasPrefix("--") || argument.count == 2)
@@ -30,7 +31,7 @@ extension CommandPath {
     return name.flatMap { $0.allSatisfy { $0.isLetter || $0 == "-" } ? $0 : nil }
   }
 
-  /// The command's option that another one resembles most, or is the end of; none resembles a letter.
+  /// The command's option that a long option resembles most, or whose end it is.
   func optionResembling(_ option: String) -> String? {
     guard option.hasPrefix("--") else { return nil }
     let known = knownDashes.filter { $0.hasPrefix("--") }.sorted()
@@ -39,7 +40,7 @@ extension CommandPath {
     return known.first { $0.hasSuffix(option.dropFirst()) }.map { String($0) }
   }
 
-  /// What stands after `help`, followed as far as it names commands; `nil` where `help` does not stand.
+  /// The commands that the words after `help` name; `nil` without `help`.
   var topic: CommandPath? {
     guard unknownWord == "help" else { return nil }
     return CommandPath(groups.first ?? command, Array(words) + rest.dropFirst())
@@ -50,7 +51,7 @@ extension CommandPath {
     ([(groups.first ?? command)._commandName] + words).joined(separator: " ")
   }
 
-  /// The words that run the commands further below that have a name, of the nearest level that has one.
+  /// The words that run the commands further below with a name, on the nearest level that has one.
   private func commandsBelow(isNamed: (String) -> Bool) -> [String] {
     var level = command.configuration.subcommands.map { (words: [$0._commandName], type: $0) }
     while !level.isEmpty {
@@ -66,7 +67,7 @@ extension CommandPath {
   }
 }
 
-/// What other programs and shells call the commands of this one.
+/// What other programs and shells call the commands of this program.
 enum OtherCommandNames {
   private static let meanings: [(words: Set<String>, names: [String])] = [
     (
@@ -80,7 +81,7 @@ enum OtherCommandNames {
     (["move"], ["rename"]),
   ]
 
-  /// The names that a word can mean here, the likeliest first.
+  /// The names that a word can mean here, the most likely first.
   static func meanings(of word: String) -> [String] {
     meanings.filter { $0.words.contains(word) }.flatMap(\.names).filter { $0 != word }
   }

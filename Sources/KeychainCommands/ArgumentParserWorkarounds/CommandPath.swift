@@ -1,5 +1,8 @@
 internal import ArgumentParser
 
+// Workaround for swift-argument-parser, which does not report which command a line names, nor which options
+// a command has. Unnecessary once it publishes both.
+
 /// The commands that a command line names, from the root on.
 struct CommandPath {
   /// The last command that is named.
@@ -32,38 +35,42 @@ struct CommandPath {
     words = arguments[..<rest.startIndex]
   }
 
-  /// How many characters may come and go between a word and the name that it resembles.
+  /// How many characters at most differ between a word and the name that it resembles.
   static let likeness = 2
 
   private var needsSubcommand: Bool { !command.configuration.subcommands.isEmpty }
 
-  /// The word that stands in the place of a command, and is none.
+  /// The word that stands where a command should, and names none.
   var unknownWord: String? {
     guard needsSubcommand, let word = rest.first, !word.hasPrefix("-") else { return nil }
     return word
   }
 
-  /// The command's name that a word resembles most, if it resembles one.
+  /// The name of a command below that a word resembles most, if it resembles one.
   func nameResembling(_ word: String) -> String? {
     let names = command.configuration.subcommands.flatMap { $0.names } + ["help"]
     let best = names.map { ($0, Self.distance($0, word)) }.min { $0.1 < $1.1 }
     return best.flatMap { $0.1 <= Self.likeness ? $0.0 : nil }
   }
 
-  /// The arguments, in which `help get` below a command means `get --help`, as it does at the root.
+  /// The arguments, in which `help get` means `get --help`.
+  ///
+  /// The parser has `help` at the root only.
   var argumentsAskingForHelp: [String] {
     guard !words.isEmpty, unknownWord == "help" else { return Array(words + rest) }
     return words + rest.dropFirst() + ["--help"]
   }
 
-  /// Whether something before `--` begins with a dash, and is no option of the command.
+  /// Whether an argument before `--` begins with a dash and is not an option of the command.
   var hasUnknownDash: Bool { rest.prefix { $0 != "--" }.contains(where: isUnknownDash) }
 
   func isUnknownDash(_ argument: String) -> Bool {
     argument.hasPrefix("-") && !knownDashes.contains(argument.prefix { $0 != "=" })
   }
 
-  /// The options of the command, and other words of its help that look like some.
+  /// The options of the command, and other words of its help that begin with a dash.
+  ///
+  /// The parser has no public list of options.
   var knownDashes: Set<Substring> {
     let words = command.helpMessage().split { !($0.isLetter || $0.isNumber || $0 == "-") }
     return Set(words.filter { $0.hasPrefix("-") })

@@ -1,6 +1,9 @@
 internal import ArgumentParser
 
-/// The script with which a shell completes command lines, as the argument parser makes it, for aliases, too.
+// Workaround for swift-argument-parser, whose completion scripts do not know aliases of commands, and do not
+// quote names that a program offers. Unnecessary once its scripts do both.
+
+/// The argument parser's script with which a shell completes command lines, extended by aliases.
 struct CompletionScript {
   private let root: any ParsableCommand.Type
   private let lines: [String]
@@ -15,7 +18,7 @@ struct CompletionScript {
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
   }
 
-  /// The script, in which an alias is completed as the command that it stands for.
+  /// The script, in which an alias is completed like the command that it stands for.
   var text: String {
     let isOfFish = lines.first?.hasPrefix("function ") ?? false
     return (isOfFish ? linesOfFish : linesWithBranches).joined(separator: "\n")
@@ -43,7 +46,7 @@ struct CompletionScript {
     return result
   }
 
-  /// fish: the branch of a command takes its aliases, too, and goes on with the name.
+  /// fish: the branch of a command also takes its aliases, and continues with the name.
   private var linesOfFish: [String] {
     var path: [String] = []
     return lines.flatMap { line -> [String] in
@@ -91,16 +94,16 @@ extension CommandPath {
 }
 
 extension String {
-  /// The name in the form in which the requesting shell takes it for itself.
+  /// The name, quoted so that the requesting shell takes it literally.
   ///
-  /// The argument parser hands it on as it is, and the shells read it: bash expands each line as a word of
-  /// a command, so that `$(…)` in a name would run; zsh takes what follows a colon for a description.
+  /// The argument parser passes it on as it is, and the shells read it: bash expands each line as a word of
+  /// a command, so `$(…)` in a name would run; zsh takes the text after a colon for a description.
   var forCompletion: String { forCompletion(in: CompletionShell.requesting) }
 
-  /// Whether a shell quotes all of the name when it puts it into the line.
+  /// Whether a shell quotes the whole name when it puts it into the line.
   ///
-  /// bash leaves what stands for variables and commands as it is, and zsh what stands for earlier lines: who
-  /// presses Enter would run it.
+  /// bash does not quote variables and commands, and zsh does not quote references to earlier lines: Enter
+  /// would run them.
   func isQuoted(by shell: CompletionShell?) -> Bool {
     switch shell {
     case .some(.bash): !contains { $0 == "$" || $0 == "`" }

@@ -1,17 +1,21 @@
 internal import ArgumentParser
 internal import KeychainTerminal
 
+// Workaround for swift-argument-parser, which breaks the lines of examples like prose, and shows a command's
+// own options last, after those that it shares with others. Unnecessary once the parser keeps indented lines,
+// and orders the sections of help.
+
 /// The help of a command as a program shows it.
 struct HelpText {
   let text: String
 
-  /// Lays out what the argument parser would show, if that is the help of a command.
+  /// Lays out the argument parser's text if it is the help of a command; other text stays as it is.
   ///
   /// - Parameters:
   ///   - root: The program's root command.
   ///   - path: The commands that the line names.
-  ///   - message: What the parser would show.
-  ///   - terminal: The number of columns of the terminal; `nil` where there is none.
+  ///   - message: The parser's text.
+  ///   - terminal: The number of columns of the terminal; `nil` without a terminal.
   init(
     _ root: any ParsableCommand.Type, _ path: CommandPath, message: String,
     terminal: Int? = StandardOutput.width
@@ -29,7 +33,7 @@ struct HelpText {
       ? Self.ordered(Self.overview(of: command, width) + Self.usage(in: help)) : help
   }
 
-  /// What a command does, with examples that can be copied; the parser would break these anywhere.
+  /// What a command does, with examples that can be copied.
   private static func overview(of command: any ParsableCommand.Type, _ width: Int) -> String {
     let texts = [command.configuration.abstract, command.configuration.discussion]
     let text = "OVERVIEW: " + texts.filter { !$0.isEmpty }.joined(separator: "\n\n")
@@ -44,8 +48,9 @@ struct HelpText {
     help.firstRange(of: "\nUSAGE: ").map { help[help.index(after: $0.lowerBound)...] } ?? help[...]
   }
 
-  /// Puts the command's own options before those that it shares with others, which have titles; the parser
-  /// shows them last, and with them those of every command.
+  /// Puts the command's own options before those that it shares with others, which have titles.
+  ///
+  /// The parser shows them last, together with `--help` and `--version`.
   static func ordered(_ help: String) -> String {
     var parts = help.split(separator: "\n\n", omittingEmptySubsequences: false)
       .map { String($0) }
@@ -65,10 +70,10 @@ struct HelpText {
 
   private static let title = "OPTIONS:\n"
 
-  /// With fewer columns, the parser has no place for what options mean, and leaves it out.
+  /// With fewer columns, the parser leaves out what options mean.
   private static let leastWidth = 40
 
-  /// An option with its text, which begins further to the right.
+  /// Each option with its text, whose lines begin further to the right.
   private static func entries(of section: Substring) -> [String] {
     var entries: [String] = []
     for line in section.split(separator: "\n") {
@@ -88,10 +93,10 @@ struct HelpText {
 }
 
 extension ParsableCommand {
-  /// How a command is called, for its help.
+  /// The line that shows how a command is called, for its help.
   ///
-  /// The argument parser names every option of a command that has a dozen, over many lines, and none of
-  /// one that has more. A test compares the words with the arguments.
+  /// If a command has at most a dozen options, the parser's own line names all of them, over many lines. A
+  /// test compares the words with the arguments.
   ///
   /// - Parameter words: The words after those that run the commands.
   /// - Returns: The whole line.

@@ -1,29 +1,34 @@
 // Workaround for swift-argument-parser, whose errors are sentences in English: they say neither which
 // argument is missing nor which command they are about. Unnecessary once its errors are public values.
 
-/// What is wrong with a command line, of which the argument parser or a command reports something.
+/// What the argument parser says is wrong with a command line, in the style of this package.
 enum ParserMessage {
   static let dashAccount = "an account that begins with a dash goes after --"
 
-  /// Whether the sentence of the argument parser, or ours, misses the account.
+  /// Whether a sentence of the argument parser, or of this package, says that the account is missing.
   static func isAccountMissing(_ message: String) -> Bool {
     message == UsageText.accountOrAttribute || message.contains("'<account>'")
   }
 
-  /// What is wrong with a command line, of which the argument parser or a command says something.
+  /// What is wrong with a command line, in the style of this package.
   ///
-  /// The parser's sentences get the style of this package. Those of a command's author stay as they are:
-  /// a name such as GitHub keeps its capital.
+  /// Sentences of a command's author stay as they are: a name such as GitHub keeps its capital.
+  ///
+  /// - Parameters:
+  ///   - message: The sentence of the parser or of the command.
+  ///   - path: The commands that the line names.
+  ///   - isOfHost: Whether the sentence is that of a host's author.
+  /// - Returns: The sentence to show.
   static func fault(_ message: String, _ path: CommandPath, isOfHost: Bool) -> String {
     if let word = path.unknownWord { return noCommand(word, path) }
-    // The value of an option that there isn't looks like one argument too many.
+    // The value of an unknown option looks like one argument too many.
     if message == UsageText.secretFromArgument, let option = path.unknownOption {
       return noOption(option, path)
     }
     return isOfHost ? message : Words.inOurStyle(onOneLine(message))
   }
 
-  /// The sentences of the argument parser, some of which take several lines.
+  /// A sentence of the parser on one line; some have several.
   private static func onOneLine(_ message: String) -> String {
     message.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
       .replacing(". Please ", with: "; please ")
@@ -39,16 +44,25 @@ enum ParserMessage {
     let meant = path.optionResembling(option).map { "; did you mean '\($0)'?" } ?? ""
     return "unknown option '\(option)'\(meant)"
   }
+
+  /// Whether an error of the argument parser wraps one that a command's own `validate()` threw.
+  ///
+  /// The parser has no public name for that, so this reads its private fields. An error that is not
+  /// recognised counts as the parser's.
+  static func isOfHost(_ error: any Error) -> Bool {
+    let fault = Mirror(reflecting: error).children.first { $0.label == "parserError" }?.value
+    return fault.map { Mirror(reflecting: $0).children.first?.label } == "userValidationError"
+  }
 }
 
 extension UserInterface {
-  /// Says what is wrong with a command line.
+  /// Reports what is wrong with a command line.
   ///
   /// - Parameters:
   ///   - message: The argument parser's sentence.
   ///   - details: Its whole text, which ends with where to find help.
   ///   - path: The commands that the line names.
-  ///   - isOfHost: Whether the sentence is not the parser's own, but that of the author of a command.
+  ///   - isOfHost: Whether the sentence is that of a host's author, and not the parser's.
   func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
     error(ParserMessage.fault(message, path, isOfHost: isOfHost))
     if ParserMessage.isAccountMissing(message), path.hasUnknownDash {
@@ -57,7 +71,7 @@ extension UserInterface {
     hintAtHelp(in: details)
   }
 
-  /// Says what a command failed with, in the words of its author.
+  /// Reports the failure of a command, in the words of its author.
   ///
   /// - Parameters:
   ///   - message: The author's sentence.

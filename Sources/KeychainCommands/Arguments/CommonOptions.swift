@@ -49,7 +49,7 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Take such files also if everybody can read them; see also KEYCHAIN_ALLOW_READ")
   var allowOthersRead = false
 
-  /// Who may read files with passphrases and keys; `nil` if nothing was said.
+  /// Who may read files with passphrases and keys; `nil` if no option says so.
   var secretFileReaders: SecretFileReaders? {
     allowOthersRead ? .others : allowGroupRead ? .group : nil
   }
@@ -59,8 +59,9 @@ struct CommonOptions: ParsableArguments {
       + [passphraseFd, recoveryCodeFd].count { $0 != nil }
   }
 
-  /// Whether the command line says what unlocks the vault, by more than an identity: that can belong to
-  /// a vault which is only made.
+  /// Whether the command line names what unlocks the vault.
+  ///
+  /// An identity does not count, as it can also be that of a new vault.
   var hasUnlockSource: Bool { unlockSourceCount > 0 && identity == nil }
 
   /// The descriptor that what unlocks is read from.
@@ -76,7 +77,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// The source that was given, which then decides alone.
+  /// The source that was given; no other is tried then.
   func unlockSource() throws(KeychainError) -> UnlockSource? {
     if let passphraseFd {
       let descriptor = try PassphraseDescriptor(inherited: passphraseFd, option: "--passphrase-fd")

@@ -70,7 +70,6 @@ struct CredentialOptions: ParsableArguments {
   }
 }
 
-/// What a person should know about options.
 extension CredentialOptions {
   static let alreadyExpired =
     "--expires: that is in the past; 'get' prints the secret with --allow-expired only"

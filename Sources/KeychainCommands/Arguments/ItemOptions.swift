@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// The options that name a credential beside its account.
+/// The options that name a credential, except its account.
 struct ItemOptions: ParsableArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
@@ -56,7 +56,7 @@ struct ItemOptions: ParsableArguments {
     port != nil || [protocolName, path, securityDomain, authenticationType].contains { $0 != nil }
   }
 
-  /// The identity that the options spell out; names of a server that are not given are empty.
+  /// The identity with exactly the names given; names of a server that are not given are empty.
   func identity(account: String, defaultService: String) -> CredentialIdentity {
     let group = accessGroup ?? ""
     guard let server else {
@@ -70,21 +70,21 @@ struct ItemOptions: ParsableArguments {
     return CredentialIdentity(.internetPassword(password), accessGroup: group)
   }
 
-  /// The search for what is given; nothing is assumed but the unnamed access group.
+  /// The search for what is given; without an access group, for the unnamed one.
   func query(account: String?, attributes: CredentialAttributes = [:]) -> CredentialQuery {
     CredentialQuery(
       accessGroup: accessGroup ?? "", service: service, server: server, protocol: protocolName,
       port: port, path: path, account: account, attributes: attributes)
   }
 
-  /// Whether a credential has the names that searches know nothing of.
+  /// Whether a credential has the names that a search cannot match.
   func matchesDetails(of credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return true }
     return securityDomain.map(password.securityDomain.hasSameBytes) ?? true
       && authenticationType.map(password.authenticationType.hasSameBytes) ?? true
   }
 
-  /// Whether other internet passwords may be meant than the one whose other names are empty.
+  /// Whether an internet password may be meant that has more names than are given.
   var leavesNamesOpen: Bool {
     server != nil
       && (port == nil || [protocolName, path, securityDomain, authenticationType].contains(nil))

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainTerminal
 internal import KeychainVault
 
-/// The recipients that a new root key is given to.
+/// The recipients that get a new root key.
 struct KeptRecipientOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
@@ -21,7 +21,7 @@ struct KeptRecipientOptions: ParsableArguments {
     }
   }
 
-  /// Whether a recipient goes on to open the vault: it is named, or the person says so.
+  /// Whether a recipient can still open the vault: it is named, or the person agrees.
   func keeps(
     _ slot: VaultSlot, asking prompt: TerminalPrompt?
   ) throws(KeychainError) -> Bool {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// The secrets whose slots go on to open the vault under its new keys, beside the one that unlocks.
+/// The secrets whose slots also get the vault's new keys, in addition to the one that unlocks.
 struct KeptSlotOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
@@ -44,8 +44,8 @@ struct KeptSlotOptions: ParsableArguments {
     }
   }
 
-  /// Fails if a descriptor is to be kept that unlocks.
-  func validate(beside common: CommonOptions) throws {
+  /// Fails if a descriptor of a kept passphrase is also the one that unlocks.
+  func validate(with common: CommonOptions) throws {
     if let descriptor = common.unlockDescriptor, keepPassphraseFd.contains(descriptor) {
       throw ValidationError(UsageText.keptDescriptorTwice)
     }

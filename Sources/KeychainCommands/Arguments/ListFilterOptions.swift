@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
 
-/// What `list` selects by more than searches know.
+/// The conditions of `list` that a search cannot match.
 struct ListFilterOptions: ParsableArguments {
   @Flag(help: "Only those that have expired, the first to expire first")
   var expired = false
@@ -32,7 +32,7 @@ struct ListFilterOptions: ParsableArguments {
   /// The credentials that are selected, in the order in which they are listed.
   func selection(of credentials: [Credential], now: Date = Date()) -> [Credential] {
     guard let limit = limit(from: now) else { return credentials }
-    // Sorting keeps the order of what expires at once.
+    // Sorting is stable: credentials that expire at the same time keep their order.
     return credentials.filter { $0.isExpired(at: limit) }
       .sorted { ($0.expires ?? .distantFuture) < ($1.expires ?? .distantFuture) }
   }

@@ -3,15 +3,15 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The key file that a command lets open the vault, beside the one that unlocks now.
+/// The key file that will open the vault, which is not the one that unlocks now.
 struct NewKeyFileOptions: ParsableArguments {
   @Option(
-    help: .init("Make a key file, and let it open the vault", valueName: "path"),
+    help: .init("Create a key file, and let it open the vault", valueName: "path"),
     completion: .file())
   var newKeyFile: String?
 
   @Option(
-    help: .init("Let a key file that is there open the vault", valueName: "path"),
+    help: .init("Let an existing key file open the vault", valueName: "path"),
     completion: .file())
   var withKeyFile: String?
 
@@ -23,8 +23,9 @@ struct NewKeyFileOptions: ParsableArguments {
 
   var isGiven: Bool { newKeyFile != nil || withKeyFile != nil }
 
-  /// Calls `body` with the path of the key file, which is made first if that was asked for, and
-  /// removed again if `body` fails.
+  /// Calls `body` with the path of the key file.
+  ///
+  /// A new key file is created first, and removed again if `body` fails.
   func withKeyFile<Result>(
     _ body: (String?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// The options that give a credential other names beside its account; what is not given stays.
+/// The options that give a credential other names, except its account; what is not given stays.
 struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -47,7 +47,7 @@ struct NewNameOptions: ParsableArguments {
       || [toProtocol, toPath, toSecurityDomain, toAuthenticationType].contains { $0 != nil }
   }
 
-  /// What a credential is called from now on.
+  /// The new identity of a credential.
   func identity(
     insteadOf old: CredentialIdentity, account: String
   ) throws(KeychainError) -> CredentialIdentity {

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// Where a passphrase comes from that a command gives the vault, beside the one that unlocks.
+/// Where a new passphrase of the vault comes from, which is not the one that unlocks.
 struct NewPassphraseOptions: ParsableArguments {
   @Option(help: .init("Read the new passphrase from a file descriptor", valueName: "number"))
   var newPassphraseFd: Int32?

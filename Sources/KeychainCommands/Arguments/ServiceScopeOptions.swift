@@ -1,10 +1,9 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// Whether a command that finds credentials without a service looks at all of the user's.
+/// Whether a command that is given no service looks at all credentials of the user.
 ///
-/// A host with a service of its own shows that alone: what other programs stored is none of its users'
-/// business while they use this one.
+/// A host with a service of its own shows only that one: its users don't expect what other programs stored.
 struct ServiceScopeOptions: ParsableArguments {
   @Flag(
     help: .init(
@@ -17,8 +16,8 @@ struct ServiceScopeOptions: ParsableArguments {
     allServices ? query : KeychainCommandContext.current.narrow(query)
   }
 
-  /// Checks that nothing else says which services are meant.
-  func checkAlone(besides isNamed: Bool) throws {
+  /// Checks that no service is named if all are meant.
+  func check(isServiceNamed isNamed: Bool) throws {
     if allServices && isNamed { throw ValidationError(UsageText.allOrNamedServices) }
   }
 }

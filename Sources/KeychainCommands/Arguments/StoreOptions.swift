@@ -34,10 +34,10 @@ struct StoreOptions: ParsableArguments {
 
   private var namesCollection: Bool { collection != nil || sessionOnly }
 
-  /// What the options say about the store; a collection is one of the desktop keyring's.
+  /// The store that the options choose; a collection belongs to the desktop keyring.
   var choice: StoreChoice? { store ?? (namesCollection ? .secretService : nil) }
 
-  /// The collection for what is new, or for everything if the desktop keyring was chosen.
+  /// The collection for new credentials, or for all if the desktop keyring was chosen.
   var secretServiceCollection: SecretServiceStore.Collection {
     collection.map { .named($0) } ?? (sessionOnly ? .session : .default)
   }

@@ -29,9 +29,9 @@ extension KeychainSubcommand {
     do throws(KeychainError) {
       try ProgramArguments.check()
       let session = try Session(common, stores: storeOptions, context: context)
-      // Before the failure is told, and a host goes on.
+      // Before the failure is reported, and a host continues.
       defer { session.prompt?.close() }
-      if isOfVaultOnly { session.tellOfOtherStore() }
+      if isOfVaultOnly { session.reportOtherStore() }
       try perform(in: session)
     } catch {
       UserInterface(hostName: context.hostName, isQuiet: common.quiet).report(error)

@@ -1,14 +1,14 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// A command line that a shell wants completed.
+/// A command line that a shell completes.
 struct CompletionLine {
   /// The word that is completed, as far as it is typed.
   ///
   /// What the argument parser gives for it is the beginning of the last word, which may be another one.
   let prefix: String
 
-  /// The words as they will reach the program, without the one that is completed.
+  /// The words as the program will get them, without the one that is completed.
   private let words: [String]
 
   /// The number of words before that one.
@@ -37,8 +37,8 @@ struct CompletionLine {
 
   /// Whether a name can be given as it is where the line is completed.
   ///
-  /// One with characters that act on a terminal or cannot be seen is not offered, since lists of names
-  /// are lines. Shells replace what begins with a tilde. What begins with a dash would be an option.
+  /// A name with characters that control a terminal or are invisible is not offered, since lists of names
+  /// are lines. Shells expand a tilde at the beginning. A name that begins with a dash would be an option.
   func accepts(_ name: String) -> Bool {
     guard !name.isEmpty, !name.hasPrefix("~"), name.visible.hasSameBytes(as: name),
       name.isQuoted(by: CompletionShell.requesting)
@@ -46,12 +46,12 @@ struct CompletionLine {
     return !name.hasPrefix("-") || isOperand
   }
 
-  /// Everything up to `--`, behind which nothing is an option.
+  /// Everything up to `--`, after which nothing is an option.
   private var options: ArraySlice<String> { words.prefix { $0 != "--" } }
 
   private var isOperand: Bool { words.prefix(countBefore).contains("--") }
 
-  /// The word after another one, put together again: bash splits words at some characters.
+  /// The word after another one, joined again: bash splits words at some characters.
   private func value(after index: Int) -> String? {
     var next = index + 1
     if isOfBash, next < words.count, words[next] == "=" { next += 1 }
@@ -80,7 +80,7 @@ struct CompletionLine {
 
   private static let bashBreaks: Set<Character> = ["@", ":", "="]
 
-  /// A word without its quotes; what the shell would put in the place of a variable is not known, and stays.
+  /// A word without its quotes; variables stay, as their values are not known.
   private static func unquoted(_ word: String) -> String {
     // It stands for nothing at all there.
     guard !isUnquotedAlready else { return word == "''" ? "" : word }

@@ -4,26 +4,26 @@ internal import KeychainStores
 internal import KeychainVault
 internal import PrephirencesFiles
 
-// Where names are looked for.
+// The stores that are searched for names.
 extension NameCompletions {
-  /// Nobody waits longer for a key that completes.
-  private static let patience: Duration = .milliseconds(500)
+  /// Completion must answer at once.
+  private static let timeout: Duration = .milliseconds(500)
 
-  /// What tells where things lie.
+  /// The variables that say where files are.
   ///
-  /// Whatever unlocks is left out, so that no passphrase is hashed.
+  /// Those that unlock are left out, so no passphrase is hashed.
   private static let variables = [
     "HOME", "KEYCHAIN_VAULT", "STATE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
   ]
 
-  /// The stores, none of which asks or says anything.
+  /// The stores, which neither ask nor report anything.
   var stores: AutomaticStore {
     let variables = Self.variables.map { ($0, Environment.value($0)) }
     let path = line.value(of: "--vault").map(Self.expanded)
     let isNamed = Environment.value("KEYCHAIN_VAULT") != nil
     var vault = Vault.Configuration(
-      path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.patience)
+      path: path ?? (isNamed ? nil : context.defaultVault), deadline: Self.timeout)
     vault.environment = EnvironmentVariables(
       Dictionary(
         uniqueKeysWithValues: variables.compactMap { name, value in
@@ -32,11 +32,11 @@ extension NameCompletions {
     vault.leavesConnectionToExit = context.isWholeProgram
     return AutomaticStore(
       configuration: AutomaticStore.Configuration(
-        vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.patience)))
+        vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))
   }
 
-  /// The places that are looked at: the vault, and the desktop keyring where something is in it, if it
-  /// runs and is unlocked.
+  /// The places that are searched: the vault, and the desktop keyring if services use it, it runs, and it is
+  /// unlocked.
   var places: [StorePlace] {
     let choice = line.value(of: "--store") ?? Environment.value("KEYCHAIN_STORE")
     if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
@@ -59,7 +59,7 @@ extension NameCompletions {
   }
 
   private static var isKeyringReadable: Bool {
-    let probe = SecretServiceProbe.run(deadline: patience)
+    let probe = SecretServiceProbe.run(deadline: timeout)
     return probe.provider?.isOurs == true && probe.isLocked == false
   }
 

@@ -4,8 +4,8 @@ internal import KeychainVault
 
 /// The names that a shell can offer for a command line.
 ///
-/// Nothing is unlocked, asked, started or said: what cannot be read so is not offered, and neither is
-/// what takes too long.
+/// Nothing is unlocked, asked, started or reported: names that cannot be read that way, or take too long, are
+/// not offered.
 struct NameCompletions {
   let line: CompletionLine
   let context: KeychainCommandContext
@@ -30,13 +30,13 @@ struct NameCompletions {
     return Self.distinct(found(query).map(\.accessGroup).filter { !$0.isEmpty })
   }
 
-  /// The accounts of the service or server that is named, else of the default service; those of every
-  /// service where that has none which begins as what was typed.
+  /// The accounts of the service or server that is named, otherwise of the default service; those of every
+  /// service if none of the default service begins with what was typed.
   var accounts: [String] {
     let group = line.has("--all-groups") ? nil : group ?? ""
     let isOfAll = line.has("--all-services")
     let query = CredentialQuery(accessGroup: group, service: service, server: server)
-    // A host that finds its own alone offers no others.
+    // A host that searches only its own service offers no others.
     let all = found(isOfAll ? query : context.narrow(query))
     guard service == nil, server == nil, !isOfAll else { return Self.distinct(all.map(\.account)) }
     let ours = all.filter { identity in

@@ -33,7 +33,7 @@ public struct KeychainCommandContext: Hashable, Sendable {
     return narrowed
   }
 
-  /// What a command of the host takes, after a space, to reach a service or server; all of them for `nil`.
+  /// The option that a command of the host needs, after a space, to reach a service or server; `nil` for all.
   func scopeOption(reaching service: ServiceName? = nil) -> String {
     guard let ownService else { return "" }
     let own = ServiceName(.service, ownService)

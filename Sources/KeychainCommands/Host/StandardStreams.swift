@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTerminal
 
-/// The state in which a process gets its standard streams.
+/// The descriptors that a process inherits.
 enum StandardDescriptors {
   private static let closed: [Int32] = {
     let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
@@ -44,18 +44,19 @@ enum StandardDescriptors {
     closed.contains(descriptor)
   }
 
-  /// Whether a descriptor was open when the process began; one that was not is none that was
-  /// meant, even if a file of this process has its number by now.
+  /// Whether a descriptor was open when the process began.
+  ///
+  /// One that was opened later cannot be the caller's, even if it has the same number.
   static func wasOpen(_ descriptor: Int32) -> Bool {
     inherited.contains(descriptor)
   }
 }
 
-/// Standard output, which carries what was asked for and nothing else.
+/// Standard output, which carries only what was asked for.
 enum StandardOutput {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// How many columns there are; `nil` if it is no terminal.
+  /// The number of columns; `nil` if standard output is not a terminal.
   static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
 
   /// Writes text; without standard output, this fails.

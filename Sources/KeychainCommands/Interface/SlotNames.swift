@@ -2,7 +2,7 @@ internal import KeychainVault
 
 /// What slots are called.
 enum SlotNames {
-  /// What a slot is; without a device key, whether it is this machine's cannot be told.
+  /// What a slot is; without a device key, whether it is this machine's is not known.
   static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
     case .passphrase: "passphrase"

@@ -3,14 +3,14 @@ internal import KeychainCredentials
 internal import KeychainTerminal
 internal import KeychainVault
 
-// The rules of everything a person reads, which all comes from this file and its extensions:
+// The rules of everything a person reads; the types named …Text make the sentences:
 // - Prompts and what is for the person's eyes only go to the terminal (/dev/tty).
 // - Everything else goes to standard error as "<command>: …", "<command>: error: …" and
 //   "<command>: hint: …": no capital, no full stop.
 // - Standard output carries only what was asked for, and a secret only when asked for by name.
 // - An error says what failed on which item; a hint says what to type next. Neither shows a secret,
 //   a passphrase, a key or SQL.
-// - Names come from outside: what acts on a terminal or shows nothing is shown as an escape.
+// - Names come from outside: characters that control a terminal or are invisible are shown as escapes.
 // - Colour only on a terminal that has it, and not with NO_COLOR.
 
 /// Speaks to the person, on standard error.
@@ -23,7 +23,7 @@ struct UserInterface: Sendable {
   ///
   /// - Parameters:
   ///   - hostName: The name.
-  ///   - isQuiet: Whether nothing is said but errors, and what a question is about.
+  ///   - isQuiet: Whether only errors are reported, and what a question is about.
   init(hostName: String, isQuiet: Bool = false) {
     self.hostName = hostName
     self.isQuiet = isQuiet
@@ -32,33 +32,34 @@ struct UserInterface: Sendable {
       && Environment.value("TERM").map { $0 != "dumb" } ?? false
   }
 
-  /// Says what a person should know; also if nothing shall be said, where a question follows that this is
-  /// about.
+  /// Reports what a person should know.
+  ///
+  /// With `--quiet`, only what a question is about.
   func say(_ text: String, isAskedAbout: Bool = false) {
     if !isQuiet || isAskedAbout { line(nil, text) }
   }
 
-  /// Says what went wrong.
+  /// Reports what went wrong.
   func error(_ text: String) { line(("error:", 31), text) }
 
-  /// Says what can be done.
+  /// Reports what can be done.
   func hint(_ text: String) {
     if !isQuiet { line(("hint:", 36), text) }
   }
 
-  /// Says what failed, and what to do next.
+  /// Reports what failed, and what to do next.
   func report(_ failure: KeychainError) {
     error(failure.message)
     if let recovery = failure.recovery { hint(Self.namingCommands(in: recovery)) }
   }
 
-  /// Says that the words of a command line lead to commands, and name none.
+  /// Reports that a command line names a group of commands, and none of them.
   func reportMissingCommand(_ words: [String]) {
     error(UsageText.commandMissing)
     hint("see '\(words.joined(separator: " ")) --help'")
   }
 
-  /// How far a long work has come; shown on a terminal only, on a line that is written anew.
+  /// Shows the progress of long work, on one line of a terminal that is written again.
   func progress(_ text: String) {
     guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
     writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
@@ -70,7 +71,7 @@ struct UserInterface: Sendable {
     writeAll("\n", to: STDERR_FILENO)
   }
 
-  /// Writes a line, which on a terminal is as many as it takes, and of whose beginning one word has a colour.
+  /// Writes a line, broken to the terminal's width; the word for its kind has a colour.
   private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
     let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
     var line = "\(hostName): \(words)"

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
 
-/// A command as its definition describes it, read from what the argument parser tells of it.
+/// A command as its definition describes it, read from the argument parser's dump of help.
 struct CommandDescription: Decodable {
   struct Argument: Decodable {
     struct Name: Decodable {

@@ -1,18 +1,10 @@
 internal import KeychainCredentials
 
-/// What a command threw while it ran, as opposed to what the argument parser throws before.
+/// An error that a command threw while it ran, and not the argument parser before.
 struct HostFailure: Error {
   let error: any Error
 
   init(_ error: any Error) { self.error = error }
-
-  /// Whether the argument parser passes on what a command's own `validate()` threw.
-  ///
-  /// The parser has no public name for that. An error that is not recognised counts as the parser's.
-  static func isValidation(_ error: any Error) -> Bool {
-    let fault = Mirror(reflecting: error).children.first { $0.label == "parserError" }?.value
-    return fault.map { Mirror(reflecting: $0).children.first?.label } == "userValidationError"
-  }
 }
 
 extension KeychainError {

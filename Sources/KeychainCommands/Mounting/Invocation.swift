@@ -9,14 +9,14 @@ struct Invocation {
 
   /// Parses and runs the command.
   ///
-  /// - Returns: The exit code; what there is to say has been said.
+  /// - Returns: The exit code; everything has been reported.
   func run() -> Int32 {
     KeychainCommandContext.$current.withValue(context) {
       let path = CommandPath(root, arguments)
       do {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
-        // Its synchronous `run()` would show help, as a group's should, and look like success.
+        // The synchronous `run()` of an asynchronous command would show help, and look like success.
         guard isGroup(command) || !(command is any AsyncParsableCommand) else {
           throw KeychainError.needsAsyncRoot
         }
@@ -60,7 +60,7 @@ struct Invocation {
   }
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
-    // A shell hands over what somebody is still typing.
+    // A shell passes what somebody is still typing.
     if !isCompletion { try ProgramArguments.check() }
     if let topic = path.topic, let word = topic.unknownWord, word != "help" {
       throw KeychainError.noTopic(word, topic)
@@ -68,15 +68,15 @@ struct Invocation {
     return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
   }
 
-  /// Whether a shell asks what could be typed, and shows whatever is said in the middle of the line.
+  /// Whether a shell asks for completions; it would show messages in the middle of the line.
   private var isCompletion: Bool { arguments.first == "---completion" }
 
   private func isGroup(_ command: any ParsableCommand) -> Bool {
     !type(of: command).configuration.subcommands.isEmpty
   }
 
-  /// What a command failed with; for a group that shows its help when it is run, that a command is
-  /// missing: nobody asked for help.
+  /// The error of a command, or of a host's group that shows its help when it is run: that a command is
+  /// missing, as nobody asked for help.
   private func asUsage(
     _ error: any Error, of command: any ParsableCommand, _ path: CommandPath
   ) -> any Error {
@@ -102,9 +102,9 @@ struct Invocation {
     return exitCode(ofParser: thrown, isOfRunning: error is HostFailure, path, interface)
   }
 
-  /// Says what the argument parser has to say: help on standard output, faults on standard error.
+  /// Reports the argument parser's text: help on standard output, faults on standard error.
   ///
-  /// What a command threw while it ran has the words of its author.
+  /// An error that a command threw while it ran keeps the words of its author.
   private func exitCode(
     ofParser error: any Error, isOfRunning: Bool, _ path: CommandPath, _ interface: UserInterface
   ) -> Int32 {
@@ -125,7 +125,7 @@ struct Invocation {
         interface.reportFailure(message, details: details)
       } else {
         interface.reportUsage(
-          message, details: details, path: path, isOfHost: HostFailure.isValidation(error))
+          message, details: details, path: path, isOfHost: ParserMessage.isOfHost(error))
       }
     }
     return code

@@ -3,7 +3,7 @@ public import ArgumentParser
 /// The command `keychain`: credentials that stay encrypted.
 ///
 /// Any command-line program can mount it as a subcommand of its own, in three lines: the subcommand,
-/// and an entry that tells what the host assumes.
+/// and an entry that says what the host assumes.
 ///
 /// ```swift
 /// @main struct MyTool: ParsableCommand {
@@ -60,10 +60,10 @@ public struct KeychainCommand: ParsableCommand {
         ]),
     ])
 
-  /// Makes the command; the argument parser fills it.
+  /// Creates the command; the argument parser fills it.
   public init() {}
 
-  /// Fails with ``/ArgumentParser/ExitCode`` 64, and says so: a command below it must be named.
+  /// Fails with ``/ArgumentParser/ExitCode`` 64, and reports it: a command below must be named.
   public func run() throws { try requireCommand() }
 }
 

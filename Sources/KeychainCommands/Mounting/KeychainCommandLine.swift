@@ -9,8 +9,8 @@ public enum KeychainCommandLine {
 
   /// Runs the program's command line, and ends the process with the exit code.
   ///
-  /// Call it first thing: standard streams that are closed are noticed before anything opens a
-  /// file in their place, and the process's memory is hidden before any secret is read.
+  /// Call it first: closed standard streams must be noticed before a file is opened in their place, and the
+  /// process's memory must be hidden before any secret is read.
   ///
   /// A command line that names a group of commands, and none of them, ends with 64; only `--help` and
   /// `help` show help and end with 0. The help of the keychain's commands shows their own options before
@@ -18,7 +18,7 @@ public enum KeychainCommandLine {
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
-  ///   - context: How messages speak, and what is assumed; `nil` for what the root command tells.
+  ///   - context: The names in messages, and what is assumed; `nil` for the names of the root command.
   public static func main(
     _ root: any ParsableCommand.Type, context: KeychainCommandContext? = nil
   ) -> Never {
@@ -28,12 +28,11 @@ public enum KeychainCommandLine {
   /// Runs the command line of a program that has asynchronous commands, and ends the process with the
   /// exit code.
   ///
-  /// Where `/proc` is not mounted, Swift's concurrency ends an asynchronous program with a crash,
-  /// perhaps before it comes here.
+  /// If `/proc` is not mounted, Swift's concurrency crashes an asynchronous program, perhaps before this call.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
-  ///   - context: How messages speak, and what is assumed; `nil` for what the root command tells.
+  ///   - context: The names in messages, and what is assumed; `nil` for the names of the root command.
   public static func main(
     _ root: any AsyncParsableCommand.Type, context: KeychainCommandContext? = nil
   ) async -> Never {

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import Synchronization
 
-/// A passphrase that comes through a file descriptor, which can be read once.
+/// A passphrase from a file descriptor, which can be read once.
 final class PassphraseDescriptor: Sendable {
   /// A longer one is a mistake, such as a descriptor of something else.
   static let limit = 1 << 20

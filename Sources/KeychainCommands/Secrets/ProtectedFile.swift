@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// A file that holds a passphrase, open for reading, and closed to other users.
+/// A file with a passphrase that other users cannot read.
 struct ProtectedFile: ~Copyable {
   private let descriptor: Int32
 

@@ -7,11 +7,12 @@ struct SecretInput {
   let trimsNewline: Bool
   let insecureValue: String?
 
-  /// Whether an empty secret is meant: else it is a slip, or a command before the pipe that failed.
+  /// Whether an empty secret is allowed.
+  ///
+  /// Otherwise it is taken for a mistake, or for a command before the pipe that failed.
   let allowsEmpty: Bool
 
-  /// The secret from the command line if it was forced, else from what is piped in, else from
-  /// the person.
+  /// The secret from the command line if it is given there, otherwise from a pipe, otherwise from the person.
   ///
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and must not be.
   func secret(
@@ -56,13 +57,13 @@ struct SecretInput {
   }
 }
 
-/// What a person should know about a secret.
+// What a person should know about a secret.
 extension SecretInput {
-  static let secretOnInput = "lead the secret into it, or leave it to the terminal"
+  static let secretOnInput = "pipe the secret into it, or type it on a terminal"
   static let emptySecret = "the secret is empty"
 
   static let keptNewline =
-    "the secret ends with a newline, which is kept; --trim-newline drops it"
+    "the secret ends with a newline; use --trim-newline to remove it"
 
   static let insecureValue =
     "--insecure-value shows the secret to other processes and to the shell's history"

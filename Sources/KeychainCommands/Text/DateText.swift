@@ -32,7 +32,7 @@ enum DateText {
     date.formatted(Date.ISO8601FormatStyle())
   }
 
-  /// The day of a moment as a clock on the wall has it, such as `2027-01-31`; other text as it is.
+  /// The local day of a moment, such as `2027-01-31`; other text as it is.
   static func day(ofMoment text: String, local: LocalTime = .current) -> String {
     guard let date = parse(text) else { return text }
     return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix(10))
@@ -53,24 +53,24 @@ enum DateText {
   }()
 }
 
-/// The time of the user's clock on the wall.
+/// The user's local time.
 struct LocalTime: Sendable {
-  /// How many seconds the clock is ahead of UTC at a moment.
+  /// How many seconds local time is ahead of UTC at a moment.
   let offset: @Sendable (Date) -> Int
 
   /// The time zone of the process: that of `TZ` in each of its forms, else the system's.
   static let current = LocalTime { date in
     var moment = time_t(date.timeIntervalSince1970)
     var parts = tm()
-    // `localtime_r` alone need not look at the variable.
+    // `localtime_r` alone need not read the variable.
     tzset()
     return unsafe localtime_r(&moment, &parts) == nil ? 0 : parts.tm_gmtoff
   }
 
-  /// The moment at which the clock shows a time.
+  /// The moment of a local time.
   ///
-  /// Of a time that it shows twice, as in the night in which it is put back, this is the first; one that it
-  /// leaves out is as much later as the clock was put forward.
+  /// If a local time occurs twice, as when daylight saving time ends, this is the first. If it is skipped,
+  /// the moment is later by as much as the clock was put forward.
   ///
   /// - Parameter shown: The moment at which a clock of UTC shows it.
   /// - Returns: The moment.

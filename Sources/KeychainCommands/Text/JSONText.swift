@@ -3,8 +3,8 @@ internal import KeychainCredentials
 
 /// Answers as JSON: keys in alphabetical order, a newline at the end.
 ///
-/// What a terminal would act on or not show is escaped wherever the text goes: it says the same, and a
-/// file or a pipe may end on a terminal later.
+/// Characters that control a terminal or are invisible are always escaped, as a file or a pipe may be shown
+/// on a terminal later.
 enum JSONText {
   static func text(_ value: some Encodable) throws(KeychainError) -> String {
     let encoder = JSONEncoder()
@@ -13,7 +13,7 @@ enum JSONText {
       var container = encoder.singleValueContainer()
       try container.encode(DateText.text(date))
     }
-    // A mark that is made anew each time is in no name and in no value.
+    // A random mark occurs in no name and in no value.
     let mark = UUID().uuidString
     if let key = AttributesJSON.mark { encoder.userInfo[key] = mark }
     guard var data = try? encoder.encode(value) else { throw .unencodable() }
@@ -26,13 +26,13 @@ enum JSONText {
 struct AttributesJSON: Encodable {
   let attributes: CredentialAttributes
 
-  /// Where an encoder's user information has the mark for names that would be taken for others.
+  /// The key of an encoder's user information for the mark of names that look equal.
   static let mark = CodingUserInfoKey(rawValue: "mark")
 
   /// Encodes each pair under its name.
   ///
   /// Names that are equal to Swift although their bytes differ would be one key to the encoder. The
-  /// second and further ones get a mark at the end, which ``JSONText`` takes out again.
+  /// second and further ones get a mark at the end, which ``JSONText`` removes again.
   func encode(to encoder: any Encoder) throws {
     let mark = Self.mark.flatMap { encoder.userInfo[$0] as? String } ?? ""
     var container = encoder.container(keyedBy: Name.self)

@@ -2,7 +2,7 @@ internal import KeychainTerminal
 
 /// Words as a shell takes them.
 enum ShellText {
-  /// A word, in single quotes unless a shell reads it as it stands.
+  /// A word, in single quotes unless a shell takes it literally.
   static func quoted(_ word: String) -> String {
     guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
     return "'" + word.replacing("'", with: "'\\''") + "'"
@@ -17,10 +17,10 @@ enum ShellText {
 }
 
 extension String {
-  /// A line of an example in lines of at most so many columns, which do the same when they are copied.
+  /// A line of an example, broken into lines that run the same command when they are copied.
   ///
-  /// It is broken with a backslash between words, where a shell takes both for nothing: not in what is
-  /// quoted, but for a command in it. Where there is no such place, a line stays longer.
+  /// Lines are broken with a backslash between words, where a shell ignores it: not inside quotes, except in a
+  /// command there. Without such a place, a line stays longer.
   ///
   /// - Parameter width: The number of columns.
   /// - Returns: The lines, without a newline at the end.
@@ -40,7 +40,7 @@ extension String {
     return (lines + [line]).joined(separator: "\n")
   }
 
-  /// The words, of which those of one quotation are one.
+  /// The words; a quotation is one word.
   private var shellPieces: [String] {
     var (pieces, open, quoting) = ([String](), [Substring](), ShellQuoting())
     for word in split(separator: " ") {
@@ -60,7 +60,7 @@ private struct ShellQuoting {
   private var isDouble = false
   private var substitutions = 0
 
-  /// Whether a backslash and a newline mean no more than a space here.
+  /// Whether a backslash and a newline mean the same as a space here.
   var takesLineBreaks: Bool { !isSingle && (!isDouble || substitutions > 0) }
 
   mutating func read(_ word: Substring) {

@@ -26,7 +26,9 @@ enum Words {
     return shown.isEmpty ? "0s" : shown.joined(separator: " ")
   }
 
-  /// Turns a sentence into a message: no capital, no full stop; so does it several, of which one is right.
+  /// Turns a sentence into a message: no capital, no full stop.
+  ///
+  /// The argument parser joins several guesses by `or:`; each becomes a message.
   static func inOurStyle(_ sentence: String) -> String {
     let guesses = sentence.split(separator: "\n   or: ")
     guard guesses.count < 2 else {

@@ -17,17 +17,17 @@ final class VaultObservers: Sendable {
     case impossible
   }
 
-  private let look: VaultLook
+  private let scanner: VaultChangeScanner
   private let file: VaultFile
   private let notice: (@Sendable (Notice) -> Void)?
   private let observers = CredentialObservers()
   private let watching = Mutex<Watching>(.nobody)
 
   init(
-    _ configuration: Vault.Configuration, file: VaultFile, unlocker: Unlocker, knownHead: KnownHead
+    _ configuration: VaultConfiguration, file: VaultFile, unlocker: Unlocker, knownHead: KnownHead
   ) {
-    look = VaultLook(
-      file: file, unlocker: unlocker, knownHead: knownHead, patience: configuration.deadline)
+    scanner = VaultChangeScanner(
+      file: file, unlocker: unlocker, knownHead: knownHead, timeout: configuration.deadline)
     self.file = file
     notice = configuration.notice
   }
@@ -69,7 +69,7 @@ final class VaultObservers: Sendable {
     do throws(Errno) {
       let watch = try FileWatch(withSuffixes: ["-journal"]) { [file] in try? file.path().path }
       // Between the first notification and the first reliance on it: no change is missed.
-      look.begin()
+      scanner.begin()
       Thread { [self] in wait(on: watch) }.start()
       watching = .running(watch)
       return nil
@@ -82,7 +82,7 @@ final class VaultObservers: Sendable {
   private func stop(_ watching: inout Watching) {
     if case .running(let watch) = watching { watch.cancel() }
     watching = .nobody
-    look.end()
+    scanner.end()
   }
 
   private func wait(on watch: FileWatch) {
@@ -92,7 +92,7 @@ final class VaultObservers: Sendable {
     while true {
       switch watch.wait(pause) {
       case .changed:
-        let changes = look.changes()
+        let changes = scanner.changes()
         for change in changes ?? [] { observers.notify(change) }
         pause = changes == nil ? 200 : -1
       case .ended: return
@@ -116,7 +116,7 @@ final class VaultObservers: Sendable {
     let isCurrent = watching.withLock { watching in
       guard case .running(let current) = watching, current === watch else { return false }
       watching = .impossible
-      look.end()
+      scanner.end()
       return true
     }
     if isCurrent { tellImpossible(error) }

@@ -16,17 +16,17 @@ final class VaultFile: Sendable {
   /// What the observers of the handle know.
   let ledger = ItemLedger()
 
-  private let configuration: Vault.Configuration
+  private let configuration: VaultConfiguration
   private let locations: Locations
   private let resolved = Mutex<TrustedPath?>(nil)
   private let seen = Mutex<SeenRecordFile?>(nil)
   private let connection = Mutex<Connection?>(nil)
   private let process = getpid()
 
-  /// The connections that are never closed; see `Vault.Configuration.leavesConnectionToExit`.
+  /// The connections that are never closed; see `VaultConfiguration.leavesConnectionToExit`.
   private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
 
-  init(_ configuration: Vault.Configuration) {
+  init(_ configuration: VaultConfiguration) {
     self.configuration = configuration
     locations = Locations(environment: configuration.environment)
   }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// The device secret, and what its slot opens; read once and kept by the handle, since neither is
 /// ever locked.
 final class DeviceKeys: Sendable {
-  private struct Opened {
+  private struct Known {
     let checks: VaultChecks
     // What a slot grants changes with the other slots, under the same keys.
     let slots: [SlotRow]
@@ -15,7 +15,7 @@ final class DeviceKeys: Sendable {
   }
 
   private let state: StateFolder
-  private let opened = Mutex<Opened?>(nil)
+  private let opened = Mutex<Known?>(nil)
 
   init(_ state: StateFolder) { self.state = state }
 
@@ -39,7 +39,7 @@ final class DeviceKeys: Sendable {
       slot.grant == .root
       ? try TierKeys(root: granted.bytes)
       : TierKeys(checks: checks, open: granted, first: nil, unlocked: nil)
-    opened.withLock { $0 = Opened(checks: checks, slots: slots, keys: keys) }
+    opened.withLock { $0 = Known(checks: checks, slots: slots, keys: keys) }
     return keys
   }
 

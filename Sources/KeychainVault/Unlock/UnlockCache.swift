@@ -12,6 +12,11 @@ struct UnlockCache: Sendable {
 
   static let maximumTime: Duration = .seconds(12 * 3600)
 
+  /// Whether the kernel keeps keys here; most containers deny it.
+  ///
+  /// It is tried with a key that expires at once.
+  static var isAvailable: Bool { KernelKeyring.failure() == nil }
+
   /// Returns a cached key, or `nil` if it is not there or has expired.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the key is there, and the row has other

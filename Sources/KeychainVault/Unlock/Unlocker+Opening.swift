@@ -137,7 +137,7 @@ extension Unlocker {
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> String? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
-    let keeps = Vault.canStayUnlocked
+    let keeps = UnlockCache.isAvailable
     let unlocking = keeps ? "`prefs keychain unlock`" : "--passphrase-file FILE"
     let code =
       (keeps ? "`prefs keychain unlock " : "") + "--recovery-code-file FILE" + (keeps ? "`" : "")

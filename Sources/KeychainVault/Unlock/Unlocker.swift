@@ -11,7 +11,7 @@ internal import SystemPackage
 /// A source given explicitly decides alone. Else the order is: keys that this handle holds, the
 /// device secret, the kernel's cache, the first ambient source, a person.
 final class Unlocker: Sendable {
-  let configuration: Vault.Configuration
+  let configuration: VaultConfiguration
   let sources: UnlockSources
   let cache: UnlockCache
   let device: DeviceKeys
@@ -21,7 +21,7 @@ final class Unlocker: Sendable {
   /// Held while a person is asked.
   private let asking = Mutex(())
 
-  init(_ configuration: Vault.Configuration, _ state: StateFolder) {
+  init(_ configuration: VaultConfiguration, _ state: StateFolder) {
     self.configuration = configuration
     sources = UnlockSources(policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)

@@ -24,7 +24,7 @@ def test_a_device_vault_needs_no_question(home):
   before, old = home.run("show", "alice", "--json").json, check(home)
   copy = home.copy_vault("old.db")
   outcome = home.run("rekey")
-  assert outcome.out == b"" and "sealed 1 item anew; the vault is opened by slot 1" in outcome.error
+  assert outcome.out == b"" and "sealed 1 item again; the vault is opened by slot 1" in outcome.error
   assert f"the vault's check is now {check(home)}" in outcome.error and check(home) != old
   assert "copies of the vault made before still open as they did" in hinted(outcome)
   assert home.run("show", "alice", "--json").json == before
@@ -119,7 +119,7 @@ def test_other_devices_lose_what_only_they_could_open(locked, make_home):
   assert "slot 1, device (another one)" in refused.error
   assert "will be deleted: 1 item bound to other devices" in refused.error
   done = other.run("rekey", "--yes", *unlock)
-  assert "sealed 4 items anew, deleted 1 item" in done.error
+  assert "sealed 4 items again, deleted 1 item" in done.error
   assert other.get("mine", *unlock) == b"y"
   other.run("get", "bound", *unlock, code=44)
   assert [kind for _, kind in kinds(other)] == ["passphrase", "device"]
@@ -170,7 +170,7 @@ def test_on_a_terminal_each_passphrase_is_asked_for(locked):
   terminal.expect_exact("give the vault new keys, and lose that? [y/N] ")
   terminal.sendline("y")
   code, rest = ended(terminal)
-  assert code == 0 and "second" not in rest and "sealed 3 items anew" in rest
+  assert code == 0 and "second" not in rest and "sealed 3 items again" in rest
   assert kinds(locked) == [(1, "device"), (2, "passphrase"), (3, "passphrase")]
   assert locked.get("whenUnlocked", *locked.passphrase(b"second")) == b"whenUnlocked"
 
@@ -235,7 +235,7 @@ def test_a_slot_is_removed_in_the_same_step(locked):
   refused = locked.run("slots", "remove", "4", "--rekey", *unlock, code=64)
   assert "--yes" in hinted(refused)
   removed = locked.run("slots", "remove", "4", "--rekey", "--keep-key-file", "key", "--yes", *unlock)
-  assert "removed slot 4: passphrase" in removed.error and "sealed 3 items anew" in removed.error
+  assert "removed slot 4: passphrase" in removed.error and "sealed 3 items again" in removed.error
   assert kinds(locked) == [(1, "device"), (2, "passphrase"), (3, "keyFile")]
   assert check(locked) != old
   # The old row gives a key that opens nothing any more.
@@ -254,7 +254,7 @@ def test_without_its_last_passphrase_and_with_new_keys_the_device_opens_all(lock
   assert "--delete-items" in hinted(refused) and "'bound'" in refused.error
   removed = locked.run("slots", "remove", "2", "--rekey", "--delete-items", "--yes", *unlock)
   assert "device key alone now opens everything" in removed.error
-  assert "sealed 3 items anew, deleted 1 item" in removed.error
+  assert "sealed 3 items again, deleted 1 item" in removed.error
   assert kinds(locked) == [(1, "device")]
   assert locked.get("whenUnlocked") == b"whenUnlocked"
   locked.run("get", "bound", code=44)

@@ -65,9 +65,9 @@ struct JournalTests {
   /// Observers look at the vault as soon as a journal comes or goes.
   @Test func anObserverDeletesNoFile() throws {
     let configuration = handle.configuration
-    let look = VaultLook(
+    let look = VaultChangeScanner(
       file: VaultFile(configuration), unlocker: Unlocker(configuration), knownHead: KnownHead(),
-      patience: .seconds(60))
+      timeout: .seconds(60))
     look.begin()
     defer { look.end() }
     try vault.putBeside("-journal", try ForgedJournal.naming(victim, beside: vault))

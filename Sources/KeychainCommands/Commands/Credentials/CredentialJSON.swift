@@ -26,7 +26,7 @@ struct CredentialJSON: Encodable {
   }
 }
 
-/// What is known about a credential beside its names.
+/// What is known about a credential, except its names.
 private struct CredentialFactsJSON: Encodable {
   let accessibility: String
   let label: String?
@@ -53,7 +53,7 @@ private struct CredentialFactsJSON: Encodable {
   }
 }
 
-/// A secret, only where it was asked for.
+/// A secret, only if it was asked for.
 struct RevealedSecretJSON: Encodable {
   /// `utf-8` or `base64`: how ``secret`` is written.
   let encoding: String

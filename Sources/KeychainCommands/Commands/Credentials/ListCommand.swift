@@ -70,7 +70,7 @@ struct ListCommand: KeychainSubcommand {
       throw ValidationError(UsageText.groupOrAll)
     }
     let isNamed = item.service != nil || item.server != nil
-    try scope.checkAlone(besides: isNamed)
+    try scope.check(isServiceNamed: isNamed)
     // They are of no service, so a host's own has none of them.
     if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
     {
@@ -86,9 +86,9 @@ struct ListCommand: KeychainSubcommand {
     let listed = selection(of: result.credentials, foundBy: query)
     let unlisted = try unlistedItems(of: result, in: session)
     try print(listed.map { ListedCredential($0, in: found.place(of: $0.identity)) }, unlisted)
-    if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { tellOfNothing(query, session) }
-    tellOfUnlisted(result, session.interface)
-    tellOfKeyringLeftOut(query, session)
+    if listed.isEmpty, unlisted.isEmpty, result.lockedCount == 0 { reportEmptyList(query, session) }
+    reportUnlisted(result, session.interface)
+    hintAtKeyring(query, session)
     let isAllLocked =
       listed.isEmpty && unlisted.isEmpty && result.lockedCount > 0 && result.failures.isEmpty
       && result.damaged.isEmpty
@@ -126,8 +126,8 @@ struct ListCommand: KeychainSubcommand {
     }
   }
 
-  /// Says to a person that nothing is listed, and why; a program sees that there is no line.
-  private func tellOfNothing(_ query: CredentialQuery, _ session: Session) {
+  /// Reports to a person that nothing is listed, and why; a program sees that there is no line.
+  private func reportEmptyList(_ query: CredentialQuery, _ session: Session) {
     guard !json, StandardOutput.isTerminal else { return }
     let isNarrower = pattern != nil || !attribute.isEmpty
     session.interface.say(CredentialText.nothingListed(query, filter, isNarrower: isNarrower))
@@ -160,4 +160,40 @@ struct ListCommand: KeychainSubcommand {
     }
     try print(unlisted)
   }
+}
+
+// Items of other programs that have no names of a credential are counted, and shown if asked for.
+extension ListCommand {
+  /// Those that a search found and that are to be shown.
+  func unlistedItems(
+    of result: CredentialSearchResult, in session: Session
+  ) throws(KeychainError) -> [UnlistedItem] {
+    guard result.unlistedCount > 0, showsUnlisted, !filter.isActive else { return [] }
+    return try session.stores.unlistedItems(matching: CredentialAttributes(attribute))
+      .filter { pattern?.matches($0.label) ?? true }
+  }
+
+  /// Reports how many are not shown.
+  func reportUnlisted(_ result: CredentialSearchResult, _ interface: UserInterface) {
+    // They have a label and no expiry, so a search for something else cannot mean them.
+    guard result.unlistedCount > 0, !showsUnlisted, pattern == nil, !filter.isActive else { return }
+    interface.say(CredentialText.unlisted(result.unlistedCount))
+  }
+
+  /// Hints at the desktop keyring if it is not searched.
+  func hintAtKeyring(_ query: CredentialQuery, _ session: Session) {
+    guard showsUnlisted, query.service == nil, query.server == nil, session.stores.leavesKeyringOut
+    else { return }
+    session.interface.hint(StoreText.keyringLeftOut)
+  }
+
+  /// Prints them after the credentials.
+  func print(_ items: [UnlistedItem]) throws(KeychainError) {
+    guard !items.isEmpty else { return }
+    try StandardOutput.write(
+      StandardOutput.isTerminal
+        ? CredentialText.table(items).columns : CredentialText.fields(items).lines)
+  }
+
+  private var showsUnlisted: Bool { otherPrograms || !attribute.isEmpty }
 }

@@ -24,7 +24,7 @@ struct RenameCommand: KeychainSubcommand {
   var newAccount: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
-  @OptionGroup(title: "What changes beside the account") var names: NewNameOptions
+  @OptionGroup(title: "What changes besides the account") var names: NewNameOptions
 
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?

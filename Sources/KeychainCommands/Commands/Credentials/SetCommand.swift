@@ -83,14 +83,14 @@ struct SetCommand: KeychainSubcommand {
     let written = try writer.write(
       identity, update: details.update(), secret: secret,
       condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
-    tell(written, session.interface)
+    report(written, session.interface)
     for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
       session.interface.hint(hint)
     }
   }
 
-  /// Says which expiry went with the old secret, or that the one that was kept has passed.
-  private func tell(_ written: CredentialWriter.Written, _ interface: UserInterface) {
+  /// Reports which expiry went with the old secret, or that the one that was kept has passed.
+  private func report(_ written: CredentialWriter.Written, _ interface: UserInterface) {
     if let expiry = written.lostExpiry {
       interface.say(CredentialText.expiryIsGone(expiry))
       interface.hint(CredentialText.keepingExpiry(expiry))

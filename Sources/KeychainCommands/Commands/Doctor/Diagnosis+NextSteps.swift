@@ -23,7 +23,7 @@ enum NextStep {
   case unlockEachTime
   case addDeviceOfRestoredBackup
   case makeRecoveryCode(isAfterPassphrase: Bool)
-  case addSecondSlot(besides: SlotKind)
+  case addSecondSlot(to: SlotKind)
   case replaceWeakKeyFile
 
   // Where the vault is, and the memory of the process.
@@ -102,7 +102,7 @@ extension Diagnosis {
       steps.append(.makeRecoveryCode(isAfterPassphrase: isWeakHere(status)))
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
-      steps.append(.addSecondSlot(besides: only.kind))
+      steps.append(.addSecondSlot(to: only.kind))
     }
     return weakKeyFiles.isEmpty ? steps : steps + [.replaceWeakKeyFile]
   }

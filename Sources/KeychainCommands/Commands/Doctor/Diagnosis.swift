@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// What can be found out about the keychain without asking and without changing anything.
+/// The state of the keychain, found out without asking and without changing anything.
 struct Diagnosis {
   /// How well the vault is protected.
   enum Grade: String, Encodable {
@@ -36,19 +36,19 @@ struct Diagnosis {
   /// What makes the vault unusable.
   let vaultFailure: KeychainError?
 
-  /// Whether the key is here without which no record of a store can be read.
+  /// Whether the device key exists; no record of a store can be read without it.
   let hasDeviceKey: Bool
 
-  /// The sources of key files at hand that hold a few readable words.
+  /// The sources that name a key file of a few readable words.
   let weakKeyFiles: [String]
 
-  /// What is the matter with the secret by which the vault is to open without a person.
+  /// Why the secret that should open the vault without a person cannot be used.
   let sourceProblem: KeychainError?
 
-  /// What expires; `nil` if nothing can be looked at.
+  /// What expires; `nil` if no credential can be read.
   let expiry: ExpirySummary?
 
-  /// The service or server that it is about, if one is named.
+  /// The service or server that was named; `nil` for all.
   let service: ServiceName?
 
   let canLockMemory: Bool
@@ -56,10 +56,10 @@ struct Diagnosis {
   let mayAsk: Bool
   let memoryLocking: MemoryLocking
 
-  /// Whether the system tells of its memory, its mounts and its processes.
+  /// Whether `/proc` is mounted, which shows the system's memory, mounts and processes.
   let hasProcessFiles: Bool
 
-  /// Looks; at what a service has or would get, if one is named.
+  /// Makes a diagnosis, of the store that a service has or would get if one is named.
   init(_ session: Session, service: ServiceName?) {
     let probe = session.stores.probeKeyring()
     self.probe = probe
@@ -91,14 +91,14 @@ struct Diagnosis {
   /// The decision, if it is known.
   var decision: StoreDecision? { try? choice.get() }
 
-  /// What makes the store unusable that is asked about, or one that services have.
+  /// Why the store in question, or one that services have, cannot be used.
   var failure: KeychainError? {
     if case .failure(let failure) = choice { return failure }
     if case .failure(let failure) = records { return failure }
     return vaultFailure ?? keyringFailure
   }
 
-  /// What keeps a desktop keyring away that is needed; that it is locked is no fault.
+  /// Why a desktop keyring that is needed cannot be used; a locked one can.
   private var keyringFailure: KeychainError? {
     guard let place = decision?.place, place != .vault, let failure = probe.failure,
       failure.code != .locked, probe.provider != nil || !probe.isActivatable
@@ -113,8 +113,8 @@ struct Diagnosis {
 
   /// A vault is as strong as the weakest slot that opens everything.
   ///
-  /// Whether the weak key file at hand is that of a slot is not tried: a vault that has a slot for one is
-  /// taken to have it for this.
+  /// Whether a weak key file is that of a slot is not tried: if the vault has a slot for a key file, it is
+  /// assumed to be this one.
   static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
     let opening = status.slots.filter { $0.grant == .root }
@@ -126,7 +126,7 @@ struct Diagnosis {
     return isCheap || isGuessable ? .fair : .strong
   }
 
-  /// What makes a vault unusable although it can be looked at.
+  /// Why a vault that can be read cannot be opened.
   static func problem(of status: VaultStatus) -> KeychainError? {
     if let failure = status.seenFailure { return failure }
     guard status.exists else { return status.wasSeen ? .vaultIsGone(status.path) : nil }

@@ -21,7 +21,7 @@ struct DiagnosisJSON: Encodable {
   }
 }
 
-/// What a diagnosis found beside the choice of store.
+/// What a diagnosis found, except the choice of store.
 private struct DiagnosisFactsJSON: Encodable {
   let path: String?
   let grade: Diagnosis.Grade?
@@ -98,7 +98,7 @@ struct StoresJSON: Encodable {
     }
   }
 
-  // Programs depend on these words, so they are no reflection of names in the code.
+  // Programs depend on these words, so they don't follow names in the code.
   private static func word(for reason: StoreDecision.Reason) -> String {
     switch reason {
     case .argument: "option"

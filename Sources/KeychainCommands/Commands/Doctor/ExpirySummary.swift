@@ -2,20 +2,20 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// How many credentials need a new secret soon, as far as one can see without unlocking.
+/// How many credentials need a new secret soon, as far as can be read without unlocking.
 struct ExpirySummary: Hashable, Sendable {
   /// How many days count as soon.
   static let days = 30
 
   let expiredCount: Int
 
-  /// How many expire within ``days``, without those that have.
+  /// How many expire within ``days``, not counting those that have expired.
   let expiringCount: Int
 
-  /// How many are locked, so that nothing is known of them.
+  /// How many are locked, so their expiry is not known.
   let unknownCount: Int
 
-  /// Whether some of the first two are in a named access group, which a list leaves out by itself.
+  /// Whether some of the first two are in a named access group, which `list` shows only if asked.
   let needsAllGroups: Bool
 
   /// Whether there is something to do.
@@ -30,7 +30,7 @@ struct ExpirySummary: Hashable, Sendable {
     needsAllGroups = all.contains { !$0.identity.accessGroup.isEmpty }
   }
 
-  /// Counts what a service has, or all that the host shows; `nil` if nothing can be looked at.
+  /// Counts the credentials of a service, or all that the host shows; `nil` if none can be read.
   init?(_ session: Session, service: ServiceName?) {
     let query = service?.query ?? session.context.narrow(CredentialQuery())
     guard let found = session.stores.glance(query, .whole) else { return nil }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A running program, and the package that brought it, where Debian's package manager knows.
+/// A running program, and the Debian package that installed it.
 struct InstalledProgram: Hashable {
-  /// The path of the program, if the system tells.
+  /// The path of the program, if the system shows it.
   let path: String?
 
   /// The last part of the path: the kernel's name of a process ends after 15 bytes.
@@ -23,7 +23,7 @@ struct InstalledProgram: Hashable {
 
   private static let database = "/var/lib/dpkg"
 
-  /// Looks through the lists of files that packages brought.
+  /// Searches the lists of files that packages installed.
   private static func package(of path: String) -> String? {
     let folder = database + "/info"
     let lists = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -51,7 +51,7 @@ struct ExportCommand: KeychainSubcommand {
 
   func validate() throws {
     guard !isToOutput || !json else { throw ValidationError(UsageText.exportOrJSON) }
-    try scope.checkAlone(besides: !service.isEmpty || !server.isEmpty)
+    try scope.check(isServiceNamed: !service.isEmpty || !server.isEmpty)
     try passphrase.requireOwnDescriptor([common.passphraseFd])
   }
 
@@ -76,13 +76,13 @@ struct ExportCommand: KeychainSubcommand {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))
     }
     if isShort { session.interface.hint(ExportText.shortExportPassphrase) }
-    for query in queries ?? [CredentialQuery()] { session.tellOfKeyring(query) }
+    for query in queries ?? [CredentialQuery()] { session.reportKeyring(query) }
   }
 
-  /// Whoever finds the file can try shorter passphrases in no long time.
+  /// Whoever finds the file can try all shorter passphrases soon.
   private static let usualLength = 10
 
-  /// Nobody should choose a passphrase for an export that cannot be made.
+  /// Checked first: nobody should choose a passphrase for an export that cannot be written.
   private func checkTarget() throws(KeychainError) {
     guard isToOutput else {
       var status = stat()
@@ -100,8 +100,7 @@ struct ExportCommand: KeychainSubcommand {
     return KeychainCommandContext.current.ownService.map { [ServiceName(.service, $0)] }
   }
 
-  /// The passphrase of the vault is asked for before that of the export, and nobody should choose one for
-  /// an export that would lack what was named.
+  /// Unlocks before the passphrase of the export is asked for, and checks that there is something to export.
   private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }

@@ -17,7 +17,7 @@ enum ExportText {
     "\(Words.items(count)) \(count == 1 ? "stays" : "stay") behind, bound to a device"
   }
 
-  static let exportOnInput = "name the file of the export, or lead it into standard input"
+  static let exportOnInput = "name the file of the export, or redirect it to standard input"
 
   static func summary(of report: ImportReport, isDryRun: Bool) -> String {
     let differing = report.differing.count
@@ -49,11 +49,11 @@ extension KeychainError {
 
   static let exportToTerminal = KeychainError(
     .refused, "an export is not written to a terminal",
-    recovery: "name a file, or lead standard output into one")
+    recovery: "name a file, or redirect standard output to one")
 
   static let importFromTerminal = KeychainError(
     .refused, "an export is not read from a terminal",
-    recovery: "name a file, or lead one into standard input")
+    recovery: "name a file, or redirect one to standard input")
 
   static func nothingToExport(_ name: String) -> Self {
     Self(

@@ -56,10 +56,10 @@ struct ImportCommand: KeychainSubcommand {
           progress: progress)
     }
     if json { try StandardOutput.write(try JSONText.text(ImportJSON(report, isDryRun: dryRun))) }
-    tell(report, session.interface)
+    describe(report, session.interface)
   }
 
-  /// Nobody should be asked for the passphrase of what cannot be read.
+  /// Checked first: nobody should be asked for the passphrase of a file that cannot be read.
   private func checkSource() throws(KeychainError) {
     guard isFromInput else {
       guard access(file, R_OK) == 0 else { throw .cannotOpen(file, errno: errno) }
@@ -71,8 +71,8 @@ struct ImportCommand: KeychainSubcommand {
     }
   }
 
-  private func tell(_ report: ImportReport, _ interface: UserInterface) {
-    // What an import overwrote it was told to; what it left alone, somebody may miss.
+  private func describe(_ report: ImportReport, _ interface: UserInterface) {
+    // What was overwritten was asked for; what was left alone, somebody may miss.
     if dryRun || !overwrite {
       for identity in report.differing {
         interface.say(

@@ -114,6 +114,14 @@ struct IdentityPinCommand: KeychainSubcommand {
   }
 }
 
+extension Session {
+  /// The identity file that a command is about: the one that is named, otherwise that of the user.
+  fileprivate func identityPath(_ file: String?) throws(KeychainError) -> String {
+    if let file { return file }
+    return try vault.defaultIdentityPath()
+  }
+}
+
 /// An identity as JSON shows it, without its secret.
 struct IdentityJSON: Encodable {
   let file: String

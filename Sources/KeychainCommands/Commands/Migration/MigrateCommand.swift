@@ -92,7 +92,7 @@ struct MigrateCommand: KeychainSubcommand {
     if service != nil && server != nil {
       throw ValidationError(UsageText.serviceOrServerToMove)
     }
-    try scope.checkAlone(besides: service != nil || server != nil)
+    try scope.check(isServiceNamed: service != nil || server != nil)
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -106,7 +106,7 @@ struct MigrateCommand: KeychainSubcommand {
     if isThereAlready {
       session.interface.say(MigrationText.hasMoved(named, to: to))
     } else {
-      tell(report, session.interface)
+      describe(report, session.interface)
     }
     if let failure = KeychainError(incomplete: report, from: from, isDryRun: dryRun) {
       throw failure
@@ -167,7 +167,7 @@ struct MigrateCommand: KeychainSubcommand {
     throw .nothingToMove(named)
   }
 
-  private func tell(_ report: MigrationReport, _ interface: UserInterface) {
+  private func describe(_ report: MigrationReport, _ interface: UserInterface) {
     for obstacle in report.obstacles { interface.say(MigrationText.stays(obstacle)) }
     for name in report.damaged { interface.say(MigrationText.isDamaged(name)) }
     for service in report.incompleteServices {

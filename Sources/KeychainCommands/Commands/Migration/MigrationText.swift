@@ -71,7 +71,7 @@ enum MigrationText {
       + "--to \(copies.target.name)\(KeychainCommandContext.current.scopeOption())'"
   }
 
-  static let goesOn = "what was copied stays there; the same command goes on where this one stopped"
+  static let goesOn = "what was copied stays there; to resume, run the same command again"
 }
 
 extension MigrationReport {

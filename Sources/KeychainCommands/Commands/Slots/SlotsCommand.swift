@@ -60,7 +60,7 @@ struct SlotJSON: Encodable {
     recipient = slot.recipient?.description
   }
 
-  // Programs depend on these words, so they are no reflection of names in the code.
+  // Programs depend on these words, so they don't follow names in the code.
 
   private static func word(for kind: SlotKind) -> String {
     switch kind {

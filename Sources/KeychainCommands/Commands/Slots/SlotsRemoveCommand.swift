@@ -38,7 +38,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 
   func validate() throws {
     guard rekey || !kept.isGiven else { throw ValidationError(UsageText.keptByRekey) }
-    try kept.validate(beside: common)
+    try kept.validate(with: common)
   }
 
   func perform(in session: Session) throws(KeychainError) {

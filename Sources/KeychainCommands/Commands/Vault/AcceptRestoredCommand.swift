@@ -92,7 +92,7 @@ enum RestoredText {
     return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
   }
 
-  /// A slot that was removed here opens an older copy still: only a person can tell.
+  /// The slots, as one that was removed here still opens an older copy: only a person knows that.
   private static func slots(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     let count = differences.slots.count + differences.damagedSlots.count

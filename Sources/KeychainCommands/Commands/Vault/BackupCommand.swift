@@ -38,7 +38,7 @@ struct BackupCommand: KeychainSubcommand {
     if report.deviceItemCount > 0 {
       session.interface.say(VaultText.boundToDevice(report.deviceItemCount))
     }
-    session.tellOfKeyring()
+    session.reportKeyring()
     if report.needsThisDevice { session.interface.hint(VaultText.backupNeedsThisDevice) }
   }
 }

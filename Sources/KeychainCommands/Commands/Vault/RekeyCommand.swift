@@ -7,7 +7,7 @@ struct RekeyCommand: KeychainSubcommand {
     commandName: "rekey",
     abstract: "Give the vault new keys, so that old ones open it no more",
     discussion: """
-      Everything is sealed anew, in one step: a failure leaves the vault as it was. Do this when \
+      Everything is sealed again, in one step: a failure leaves the vault as it was. Do this when \
       somebody may have a copy of the vault and a passphrase, key or code that opened it once. \
       Such a copy still holds the secrets of its time; change these where they are used.
 
@@ -32,7 +32,7 @@ struct RekeyCommand: KeychainSubcommand {
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func validate() throws { try kept.validate(beside: common) }
+  func validate() throws { try kept.validate(with: common) }
 
   func perform(in session: Session) throws(KeychainError) {
     try session.rekey(keeping: kept, assumingYes: yes)

@@ -81,7 +81,7 @@ enum RekeyText {
     let removed = plan.removed.map { "removed slot \($0.number): \(SlotNames.label(of: $0))" }
     return [
       removed,
-      "sealed \(Words.items(kept)) anew\(lost); the vault is opened by "
+      "sealed \(Words.items(kept)) again\(lost); the vault is opened by "
         + plan.kept.map { "slot \($0.number) (\(SlotNames.label(of: $0)))" }.joined(separator: ", "),
       "the vault's check is now \(report.check)",
     ].compactMap(\.self)

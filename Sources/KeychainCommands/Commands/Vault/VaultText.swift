@@ -30,9 +30,9 @@ enum VaultText {
     status.wasSeen ? "was here before, and is gone" : "not made yet"
   }
 
-  /// Whether a vault is locked, and for how long it is not.
+  /// Whether a vault is locked, and for how long it stays unlocked.
   static func state(of status: VaultStatus) -> String {
-    // Without the kernel's list of keys only the limit is known, and not when disuse ends it.
+    // Without the kernel's list of keys, only the limit is known, and not when it ends for lack of use.
     let most = Environment.listsKernelKeys ? "" : "at most "
     let left = status.cachedFor.map { ", for \(most)\(Words.time($0)) more" } ?? ""
     switch status.readable {
@@ -43,7 +43,7 @@ enum VaultText {
     }
   }
 
-  /// What tells the vault from others.
+  /// What distinguishes the vault from others.
   static func check(_ status: VaultStatus) -> [(String, String)] {
     status.check.map { [("check", $0.description)] } ?? []
   }
@@ -68,7 +68,7 @@ enum VaultText {
     }
   }
 
-  /// What is the matter with the secret that is to open the vault without a person.
+  /// Why the secret that should open the vault without a person cannot be used.
   static func problem(ofSource problem: KeychainError?) -> [(String, String)] {
     problem.map { [("problem", $0.message)] } ?? []
   }

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import KeychainStores
 internal import KeychainVault
 
 extension Session {
@@ -15,5 +16,17 @@ extension Session {
       shown = progress.completed
       interface.progress("\(progress.completed) of \(Words.items(progress.total))")
     }
+  }
+
+  /// Reports what a copy or export of the vault does not hold, as it is in the desktop keyring.
+  func reportKeyring(_ query: CredentialQuery = CredentialQuery()) {
+    switch stores.keyringHoldings(query) {
+    case .nothing: return
+    case .counted(let credentials, let services):
+      interface.say(StoreText.leftInKeyring(credentials, services))
+    case .unknown(let services, let failure):
+      interface.say(StoreText.leftUncounted(services, failure))
+    }
+    interface.hint(StoreText.movingOutOfKeyring(ServiceName(query)))
   }
 }

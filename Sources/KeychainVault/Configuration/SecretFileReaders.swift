@@ -1,4 +1,4 @@
-package import KeychainCredentials
+internal import KeychainCredentials
 internal import PrephirencesFiles
 
 /// Who may read a file with an unlocking secret, besides the user and root.
@@ -49,18 +49,8 @@ struct SecretFilePolicy: Sendable {
   }
 }
 
-extension Vault.Configuration {
+extension VaultConfiguration {
   var secretFilePolicy: SecretFilePolicy {
     SecretFilePolicy(chosen: secretFileReaders, environment: environment)
-  }
-}
-
-extension Vault {
-  /// Who may read files with secrets, as this vault is configured and the environment says.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names no such
-  ///   readers.
-  package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
-    try configuration.secretFilePolicy.readers()
   }
 }

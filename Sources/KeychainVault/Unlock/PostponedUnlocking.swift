@@ -1,13 +1,6 @@
-package import KeychainCredentials
+internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
-
-extension Vault: PostponingStore {
-  /// Returns this vault for operations that neither ask nor hash; see the protocol.
-  package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
-    Vault(self, PostponedUnlocking(question))
-  }
-}
 
 /// The unlocking that operations of a vault put off, and the keys it gave.
 ///

@@ -44,25 +44,3 @@ final class ItemLedger: Sendable {
     }
   }
 }
-
-/// What one transaction writes.
-final class WriteRecord {
-  /// The items written, without their secrets; `nil` for one that is removed.
-  private(set) var items: [Data: ItemRow?] = [:]
-  private(set) var checks: VaultChecks?
-  private(set) var stateAfter: Data?
-  let stateBefore: Data?
-
-  init(stateBefore: Data?) { self.stateBefore = stateBefore }
-
-  func put(_ row: ItemRow) {
-    items[row.id] = .some(
-      ItemRow(
-        id: row.id, accessibility: row.accessibility, device: row.device, version: row.version,
-        metadata: row.metadata, secret: Data()))
-  }
-
-  func remove(_ id: Data) { items[id] = .some(nil) }
-  func put(_ row: VaultRow) { checks = row.checks }
-  func putState(_ box: Data) { stateAfter = box }
-}

@@ -6,14 +6,14 @@ internal import SystemPackage
 
 /// Where a secret is written by the option `--output`.
 ///
-/// A regular file that is there stays unless overwriting was asked for. A device, a named pipe and a
+/// An existing regular file is kept unless overwriting was asked for. A device, a named pipe and a
 /// descriptor such as `/dev/stdout` get the secret as it is.
 struct SecretOutput {
   let path: String
   let overwrites: Bool
 
   /// How long to wait for somebody who reads a named pipe.
-  let patience: Duration
+  let timeout: Duration
 
   /// Writes a secret: to a file in one step, so that whoever looks finds nothing, the old file, or all of
   /// the new one.
@@ -91,7 +91,7 @@ struct SecretOutput {
 
   /// Opens a pipe or device; a pipe without a reader is tried until the time is over.
   private func openStream() throws(KeychainError) -> Int32 {
-    let deadline = Deadline(after: patience)
+    let deadline = Deadline(after: timeout)
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
     while true {
       let descriptor = open(path, flags)

@@ -237,6 +237,22 @@ private struct NewSlots: ~Copyable {
 }
 
 extension KeychainError {
+  fileprivate static func codeMakesNoVault(_ source: String) -> Self {
+    Self(
+      .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
+      recovery: "make the vault with `prefs keychain init`")
+  }
+
+  fileprivate static func pinnedElsewhere(_ source: String) -> Self {
+    Self(
+      .refused,
+      "there is no vault yet, and the identity from \(source) is pinned to others, "
+        + "so it would not open a new one",
+      recovery: "make the vault with `prefs keychain init`, then add the recipient with "
+        + "`prefs keychain slots add --recipient` and pin the identity with "
+        + "`prefs keychain identity pin`")
+  }
+
   fileprivate static func madeMeanwhile(_ path: String) -> Self {
     Self(.alreadyExists, "another process made the vault \(path) meanwhile")
   }

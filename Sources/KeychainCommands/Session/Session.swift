@@ -56,8 +56,8 @@ struct Session {
     stores = AutomaticStore(configuration: configuration)
   }
 
-  /// Says of a command about the vault that it is, where somebody has chosen the other store.
-  func tellOfOtherStore() {
+  /// Reports that a command is about the vault if the environment chooses the other store.
+  func reportOtherStore() {
     if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(StoreText.onlyOfVault)
     }

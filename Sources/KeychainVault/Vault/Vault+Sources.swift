@@ -25,6 +25,16 @@ extension Vault {
   }
 }
 
+extension Vault {
+  /// Who may read files with secrets, as this vault is configured and the environment says.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names no such
+  ///   readers.
+  package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
+    try configuration.secretFilePolicy.readers()
+  }
+}
+
 extension Unlocker {
   /// Fails if a source cannot be read, or does not open the vault as far as that costs no hash.
   fileprivate func check(

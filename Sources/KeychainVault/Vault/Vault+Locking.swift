@@ -6,7 +6,7 @@ extension Vault {
   /// Unlocks the vault for later commands and programs of the user.
   ///
   /// The keys are put into the kernel's user keyring, where they stay for as long as the vault is
-  /// used within each idle time (``Configuration/idleTime``), and 12 hours at most; the
+  /// used within each idle time (``VaultConfiguration/idleTime``), and 12 hours at most; the
   /// keys of items that are readable after the first unlock stay until the next boot. A vault that the
   /// device secret opens is open to later commands also where the kernel keeps no keys.
   ///

@@ -18,8 +18,11 @@ internal import PrephirencesFiles
 /// Handles are cheap and can be used from all threads. Several handles and processes may use one
 /// vault at once. A child that was forked cannot use its parent's handle.
 public final class Vault: CredentialStore {
+  /// Where a vault lies and how it is opened.
+  public typealias Configuration = VaultConfiguration
+
   /// How the vault is opened.
-  public let configuration: Configuration
+  public let configuration: VaultConfiguration
 
   let file: VaultFile
   let unlocker: Unlocker

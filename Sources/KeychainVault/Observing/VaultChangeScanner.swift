@@ -7,11 +7,11 @@ internal import PrephirencesFiles
 /// Looks at a vault, and finds what is different from before.
 ///
 /// Nothing is asked, unlocked, prolonged or written for it.
-struct VaultLook: Sendable {
+struct VaultChangeScanner: Sendable {
   let file: VaultFile
   let unlocker: Unlocker
   let knownHead: KnownHead
-  let patience: Duration
+  let timeout: Duration
 
   private var ledger: ItemLedger { file.ledger }
 
@@ -36,7 +36,7 @@ struct VaultLook: Sendable {
   }
 
   private func find() throws(KeychainError) -> [CredentialChange] {
-    let deadline = Deadline(after: patience)
+    let deadline = Deadline(after: timeout)
     guard let opened = try file.open(deadline) else {
       ledger.noteAbsence()
       return []

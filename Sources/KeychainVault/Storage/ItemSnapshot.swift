@@ -44,24 +44,24 @@ struct ItemSnapshot: Sendable {
   /// Under a new root key every item has another id, and keeps its version, which is of one
   /// transaction alone: as many of a version and a class as have gone are the ones that came.
   private static func dropSealedAnew(_ gone: inout [ItemRow], _ come: inout [ItemRow]) {
-    var counts: [Kept: Int] = [:]
-    for row in gone { counts[Kept(row), default: 0] += 1 }
-    var stayed: [Kept: Int] = [:]
+    var counts: [VersionAndClass: Int] = [:]
+    for row in gone { counts[VersionAndClass(row), default: 0] += 1 }
+    var stayed: [VersionAndClass: Int] = [:]
     come.removeAll { row in
-      guard let count = counts[Kept(row)], count > 0 else { return false }
-      counts[Kept(row)] = count - 1
-      stayed[Kept(row), default: 0] += 1
+      guard let count = counts[VersionAndClass(row)], count > 0 else { return false }
+      counts[VersionAndClass(row)] = count - 1
+      stayed[VersionAndClass(row), default: 0] += 1
       return true
     }
     gone.removeAll { row in
-      guard let count = stayed[Kept(row)], count > 0 else { return false }
-      stayed[Kept(row)] = count - 1
+      guard let count = stayed[VersionAndClass(row)], count > 0 else { return false }
+      stayed[VersionAndClass(row)] = count - 1
       return true
     }
   }
 
   /// What an item keeps when it is sealed anew.
-  private struct Kept: Hashable {
+  private struct VersionAndClass: Hashable {
     let version: UInt64
     let accessibility: Accessibility
 

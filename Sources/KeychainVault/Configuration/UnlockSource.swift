@@ -1,0 +1,95 @@
+public import KeychainCredentials
+public import KeychainSecrets
+
+/// Where the secret that unlocks a vault comes from.
+public struct UnlockSource: Sendable {
+  enum Kind: Sendable {
+    case passphrase(@Sendable () throws(KeychainError) -> SecretBytes)
+    case passphraseFile(path: String)
+    case keyFile(path: String)
+    case recoveryCode(@Sendable () throws(KeychainError) -> SecretBytes)
+    case recoveryCodeFile(path: String)
+    case identityFile(path: String)
+  }
+
+  let kind: Kind
+
+  /// How errors name the source.
+  let name: String
+
+  /// A passphrase that a closure gives; it is called at most once for each unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `--passphrase-fd`.
+  ///   - provide: Returns the passphrase.
+  /// - Returns: The source.
+  public static func passphrase(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self {
+    Self(kind: .passphrase(provide), name: name)
+  }
+
+  /// A passphrase in a file; one newline at its end is not part of it.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func passphraseFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .passphraseFile(path: path), name: name ?? path)
+  }
+
+  /// A key file: 32 bytes to 64 KiB of any kind, all of which count.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func keyFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .keyFile(path: path), name: name ?? path)
+  }
+
+  /// A recovery code that a closure gives; it is called at most once for each unlocking.
+  ///
+  /// - Parameters:
+  ///   - name: How errors name the source, such as `--recovery-code-fd`.
+  ///   - provide: Returns the code as somebody typed it.
+  /// - Returns: The source.
+  public static func recoveryCode(
+    named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
+  ) -> Self {
+    Self(kind: .recoveryCode(provide), name: name)
+  }
+
+  /// A recovery code in a file.
+  ///
+  /// The file must belong to the user or to root, and be closed to others; see
+  /// ``VaultConfiguration/secretFileReaders``.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func recoveryCodeFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .recoveryCodeFile(path: path), name: name ?? path)
+  }
+
+  /// An identity file, which opens the vaults that have a slot for its recipient.
+  ///
+  /// If the file names the checks of vaults, it opens no other vault: see <doc:VaultFormat>. The file
+  /// must belong to the user or to root, and be closed to others.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - name: How errors name the source; `nil` for the path.
+  /// - Returns: The source.
+  public static func identityFile(_ path: String, named name: String? = nil) -> Self {
+    Self(kind: .identityFile(path: path), name: name ?? path)
+  }
+}
