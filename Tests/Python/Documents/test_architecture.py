@@ -13,6 +13,20 @@ from documents import ROOT
 PAGE = (ROOT / "Documentation" / "Architecture.md").read_text()
 
 
+def section(heading: str) -> str:
+  return PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def test_every_folder_is_a_room():
+  parts = re.split(r"(?m)^`(\w+)` ", section("Rooms"))[1:]
+  rooms = dict(zip(parts[::2], parts[1::2]))
+  assert len(rooms) == 3
+  for target, text in rooms.items():
+    folders = {path.name for path in (ROOT / "Sources" / target).iterdir() if path.is_dir()}
+    listed = re.findall(r"(?m)^\| `(\w+)` \|", text)
+    assert set(listed) == folders - {"Documentation.docc"} and len(listed) == len(set(listed))
+
+
 def test_picture_is_that_of_the_manifest():
   outcome = run(ROOT / "Scripts" / "architecture", "--check")
   assert outcome.returncode == 0, outcome.stderr
@@ -27,7 +41,7 @@ def sources(name: str) -> list[Path]:
 
 
 def test_every_target_has_a_line():
-  listed = set(re.findall(r"(?m)^\| `(\w+)` \|", PAGE))
+  listed = set(re.findall(r"(?m)^\| `(\w+)` \|", section("Targets")))
   assert listed >= {path.name for path in (ROOT / "Sources").iterdir() if path.is_dir()}
 
 

@@ -19,8 +19,8 @@ OUTSIDE = re.compile(r"(?m)^(extension|enum)\b")
 DECLARATION = re.compile(r"(extension|enum|struct)\b")
 MEMBERS = re.compile(r"(?m)^(required init|func addObserver)\b")
 
-# Modules that the debug build does not compile with all their sources.
-WITHOUT = {"RemotePrephirences"}
+# Modules that need a trait, or the macros of Swift Testing.
+WITHOUT = {"KeychainTesting", "RemotePrephirences"}
 
 FIRST = {
   "Keychain": ["class KeychainPreferences", "class KeychainPreference"],
@@ -31,7 +31,7 @@ FIRST = {
   "KeychainSecretService": ["class SecretServiceStore"],
   "KeychainSecrets": ["struct SecretBytes"],
   "KeychainStores": ["class AutomaticStore", "struct CredentialMigration"],
-  "KeychainVault": ["class Vault", "struct Configuration"],
+  "KeychainVault": ["class Vault", "struct VaultConfiguration"],
   "Prephirences": [
     "protocol PreferencesType", "class Preference", "class UserDefaultsPreference",
     "class CompositePreferences", "class Plist", "class Prephirences"],

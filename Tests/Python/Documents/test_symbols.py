@@ -15,8 +15,8 @@ from documents import ROOT
 EXPORTED = {
   "Keychain": [
     "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-    "KeychainTerminal", "KeychainVault"],
-  "KeychainVault": [],
+    "KeychainTerminal", "KeychainVault", "KeychainVaultFormat"],
+  "KeychainVault": ["KeychainVaultFormat"],
   "KeychainSecretService": [],
   "Prephirences": [],
   "CryptoPrephirences": [],
