@@ -147,6 +147,7 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
+    support("VaultVectors", ["KeychainSecrets"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
     .target(
@@ -193,10 +194,13 @@ let package = Package(
         "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
       ]),
     tests(
+      "KeychainVaultFormatTests",
+      ["KeychainCredentials", "KeychainSecrets", "KeychainVaultFormat", "VaultVectors"]),
+    tests(
       "KeychainVaultTests",
       [
         "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultTesting", "PrephirencesFiles",
+        "KeychainVaultTesting", "PrephirencesFiles", "VaultVectors",
       ]),
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,

@@ -16,6 +16,22 @@ extension CredentialStore {
     try store(credential, secret: secret, mode: .addOrReplace)
   }
 
+  /// Stores a secret, and keeps what is known about its credential unless the update changes it,
+  /// whether the credential exists or not.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; what is left out stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  ///   - identity: What names the credential.
+  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Throws: As the requirement with a mode.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity
+  ) throws(KeychainError) -> MergedCredential {
+    try merge(update, secret: secret, into: identity, mode: .addOrReplace)
+  }
+
   /// Changes what is known about a credential, whatever its version.
   ///
   /// - Parameters:

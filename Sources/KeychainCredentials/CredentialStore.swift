@@ -63,6 +63,32 @@ public protocol CredentialStore: Sendable {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential
 
+  /// Stores a secret, and keeps what is known about its credential unless the update changes it.
+  ///
+  /// The credential is read, merged and written in one step: if several callers write to one credential
+  /// at the same time, no change is lost. A credential that does not exist is added, with what the
+  /// update sets.
+  ///
+  /// An expiry and a content type usually belong to a secret. They stay like everything else: clear
+  /// them in the update if they are not those of the new secret.
+  ///
+  /// A store that cannot do this in one step gets it from an extension of this protocol, which
+  /// stores with the version that it has read, and again if that version was replaced meanwhile.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; what is left out stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
+  ///   - identity: What names the credential.
+  ///   - mode: Whether there must or must not be one of this identity already.
+  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``, or ``KeychainError`` with ``KeychainError/Code/timedOut`` if
+  ///   others replaced the credential each time before the deadline. The old credential stays then.
+  @discardableResult
+  func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential
+
   /// Changes what is known about a credential, without touching its secret.
   ///
   /// - Parameters:
@@ -129,6 +155,25 @@ public enum StoreMode: Hashable, Sendable {
 
   /// Replace the one of this version; any other is ``KeychainError/Code/versionConflict``.
   case replace(version: UInt64)
+}
+
+/// What a merging write has done.
+public struct MergedCredential: Hashable, Sendable {
+  /// The credential as it was stored.
+  public let credential: Credential
+
+  /// The credential that was there before; `nil` if the stored one is new.
+  public let replaced: Credential?
+
+  /// Puts the two together; for authors of stores.
+  ///
+  /// - Parameters:
+  ///   - credential: The credential as it was stored.
+  ///   - replaced: The credential that was there before.
+  public init(credential: Credential, replaced: Credential?) {
+    self.credential = credential
+    self.replaced = replaced
+  }
 }
 
 /// A secret, and the credential it belongs to.

@@ -44,9 +44,8 @@ extension InMemoryCredentialStore {
 
   /// Makes calls throw, until ``succeed()``.
   ///
-  /// A call that fails changes nothing, and observers do not hear of it. A setter of
-  /// `KeychainPreferences` reads before it writes, and tries again if the error says that somebody else
-  /// was faster.
+  /// A call that fails changes nothing, and observers are not notified. A setter of
+  /// `KeychainPreferences` reads what is there before it writes, so it fails with either operation.
   ///
   /// - Parameters:
   ///   - operation: Which calls fail; `nil` for all. Another failure of the same calls is replaced.

@@ -77,6 +77,26 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     return try change(credential.identity, keepsDates: keepsDates) { old throws(KeychainError) in
       try mode.check(old?.credential, identity: credential.identity)
       return (credential, secret)
+    }.credential
+  }
+
+  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    let shared = try SharedSecret(copying: secret)
+    let count = secret.count
+    // A failure of reading that a test asked for comes first, since what is there is read.
+    if mode != .addOnly {
+      try state.withLock { state throws(KeychainError) in try state.failIfTold(.reading) }
+    }
+    return try change(identity) { old throws(KeychainError) in
+      try mode.check(old?.credential, identity: identity)
+      let merged = update.applied(to: old?.credential ?? Credential(identity))
+      try merged.checkRules(secretCount: count)
+      return (merged, shared)
     }
   }
 
@@ -91,7 +111,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
       let changed = update.applied(to: old.credential)
       try changed.checkRules(secretCount: nil)
       return (changed, old.secret)
-    }
+    }.credential
   }
 
   /// Renames a credential; see the protocol.
@@ -139,8 +159,8 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
   private func change(
     _ identity: CredentialIdentity, keepsDates: Bool = false,
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)
-  ) throws(KeychainError) -> Credential {
-    let (stored, isNew) = try state.withLock { state throws(KeychainError) in
+  ) throws(KeychainError) -> MergedCredential {
+    let merged = try state.withLock { state throws(KeychainError) in
       let old = try state.writableItem(identity)
       var (credential, secret) = try body(old)
       guard credential.accessibility != .whenPasscodeSetThisDeviceOnly else {
@@ -152,9 +172,9 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
       credential.stamp(
         version: state.counter, created: old?.credential.created, keepsDates: keepsDates)
       state.items[identity] = Item(credential, secret)
-      return (credential, old == nil)
+      return MergedCredential(credential: credential, replaced: old?.credential)
     }
-    observers.notify(CredentialChange(identity, isNew ? .added : .updated))
-    return stored
+    observers.notify(CredentialChange(identity, merged.replaced == nil ? .added : .updated))
+    return merged
   }
 }

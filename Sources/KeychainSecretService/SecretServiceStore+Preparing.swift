@@ -8,11 +8,13 @@ extension SecretServiceStore {
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
+  ///   - accessibility: Its accessibility.
   ///   - mode: Whether there must or must not be one of this identity already.
   /// - Throws: What ``store(_:secret:mode:)`` would throw.
   package func checkStoring(
-    _ identity: CredentialIdentity, mode: StoreMode
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode
   ) throws(KeychainError) {
+    try Credential(identity, accessibility: accessibility).checkStoring(secretCount: nil)
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder.creating(operation)
       _ = try operation.session()

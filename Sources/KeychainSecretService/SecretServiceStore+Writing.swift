@@ -33,11 +33,47 @@ extension SecretServiceStore: CredentialReceiver {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
+  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  ///
+  /// Of another program's item, what is known is kept in ours, which is preferred from then on. Of
+  /// several items of other programs with this name, nothing is kept.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; what is left out stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - identity: What names the credential.
+  ///   - mode: Whether there must or must not be one of this identity already; another program's
+  ///     counts.
+  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    let said = update.applied(to: Credential(identity))
+    try said.checkStoring(secretCount: secret.count)
+    let encoded = try SharedSecret(StoredText.encode(secret))
+    return try change { writer throws(KeychainError) in
+      let existing: FoundItem?
+      do throws(KeychainError) {
+        existing = try writer.finder.item(identity)
+      } catch {
+        // Beside several items of other programs, ours is the one that is meant from then on.
+        guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
+        existing = try writer.finder.ownItem(identity)
+      }
+      try mode.check(existing?.credential, identity: identity)
+      let merged = update.applied(to: existing?.credential ?? Credential(identity))
+      try merged.checkStoring(secretCount: nil)
+      return try writer.put(merged, secret: encoded, replacing: existing)
+    }
+  }
+
   private func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
-    try credential.checkRules(secretCount: secret.count)
-    try credential.checkAccessibility()
+    try credential.checkStoring(secretCount: secret.count)
     let encoded = try SharedSecret(StoredText.encode(secret))
     let identity = credential.identity
     return try change { writer throws(KeychainError) in
@@ -48,18 +84,9 @@ extension SecretServiceStore: CredentialReceiver {
         // every name that some program could have given it; once it is here, ours is preferred.
         : writer.finder.item(identity, alsoByAliases: !keepsDates)
       try mode.check(existing?.credential, identity: identity)
-      var stored = credential
-      if let existing, existing.isOurs {
-        stored.stamp(
-          version: writer.nextVersion(), created: existing.credential.created,
-          keepsDates: keepsDates)
-        try writer.replace(existing.item, by: stored, secret: encoded)
-        return (stored, [CredentialChange(identity, .updated)])
-      }
-      stored.stamp(version: writer.nextVersion(), created: nil, keepsDates: keepsDates)
-      try writer.create(stored, secret: encoded)
-      return (stored, [CredentialChange(identity, .added)])
-    }
+      return try writer.put(
+        credential, secret: encoded, replacing: existing, keepsDates: keepsDates)
+    }.credential
   }
 
   /// Changes what is known about a credential; see the protocol.
@@ -78,8 +105,7 @@ extension SecretServiceStore: CredentialReceiver {
     try change { writer throws(KeychainError) in
       let existing = try writer.existing(identity, expectedVersion)
       var changed = update.applied(to: existing.credential)
-      try changed.checkRules(secretCount: nil)
-      try changed.checkAccessibility()
+      try changed.checkStoring(secretCount: nil)
       changed.stamp(version: writer.nextVersion(), created: existing.credential.created)
       try writer.replace(existing.item, by: changed, secret: nil)
       return (changed, [CredentialChange(identity, .updated)])
@@ -150,8 +176,32 @@ extension SecretServiceStore: CredentialReceiver {
   }
 }
 
+extension ItemWriter {
+  /// Puts a credential in the place of our item, or adds it next to another program's.
+  fileprivate borrowing func put(
+    _ credential: Credential, secret: SharedSecret, replacing existing: FoundItem?,
+    keepsDates: Bool = false
+  ) throws(KeychainError) -> (MergedCredential, [CredentialChange]) {
+    var stored = credential
+    let own = existing.flatMap { $0.isOurs ? $0 : nil }
+    stored.stamp(
+      version: nextVersion(), created: own?.credential.created, keepsDates: keepsDates)
+    if let own {
+      try replace(own.item, by: stored, secret: secret)
+    } else {
+      try create(stored, secret: secret)
+    }
+    return (
+      MergedCredential(credential: stored, replaced: existing?.credential),
+      [CredentialChange(credential.identity, own == nil ? .added : .updated)]
+    )
+  }
+}
+
 extension Credential {
-  fileprivate func checkAccessibility() throws(KeychainError) {
+  /// Checks what every store demands, and what no desktop keyring can promise.
+  func checkStoring(secretCount: Int?) throws(KeychainError) {
+    try checkRules(secretCount: secretCount)
     guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
     throw KeychainError(
       .refused, "the desktop keyring cannot promise \(accessibility)",

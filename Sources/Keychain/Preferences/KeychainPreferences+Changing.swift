@@ -40,7 +40,7 @@ extension KeychainPreferences {
       let new = try replacement(value, for: old, identity, expires)
       guard try !new.isWritten(to: store) else { return value }
       guard .now - start < deadline else {
-        throw KeychainError.changedTooOften(identity, deadline)
+        throw KeychainError.changedTooOften(identity, for: deadline)
       }
       usleep(.random(in: 500...10_000))
     }
@@ -75,7 +75,7 @@ extension KeychainPreferences {
       }
       guard !isWritten else { return value }
       guard .now - start < deadline else {
-        throw KeychainError.changedTooOften(identity, deadline)
+        throw KeychainError.changedTooOften(identity, for: deadline)
       }
       try? await Task.sleep(for: .microseconds(.random(in: 500...10_000)))
     }
@@ -88,7 +88,7 @@ extension KeychainPreferences {
     let stored = try value.map { value throws(KeychainError) in try StoredValue(encoding: value) }
     let update = CredentialUpdate(
       contentType: FieldChange(to: stored?.contentType), expires: expires)
-    let credential = old?.credential.successor ?? Credential(identity, accessibility: accessibility)
+    let credential = old?.credential ?? Credential(identity, accessibility: accessibility)
     return Replacement(old: old, credential: update.applied(to: credential), value: stored)
   }
 }
@@ -105,7 +105,7 @@ private struct Replacement: Sendable {
       if changesSomething { try store.replace(old, credential, by: value) }
       return true
     } catch {
-      guard KeychainError.conflicts.contains(error.code) else { throw error }
+      guard error.isConflict else { throw error }
       return false
     }
   }
@@ -113,14 +113,5 @@ private struct Replacement: Sendable {
   private var changesSomething: Bool {
     guard let old, let value else { return old != nil || value != nil }
     return !old.value.isSame(as: value) || old.credential.expires != credential.expires
-  }
-}
-
-extension KeychainError {
-  fileprivate static func changedTooOften(
-    _ identity: CredentialIdentity, _ deadline: Duration
-  ) -> Self {
-    Self(
-      .timedOut, "others kept changing \(identity) for \(deadline)", recovery: "try again")
   }
 }

@@ -24,6 +24,13 @@ extension KeychainPreferences {
     try write(secret, update, for: key)
   }
 
+  /// Writes a value; what an update leaves out, its credential keeps.
+  func write(
+    _ secret: borrowing SecretBytes, _ update: CredentialUpdate, for key: String
+  ) throws(KeychainError) {
+    try store.merge(update, secret: secret, into: identity(for: key))
+  }
+
   /// Returns the names of the credentials, and the first reason why there may be more.
   func search() throws(KeychainError) -> (keys: [String], incomplete: KeychainError?) {
     let result = try store.search(query)
@@ -41,27 +48,6 @@ extension KeychainPreferences {
       return CredentialQuery(
         accessGroup: accessGroup, server: password.server, protocol: password.protocol,
         port: password.port, path: password.path)
-    }
-  }
-}
-
-extension KeychainError {
-  /// The failure that a search hides: items that could not be looked at may match too.
-  fileprivate init?(incomplete result: CredentialSearchResult) {
-    if let failure = result.failures.first {
-      self = failure
-    } else if result.lockedCount > 0 {
-      self.init(
-        .locked, "\(result.lockedCount) items of the store are locked",
-        recovery: "unlock the store")
-    } else if !result.damaged.isEmpty {
-      self.init(
-        .damaged, "damaged items: " + result.damaged.joined(separator: ", "))
-    } else if result.otherDeviceCount > 0 {
-      self.init(
-        .otherDevice, "\(result.otherDeviceCount) items of the store are bound to another device")
-    } else {
-      return nil
     }
   }
 }

@@ -47,11 +47,11 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
         return .renewal(of: current)
       }
       do throws(KeychainError) {
-        let written = try store.replace(item, item.credential.successor, by: item.value)
+        let written = try store.replace(item, item.credential, by: item.value)
         let again = StoredItem(credential: written ?? item.credential, value: item.value)
         return .renewal(of: Current(item: again, value: current.value))
       } catch {
-        guard KeychainError.conflicts.contains(error.code) else { throw error }
+        guard error.isConflict else { throw error }
       }
     }
     throw KeychainError(.busy, "others keep changing \(identity)", recovery: "try again")
@@ -84,12 +84,12 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     var old = old
     var pauses = Self.pauses[...]
     for _ in 0..<Self.maximumAttempts {
-      let base = old?.credential.successor ?? Credential(identity, accessibility: accessibility)
+      let base = old?.credential ?? Credential(identity, accessibility: accessibility)
       do throws(KeychainError) {
         try store.replace(old, update.applied(to: base), by: new)
         return nil
       } catch {
-        if KeychainError.conflicts.contains(error.code) {
+        if error.isConflict {
           switch try successor(of: old, isValid) {
           case .other(let other): return other
           case .same(let item): old = item

@@ -21,7 +21,7 @@ extension CredentialStore {
 
   /// Writes a value in the place of the one that was read; `nil` stands for none, in both.
   ///
-  /// - Throws: ``KeychainError`` with one of ``KeychainError/conflicts`` if somebody changed it meanwhile.
+  /// - Throws: ``KeychainError`` whose `isConflict` is true if somebody else changed it after it was read.
   @discardableResult
   func replace(
     _ old: StoredItem?, _ credential: Credential, by value: StoredValue?
@@ -52,9 +52,4 @@ extension FieldChange {
   init(orKeep value: Value?) {
     self = value.map { .set($0) } ?? .keep
   }
-}
-
-extension KeychainError {
-  /// What a write fails with if somebody else changed the credential meanwhile.
-  static let conflicts: Set<Code> = [.versionConflict, .alreadyExists, .notFound]
 }

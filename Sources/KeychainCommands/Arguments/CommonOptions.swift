@@ -5,11 +5,12 @@ internal import KeychainVault
 /// The options that every command takes.
 struct CommonOptions: ParsableArguments {
   @Option(
-    help: .init("The vault's file; else KEYCHAIN_VAULT, else the usual place", valueName: "path"),
+    help: .init(
+      "The vault's file (default: KEYCHAIN_VAULT, otherwise the usual place)", valueName: "path"),
     completion: .file())
   var vault: String?
 
-  @Flag(name: .shortAndLong, help: "Say nothing on standard error but errors and questions")
+  @Flag(name: .shortAndLong, help: "Write only errors and questions to standard error")
   var quiet = false
 
   @Flag(help: "Never ask, on the terminal or the desktop; also KEYCHAIN_NO_PROMPT")
@@ -43,10 +44,10 @@ struct CommonOptions: ParsableArguments {
     help: .init("Read the recovery code from a file", valueName: "path"), completion: .file())
   var recoveryCodeFile: String?
 
-  @Flag(help: "Take files with passphrases and keys that their group can read, as in a container")
+  @Flag(help: "Accept files with passphrases and keys that their group can read, as in a container")
   var allowGroupRead = false
 
-  @Flag(help: "Take such files also if everybody can read them; see also KEYCHAIN_ALLOW_READ")
+  @Flag(help: "Accept such files even if everybody can read them; see also KEYCHAIN_ALLOW_READ")
   var allowOthersRead = false
 
   /// Who may read files with passphrases and keys; `nil` if no option says so.

@@ -24,7 +24,7 @@ struct CredentialOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("A pair that searches match; may be given again", valueName: "name=value"),
+    help: .init("A pair that searches match; may be repeated", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 
@@ -51,6 +51,17 @@ struct CredentialOptions: ParsableArguments {
       contentType: Self.change(contentType),
       expires: expires.map { $0.date().map(FieldChange.set) ?? .clear } ?? .keep,
       attributes: names.map { ($0, nil) } + attribute.map { ($0.name, $0.value) })
+  }
+
+  /// The change that the options ask for together with a new secret.
+  ///
+  /// The expiry and the content type are the secret's: if they are not given, those of the old secret
+  /// go, except an expiry that is to be kept.
+  func updateOfSecret(keepingExpiry keepsExpiry: Bool) -> CredentialUpdate {
+    var update = update()
+    if update.contentType == .keep { update.contentType = .clear }
+    if update.expires == .keep, !keepsExpiry { update.expires = .clear }
+    return update
   }
 
   /// What a person should know about an expiry that was set.

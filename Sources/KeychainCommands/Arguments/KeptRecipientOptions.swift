@@ -8,7 +8,7 @@ struct KeptRecipientOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init(
-      "Keep a recipient, as 'slots list' shows it; may be given again", valueName: "pkpub1-…"),
+      "Keep a recipient, as 'slots list' shows it; may be repeated", valueName: "pkpub1-…"),
     transform: VaultRecipient.init(argument:))
   var keepRecipient: [VaultRecipient] = []
 

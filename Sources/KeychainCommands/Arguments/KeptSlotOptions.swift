@@ -7,23 +7,23 @@ struct KeptSlotOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: .init(
-      "Keep the passphrase read from a file descriptor; may be given again", valueName: "number"))
+      "Keep the passphrase read from a file descriptor; may be repeated", valueName: "number"))
   var keepPassphraseFd: [Int32] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Keep the passphrase in a file; may be given again", valueName: "path"),
+    help: .init("Keep the passphrase in a file; may be repeated", valueName: "path"),
     completion: .file())
   var keepPassphraseFile: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Keep a key file; may be given again", valueName: "path"), completion: .file())
+    help: .init("Keep a key file; may be repeated", valueName: "path"), completion: .file())
   var keepKeyFile: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Keep the recovery code in a file; may be given again", valueName: "path"),
+    help: .init("Keep the recovery code in a file; may be repeated", valueName: "path"),
     completion: .file())
   var keepRecoveryCodeFile: [String] = []
 

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// A command that does nothing but lead to those below it.
+/// A command that only groups those below it.
 ///
 /// Without one of them it fails: a script that lost the rest of its line must not take help for success.
 protocol KeychainCommandGroup: ParsableCommand {

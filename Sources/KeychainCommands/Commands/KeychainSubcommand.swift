@@ -23,7 +23,7 @@ extension KeychainSubcommand {
 
   /// Does the work, and reports a failure under the host's name.
   ///
-  /// The exit code is thrown on its own, so that a host's argument parser adds no second message.
+  /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
     let context = KeychainCommandContext.current
     do throws(KeychainError) {

@@ -1,5 +1,4 @@
 internal import KeychainCredentials
-internal import KeychainStores
 internal import KeychainVault
 
 extension KeychainError {
@@ -55,30 +54,6 @@ extension KeychainError {
   static func nothingMatches(_ attributes: CredentialAttributes) -> Self {
     let names = attributes.map { "'\($0.name)'" }.joined(separator: ", ")
     return Self(.notFound, "there is no credential with these values of \(names)")
-  }
-
-  static func lockedItems(_ count: Int, _ places: Set<StorePlace> = [.vault]) -> Self {
-    Self(
-      .locked,
-      "no readable credential matches, and \(Words.items(count)) that may match "
-        + "\(Words.are(count)) locked",
-      recovery: places.contains(where: { $0 != .vault })
-        ? UnlockText.unlockToSee(places) : UnlockText.howToUnlock)
-  }
-
-  static func otherDeviceItems(_ count: Int) -> Self {
-    Self(
-      .otherDevice,
-      "no readable credential matches, and \(Words.items(count)) that may match "
-        + "\(Words.are(count)) bound to another device")
-  }
-
-  static func damagedItems(_ names: [String]) -> Self {
-    Self(
-      .damaged,
-      "\(Words.items(names.count)) \(Words.are(names.count)) damaged: "
-        + names.joined(separator: "; "),
-      recovery: "run '\(KeychainCommandContext.current.commandPath) verify'")
   }
 
   static func noSlot(_ number: UInt32) -> Self {

@@ -24,7 +24,7 @@ enum StoreText {
         + "KEYCHAIN_STORE"
   }
 
-  /// What to do where another store was chosen than the one that a service has.
+  /// What to do if another store was chosen than the one that a service has.
   static func lookingElsewhere(_ place: StorePlace) -> String {
     "this service has its credentials in the \(name(of: place)); without the choice of a store, "
       + "that is where they are looked for"
@@ -46,7 +46,7 @@ enum StoreText {
       + "not in this file, and could not be counted: \(failure.message)"
   }
 
-  /// How the vault gets what is in the desktop keyring, of a service or server, or of any.
+  /// How to move credentials of a service or server, or all, from the desktop keyring into the vault.
   static func movingOutOfKeyring(_ service: ServiceName?) -> String {
     "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
       + "\(KeychainCommandContext.current.scopeOption(reaching: service))' copies it into the vault"

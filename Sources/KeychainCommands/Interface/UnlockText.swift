@@ -3,7 +3,7 @@ internal import KeychainVault
 
 /// How to unlock, in words.
 enum UnlockText {
-  /// What opens a locked vault, where `unlock` can keep it open and where it cannot.
+  /// How to open a locked vault, by `unlock` if that can keep it open.
   static var howToUnlock: String {
     Vault.canStayUnlocked
       ? "run '\(KeychainCommandContext.current.commandPath) unlock'" : unlockingEachTime

@@ -43,7 +43,7 @@ enum UsageText {
   static let serviceOrServerToMove =
     "--service names generic passwords and --server internet passwords; give one of them"
   static let toServiceOrServer =
-    "--to-service makes a generic password, which has no server; leave it or the other out"
+    "--to-service makes a generic password, which has no server; give one of them"
   static let serverMissing =
     "--protocol, --port, --path, --security-domain and --authentication-type need --server"
   static let commandMissing = "name a command"

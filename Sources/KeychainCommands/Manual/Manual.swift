@@ -4,7 +4,7 @@ internal import KeychainCredentials
 
 /// The manual pages of a program, one for each command.
 struct Manual {
-  /// The option of a program that makes them; like the parser's own for completions, it stands alone.
+  /// The option of a program that writes them; it is used alone, like the parser's option for completions.
   static let option = "--generate-man-pages"
 
   let pages: [ManualPage]

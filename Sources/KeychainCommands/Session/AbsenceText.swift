@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-/// What is said if something is not there.
+/// That something does not exist, in words.
 enum AbsenceText {
   /// That a vault that somebody named is not there.
   static func missing(_ absence: VaultAbsence) -> String {

@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-// What is said where something is not there.
+// What is reported if something is not there.
 extension Session {
   /// That a credential is not there, with what a person may have meant: a vault that doesn't exist, a
   /// service that has another store than was chosen, or the same account elsewhere.
@@ -14,7 +14,7 @@ extension Session {
     return KeychainError(failure.code, failure.message, recovery: recovery)
   }
 
-  /// That nothing has such attributes; with where else to look, if items of other programs were meant, too.
+  /// That nothing has such attributes, with where to search for items of other programs if these may be meant.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
@@ -28,7 +28,7 @@ extension Session {
       ? failure.explained(by: absence, named: name) : .noFolder(absence, named: name)
   }
 
-  /// Does something with a credential that must be there, and explains it where it is not.
+  /// Calls `body` for a credential that must exist, and explains a failure if it does not.
   func expecting<Result>(
     _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -39,7 +39,7 @@ extension Session {
     }
   }
 
-  /// Says that the vault which was named doesn't exist, where it does not.
+  /// Reports that the vault that was named doesn't exist, if that is so.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if not even its folder does.
   func reportMissingVault() throws(KeychainError) {
@@ -83,14 +83,14 @@ extension Session {
       : AbsenceText.elsewhereOften(identity.account)
   }
 
-  /// The credentials of an account that can be seen at once; a host looks at its own service only.
+  /// The credentials of an account that can be read at once; a host searches its own service only.
   private func elsewhere(_ account: String) -> [CredentialIdentity] {
     let query = context.narrow(CredentialQuery(account: account))
     let found = stores.glance(query, .quick(limit: Self.hintLimit + 1))
     return found?.credentials.map(\.identity) ?? []
   }
 
-  /// The account there that was probably meant, of those that can be seen at once.
+  /// The account there that was probably meant, of those that can be read at once.
   private func accountResembling(_ identity: CredentialIdentity) -> String? {
     var query = CredentialQuery(accessGroup: identity.accessGroup)
     switch identity.kind {

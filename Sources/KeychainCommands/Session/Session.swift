@@ -90,7 +90,7 @@ extension Session {
       mismatch: Questions.answersDiffer)
   }
 
-  /// Asks a person to agree, unless that was said on the command line.
+  /// Asks a person to agree, unless the command line says so.
   func confirm(_ question: String, assumingYes: Bool) throws(KeychainError) -> Bool {
     if assumingYes { return true }
     guard let prompt else { throw .needsConfirmation }
@@ -98,20 +98,9 @@ extension Session {
   }
 
   /// Finds the credential that options mean.
-  func finder(
-    _ options: ItemOptions, allServices: Bool = false
-  ) -> CredentialFinder {
-    var finder = CredentialFinder(
-      store: store, options: options, defaultService: context.defaultService
-    ) { query throws(KeychainError) in
-      try stores.ensureReadable(query)
+  func finder(_ options: ItemOptions) -> CredentialFinder {
+    CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
+      query throws(KeychainError) in try stores.ensureReadable(query)
     }
-    if !allServices { finder.narrow = context.narrow }
-    finder.notFound = notFound
-    let isOfAll = allServices || context.ownService == nil
-    let hasNames = options.service != nil || options.server != nil
-    finder.nothingMatches = { nothingMatches($0, mayBeOfOthers: isOfAll && !hasNames) }
-    finder.lockedItems = { .lockedItems($0, (try? stores.places(for: $1)) ?? [.vault]) }
-    return finder
   }
 }

@@ -1,15 +1,17 @@
 internal import Foundation
 
 extension [String] {
-  /// The name that a word resembles most: the same in other letters or with spaces around it, or one of which
-  /// at most two characters are others, fewer than half; `nil` if none does.
+  /// The name that a word resembles most; `nil` if none does.
+  ///
+  /// A name resembles a word if only case or the spaces around it differ, or at most two characters, and fewer
+  /// than half of them.
   func resembling(_ word: String) -> String? {
     if let same = first(where: { $0.plainly == word.plainly && $0 != word }) { return same }
     let best = map { ($0, Self.edits($0, word)) }.min { $0.1 < $1.1 }
     return best.flatMap { $0.1 > 0 && $0.1 <= 2 && $0.1 * 2 < word.count ? $0.0 : nil }
   }
 
-  /// How many characters are to be put in, left out or replaced, or exchanged with the next one.
+  /// How many characters must be inserted, removed, replaced, or exchanged with the next one.
   private static func edits(_ first: String, _ second: String) -> Int {
     let (from, to) = (Array<Character>(first), Array<Character>(second))
     guard abs(from.count - to.count) <= 2 else { return .max }
@@ -32,7 +34,7 @@ extension [String] {
 }
 
 extension String {
-  /// The text without what is easily mistyped.
+  /// The text in lower case, without spaces around it.
   fileprivate var plainly: String {
     trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
   }

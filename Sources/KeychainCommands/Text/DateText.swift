@@ -58,7 +58,7 @@ struct LocalTime: Sendable {
   /// How many seconds local time is ahead of UTC at a moment.
   let offset: @Sendable (Date) -> Int
 
-  /// The time zone of the process: that of `TZ` in each of its forms, else the system's.
+  /// The time zone of the process: that of `TZ` in each of its forms, otherwise the system's.
   static let current = LocalTime { date in
     var moment = time_t(date.timeIntervalSince1970)
     var parts = tm()
@@ -76,7 +76,7 @@ struct LocalTime: Sendable {
   /// - Returns: The moment.
   func moment(of shown: Date) -> Date {
     let day: TimeInterval = 86_400
-    // The moment itself lies between these, as no clock is a day ahead or behind.
+    // The moment is between these, as no local time is a day ahead or behind.
     let before = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(-day))))
     let after = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(day))))
     return [before, after].filter { shows(shown, at: $0) }.min() ?? before

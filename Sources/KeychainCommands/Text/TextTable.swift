@@ -71,7 +71,7 @@ extension TextTable {
     total(widths(of: table)) <= width
   }
 
-  /// The widest columns give way to the others.
+  /// The widths within a limit: the widest columns shrink first.
   private static func widths(of table: [[String]], within width: Int) -> [Int] {
     var widths = widths(of: table)
     while total(widths) > width, let widest = widths.max(), widest > leastWidth,

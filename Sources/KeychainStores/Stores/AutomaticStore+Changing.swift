@@ -7,6 +7,9 @@ struct FirstCredential {
   let identity: CredentialIdentity
   let accessibility: Accessibility
   let mode: StoreMode
+
+  /// Whether a credential that exists keeps its accessibility, so that the one here says nothing of it.
+  var mayExist = false
 }
 
 // What keeps a service in its store while a credential is changed there.
@@ -50,13 +53,13 @@ extension AutomaticStore {
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
     to store: any CredentialStore
   ) throws(KeychainError) -> StoreDecision {
-    guard let first, decision.reason != .record else { return decision }
-    try checkAccessibility(first.accessibility, in: decision.place)
-    if store is SecretServiceStore {
-      guard try canBecome(decision, of: service) else { return decision }
-    } else if case .replace = first.mode {
-      // Only next to another program's item can a replacement be the first.
+    guard let first, decision.reason != .record, try canBecome(decision, of: service) else {
       return decision
+    }
+    if !(store is SecretServiceStore) {
+      // Only next to another program's item can a replacement be the first.
+      if case .replace = first.mode { return decision }
+      if first.mayExist, try store.credential(for: first.identity) != nil { return decision }
     }
     try store.checkStoring(first.identity, first.accessibility, mode: first.mode)
     return try settle(decision, service)

@@ -46,16 +46,6 @@ extension AutomaticStore {
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
 
-  /// What no collection of a desktop keyring can promise is refused before anything is recorded.
-  func checkAccessibility(
-    _ accessibility: Accessibility, in place: StorePlace
-  ) throws(KeychainError) {
-    guard place != .vault, accessibility == .whenPasscodeSetThisDeviceOnly else { return }
-    throw KeychainError(
-      .refused, "the desktop keyring cannot promise \(accessibility)",
-      recovery: "use --store vault, or another accessibility")
-  }
-
   /// The place that a service has by record or contents; `nil` if it has none, or none that is known.
   func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {

@@ -28,6 +28,33 @@ extension AutomaticStore {
     }
   }
 
+  /// Stores a secret in the store of its service, which gets one if it has none, and keeps what is known
+  /// about its credential; see the protocol.
+  ///
+  /// - Parameters:
+  ///   - update: The changes; what is left out stays.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
+  ///   - identity: What names the credential.
+  ///   - mode: Whether there must or must not be one of this identity already.
+  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    let new = update.applied(to: Credential(identity))
+    // Before a store is recorded that would then stay empty.
+    try new.checkRules(secretCount: secret.count)
+    return try changing(
+      ServiceName(identity),
+      adding: FirstCredential(
+        identity: identity, accessibility: new.accessibility, mode: mode, mayExist: true)
+    ) { _, store throws(KeychainError) in
+      try store.merge(update, secret: secret, into: identity, mode: mode)
+    }
+  }
+
   /// Changes a credential in the store of its service; see the protocol.
   ///
   /// - Parameters:

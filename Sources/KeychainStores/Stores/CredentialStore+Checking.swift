@@ -18,7 +18,8 @@ extension CredentialStore {
       let place = try automatic.decision(for: identity).place
       try automatic.store(at: place).checkStoring(identity, accessibility, mode: mode)
     case let vault as Vault: try vault.ensureReadable(accessibility.requires)
-    case let keyring as SecretServiceStore: try keyring.checkStoring(identity, mode: mode)
+    case let keyring as SecretServiceStore:
+      try keyring.checkStoring(identity, accessibility, mode: mode)
     default: break
     }
   }

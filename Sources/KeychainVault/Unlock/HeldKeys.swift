@@ -14,12 +14,12 @@ final class HeldKeys: Sendable {
   private let held = Mutex<Held?>(nil)
 
   init(idleTime: Duration) {
-    self.idleTime = UInt64(max(0, idleTime.nanoseconds))
+    self.idleTime = UInt64(max(0, idleTime.wholeNanoseconds))
   }
 
   func hold(_ keys: TierKeys) {
     let now = BootClock.now
-    let limit = now + UInt64(UnlockCache.maximumTime.nanoseconds)
+    let limit = now + UInt64(UnlockCache.maximumTime.wholeNanoseconds)
     let new = Held(keys: keys, limit: limit, idleUntil: now + idleTime)
     held.withLock { $0 = new }
   }

@@ -48,7 +48,7 @@ struct UnlockCache: Sendable {
       try put(keys, .open, limit: .max, timeout: nil)
       try put(keys, .first, limit: .max, timeout: nil)
       let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
-      let limit = BootClock.now + UInt64(max(0, longest.nanoseconds))
+      let limit = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
       try put(
         keys, .unlocked, limit: fixedTime == nil ? limit & ~1 : limit | 1,
         timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
@@ -85,7 +85,7 @@ struct UnlockCache: Sendable {
 
   private static func seconds(_ duration: Duration) -> UInt32 {
     // Rounded up: a timeout of 0 would mean none.
-    UInt32(clamping: max(1, (duration.nanoseconds + 999_999_999) / 1_000_000_000))
+    UInt32(clamping: max(1, (duration.wholeNanoseconds + 999_999_999) / 1_000_000_000))
   }
 }
 
@@ -119,7 +119,7 @@ enum BootClock {
 }
 
 extension Duration {
-  var nanoseconds: Int64 {
+  var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return Int64(
       clamping: seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow

@@ -16,24 +16,34 @@ extension Vault {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode, keepsDates: Bool
   ) throws(KeychainError) -> Credential {
     try credential.checkRules(secretCount: secret.count)
-    let identity = credential.identity
     let session = try sessionForFirstWrite()
-    let device = try deviceSecret(for: credential.accessibility, session)
-    let (stored, isNew) = try session.write(credential.accessibility.requires, device: device) {
-      writer throws(KeychainError) in
-      let old = try OldItem(identity, in: writer)
-      if let again: VaultSession.Attempt<(Credential, Bool)> = try old?.again(writer) {
-        return again
-      }
-      try mode.check(old?.credential, identity: identity)
-      var new = credential
-      new.stamp(
-        version: writer.counter, created: old?.credential?.created, keepsDates: keepsDates)
-      try writer.put(new, secret: secret, replacing: old?.found)
-      return .done((new, old == nil))
+    return try write(
+      credential.identity, credential.accessibility, keepsDates: keepsDates, session
+    ) { old throws(KeychainError) in
+      try mode.check(old, identity: credential.identity)
+      return credential
+    } putting: { new, old, writer throws(KeychainError) in
+      try writer.put(new, secret: secret, replacing: old)
+    }.credential
+  }
+
+  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  @discardableResult
+  public func merge(
+    _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
+    mode: StoreMode
+  ) throws(KeychainError) -> MergedCredential {
+    // What is refused whatever is there must not make a vault.
+    try update.applied(to: Credential(identity)).checkRules(secretCount: secret.count)
+    let session = try sessionForFirstWrite()
+    return try write(identity, update.accessibility, session) { old throws(KeychainError) in
+      try mode.check(old, identity: identity)
+      let merged = update.applied(to: old ?? Credential(identity))
+      try merged.checkRules(secretCount: nil)
+      return merged
+    } putting: { new, old, writer throws(KeychainError) in
+      try writer.put(new, secret: secret, replacing: old)
     }
-    finish(identity, isNew ? .added : .updated, credential.accessibility, session)
-    return stored
   }
 
   /// Changes a credential; see the protocol.
@@ -42,25 +52,60 @@ extension Vault {
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     guard let session = try session() else { throw .notFound(identity) }
-    let device = try update.accessibility.flatMap { accessibility throws(KeychainError) in
+    return try write(identity, update.accessibility, session) { old throws(KeychainError) in
+      guard let old else { throw .notFound(identity) }
+      try old.checkVersion(expectedVersion)
+      let changed = update.applied(to: old)
+      try changed.checkRules(secretCount: nil)
+      return changed
+    } putting: { new, old, writer throws(KeychainError) in
+      guard let old else { throw .notFound(identity) }
+      let secret = try writer.sealing.secret(
+        in: old.row, group: identity.accessGroup, name: "\(identity)")
+      try writer.put(new, secret: secret, replacing: old)
+    }.credential
+  }
+
+  /// Puts a credential in the place of the one of its identity, or adds it, in one transaction.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - accessibility: The accessibility that it gets; `nil` if that depends on what is there.
+  ///   - keepsDates: Whether the dates that the new credential has are those to store.
+  ///   - session: The session of the operation.
+  ///   - change: Makes the new credential of the one that is there, or throws.
+  ///   - put: Writes the new credential with its secret.
+  /// - Returns: The credential as it was written, and the one that it replaced.
+  /// - Throws: What the closures throw, or ``KeychainError`` of the vault.
+  private func write(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility?, keepsDates: Bool = false,
+    _ session: VaultSession,
+    changing change: (Credential?) throws(KeychainError) -> Credential,
+    putting put: (Credential, OldItem.Row?, inout VaultWriter) throws(KeychainError) -> Void
+  ) throws(KeychainError) -> MergedCredential {
+    let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
     }
-    let stored = try session.write(update.accessibility?.requires ?? .nothing, device: device) {
-      writer throws(KeychainError) in
-      guard let old = try OldItem(identity, in: writer) else { throw .notFound(identity) }
-      if let again: VaultSession.Attempt<Credential> = try old.again(writer) { return again }
-      guard let credential = old.credential else { throw .notFound(identity) }
-      try credential.checkVersion(expectedVersion)
-      var new = update.applied(to: credential)
-      try new.checkRules(secretCount: nil)
-      new.stamp(version: writer.counter, created: credential.created)
-      let secret = try writer.sealing.secret(
-        in: old.found.row, group: identity.accessGroup, name: "\(identity)")
-      try writer.put(new, secret: secret, replacing: old.found)
-      return .done(new)
+    let merged = try session.write(accessibility?.requires ?? .nothing, device: device) {
+      writer throws(KeychainError) -> VaultSession.Attempt<MergedCredential> in
+      let old = try OldItem(identity, in: writer)
+      if let old, let again: VaultSession.Attempt<MergedCredential> = try old.again(writer) {
+        return again
+      }
+      var new = try change(old?.credential)
+      let requirement = new.accessibility.requires
+      guard writer.sealing.keys.satisfies(requirement) else {
+        return .again(requirement, try VaultHead(writer.rows))
+      }
+      new.stamp(
+        version: writer.counter, created: old?.credential?.created, keepsDates: keepsDates)
+      try put(new, old?.found, &writer)
+      return .done(MergedCredential(credential: new, replaced: old?.credential))
     }
-    finish(identity, .updated, stored.accessibility, session)
-    return stored
+    finish(
+      identity, merged.replaced == nil ? .added : .updated, merged.credential.accessibility, session
+    )
+    return merged
   }
 
   /// Renames a credential; see the protocol.
@@ -156,7 +201,9 @@ extension Vault {
 
 /// The item that a change meets.
 private struct OldItem {
-  let found: (row: ItemRow, tokens: [Data])
+  typealias Row = (row: ItemRow, tokens: [Data])
+
+  let found: Row
 
   /// The credential; `nil` if its keys are not at hand, in which case the change must be tried again.
   let credential: Credential?
@@ -168,7 +215,11 @@ private struct OldItem {
     let name = "\(identity)"
     guard let found = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
     self.found = found
-    guard sealing.keys.satisfies(found.row.accessibility.requires) else {
+    // Keys do not open an item of another device, so nobody is asked for them.
+    guard
+      sealing.isOfOtherDevice(found.row)
+        || sealing.keys.satisfies(found.row.accessibility.requires)
+    else {
       credential = nil
       return
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import threading
@@ -43,6 +44,16 @@ def test_a_file_that_is_there_stays(alice):
   alice.get("alice", "--output", "new", "--overwrite")
   assert (alice.folder / "new").read_bytes() == b"secret"
   alice.run("get", "alice", "--overwrite", code=64)
+
+
+def test_a_replaced_file_survives_a_power_loss(alice, tracing):
+  """The folder is synced after the file has got its name: else the old file, or none, could come back."""
+  alice.file("out", b"old")
+  traced = alice.folder / "traced"
+  alice.run("get", "alice", "--output", "out", "--overwrite", through=[
+    "strace", "-f", "-qq", "-e", "trace=rename,fsync", "-o", str(traced)])
+  calls = re.findall(r"\d+ +(\w+)\(", traced.read_text())
+  assert calls[-3:] == ["fsync", "rename", "fsync"]
 
 
 def test_a_link_or_folder_is_never_replaced(alice):

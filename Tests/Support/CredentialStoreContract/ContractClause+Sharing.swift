@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Testing
 
 extension ContractClause {
-  private static let writers = 8
+  static let writers = 8
 
   static let concurrency = [
     ContractClause("writers at once lose nothing") { store in
@@ -57,9 +57,11 @@ extension ContractClause {
       try store.put("1", password("a"))
       try store.put("2", password("a"))
       try store.update(password("a"), with: CredentialUpdate(label: .set("L")))
+      try store.merge(
+        CredentialUpdate(), secret: SecretBytes(copying: "3"), into: password("a"))
       try store.remove(password("a"))
       try store.remove(password("a"))
-      let expected = [CredentialChange.Kind.added, .updated, .updated, .removed].map {
+      let expected = [CredentialChange.Kind.added, .updated, .updated, .updated, .removed].map {
         CredentialChange(password("a"), $0)
       }
       try await eventually { seen.withLock { $0.count } >= expected.count }
@@ -84,7 +86,7 @@ extension ContractClause {
   ]
 
   /// Runs a closure on as many threads as there are writers, all at once.
-  private static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
+  static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
     let failures = Mutex<[String]>([])
     await withCheckedContinuation { continuation in
       let group = DispatchGroup()

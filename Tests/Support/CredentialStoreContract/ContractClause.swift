@@ -28,7 +28,8 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
 
   /// All rules.
   public static let all =
-    reading + writing + updating + renaming + removing + searching + naming + limits + concurrency
+    reading + writing + merging + updating + renaming + removing + searching + naming + limits
+    + concurrency
     + observing
 }
 

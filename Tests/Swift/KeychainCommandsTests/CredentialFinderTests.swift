@@ -11,15 +11,15 @@ struct CredentialFinderTests {
 
   @Test func serviceIsAssumed() throws {
     try add(.genericPassword(service: "default", account: "a"))
-    #expect(try finder().identity(account: "a")?.account == "a")
-    #expect(try finder("--service", "other").existingCode(account: "a") == .notFound)
+    #expect(try finds(account: "a"))
+    #expect(try !finds(account: "a", "--service", "other"))
   }
 
   @Test func serverAloneFindsTheOnlyOne() throws {
     let identity = try add(server: "h", port: 443)
     #expect(try finder("--server", "h").identity(account: "a") == identity)
-    #expect(try finder("--server", "h", "--port", "80").identity(account: "a") == nil)
-    #expect(try finder("--server", "h").identity(account: "b") == nil)
+    #expect(try !finds(account: "a", "--server", "h", "--port", "80"))
+    #expect(try !finds(account: "b", "--server", "h"))
   }
 
   @Test func exactNamesArePreferred() throws {
@@ -36,7 +36,7 @@ struct CredentialFinderTests {
     }
     #expect(error?.code == .ambiguous)
     #expect(error?.message.contains("80") == true && error?.message.contains("443") == true)
-    #expect(try finder("--server", "h", "--port", "80").identity(account: "a") != nil)
+    #expect(try finds(account: "a", "--server", "h", "--port", "80"))
   }
 
   @Test func realmTellsCredentialsApart() throws {
@@ -47,25 +47,40 @@ struct CredentialFinderTests {
 
   @Test func attributesFindWithoutAService() throws {
     try add(.genericPassword(service: "web", account: "a"), attributes: ["env": "test"])
-    let found = try finder().identity(attributes: ["env": "test"], account: nil)
-    #expect(found?.account == "a")
-    #expect(try finder().identity(attributes: ["env": "live"], account: nil) == nil)
+    #expect(try found(by: ["env": "test"])?.account == "a")
+    #expect(try found(by: ["env": "live"]) == nil)
   }
 
   @Test func groupIsTheUnnamedOneUnlessGiven() throws {
     try add(
       .genericPassword(service: "default", account: "a", accessGroup: "g"),
       attributes: ["env": "test"])
-    #expect(try finder().existingCode(account: "a") == .notFound)
-    #expect(try finder().identity(attributes: ["env": "test"], account: nil) == nil)
-    #expect(
-      try finder("--access-group", "g").identity(attributes: ["env": "test"], account: nil) != nil)
+    #expect(try !finds(account: "a"))
+    #expect(try found(by: ["env": "test"]) == nil)
+    #expect(try found(by: ["env": "test"], "--access-group", "g") != nil)
   }
 
   private func finder(_ arguments: String...) throws -> CredentialFinder {
+    try finder(arguments)
+  }
+
+  private func finder(_ arguments: [String]) throws -> CredentialFinder {
     CredentialFinder(
       store: store, options: try ItemOptions.parse(arguments), defaultService: "default",
       unlock: { _ in })
+  }
+
+  /// Whether there is a credential of the names that are found for an account.
+  private func finds(account: String, _ arguments: String...) throws -> Bool {
+    try store.credential(for: finder(arguments).identity(account: account)) != nil
+  }
+
+  private func found(
+    by attributes: CredentialAttributes, _ arguments: String...
+  ) throws -> CredentialIdentity? {
+    let finder = try finder(arguments)
+    return try finder.identity(
+      matching: finder.options.query(account: nil, attributes: attributes))
   }
 
   private func add(
@@ -83,13 +98,5 @@ struct CredentialFinderTests {
         InternetPassword(server: server, port: port, account: "a", securityDomain: realm)))
     try add(identity)
     return identity
-  }
-}
-
-extension CredentialFinder {
-  /// The code with which an account is not to be had, or `nil` if it is there.
-  fileprivate func existingCode(account: String) throws -> KeychainError.Code? {
-    guard try store.credential(for: existing(account: account)) == nil else { return nil }
-    return .notFound
   }
 }

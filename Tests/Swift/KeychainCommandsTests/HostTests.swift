@@ -60,7 +60,7 @@ struct HostTests {
     #expect(context.commandPath == "mytool keychain")
     #expect(context.defaultService == "com.example")
     KeychainCommandContext.$current.withValue(context) {
-      #expect(KeychainError.lockedItems(1).recovery == "run 'mytool keychain unlock'")
+      #expect(UnlockText.howToUnlock == "run 'mytool keychain unlock'")
     }
   }
 

@@ -85,7 +85,7 @@ final class SecretFileTests {
   }
 
   private func write(_ text: String, to path: String) throws {
-    try SecretOutput(path: path, overwrites: true, patience: .zero).write(
+    try SecretOutput(path: path, overwrites: true, timeout: .zero).write(
       try SecretBytes(copying: text), addingNewline: false)
   }
 }

@@ -4,6 +4,7 @@ import KeychainSecrets
 import KeychainVaultTesting
 import PrephirencesFiles
 import Testing
+import VaultVectors
 
 @testable import KeychainVault
 

@@ -3,6 +3,7 @@ import KeychainCredentials
 import KeychainVaultTesting
 import PrephirencesFiles
 import Testing
+import VaultVectors
 
 @testable import KeychainSecrets
 @testable import KeychainVault

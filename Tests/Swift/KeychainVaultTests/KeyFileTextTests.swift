@@ -3,6 +3,7 @@ import KeychainSecrets
 import KeychainVaultTesting
 import Synchronization
 import Testing
+import VaultVectors
 
 @testable import KeychainVault
 

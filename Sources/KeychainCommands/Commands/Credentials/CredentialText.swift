@@ -5,7 +5,7 @@ internal import KeychainStores
 
 /// Credentials and items of other programs, in words.
 enum CredentialText {
-  /// The table of a list; programs get the store of each, a person where there are several.
+  /// The table of a list, with the store of each for programs, and for a person if there are several.
   static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
     let table = table(listed.map(\.credential))
     let hasSeveralStores = Set(listed.map { Array($0.store.utf8) }).count > 1
@@ -28,7 +28,7 @@ enum CredentialText {
       })
   }
 
-  /// What a credential is for: the service, or the server with what is known of it.
+  /// What a credential is for: the service, or the server with its other names.
   private static func place(_ identity: CredentialIdentity) -> String {
     switch identity.kind {
     case .genericPassword(let service, _): service
@@ -136,7 +136,7 @@ enum CredentialText {
     "the expiry \(DateText.text(expiry)) went with the old secret"
   }
 
-  /// How the new secret gets an expiry; one that has passed is of no use to it.
+  /// How the new secret gets an expiry; that of the old one is not offered if it has passed.
   static func keepingExpiry(_ expiry: Date) -> String {
     expiry > Date()
       ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"

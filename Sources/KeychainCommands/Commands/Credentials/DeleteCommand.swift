@@ -30,12 +30,10 @@ struct DeleteCommand: KeychainSubcommand {
   var storeOptions: StoreOptions? { stores }
 
   func perform(in session: Session) throws(KeychainError) {
-    let finder = session.finder(item)
-    guard let identity = try finder.identity(account: account),
-      try session.store.remove(identity, expectedVersion: expectedVersion)
-    else {
+    let identity = try session.finder(item).identity(account: account)
+    guard try session.store.remove(identity, expectedVersion: expectedVersion) else {
       if ifExists { return try session.reportMissingVault() }
-      throw session.notFound(finder.exactIdentity(account: account))
+      throw session.notFound(identity)
     }
   }
 }

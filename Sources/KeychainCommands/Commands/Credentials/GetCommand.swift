@@ -44,7 +44,7 @@ struct GetCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Find by an attribute; may be given again", valueName: "name=value"),
+    help: .init("Find by an attribute; may be repeated", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 
@@ -84,7 +84,12 @@ struct GetCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     if let found = try unlistedItem(in: session) { return try print(found, in: session) }
-    let identity = try identity(in: session)
+    let identity: CredentialIdentity
+    if let account, attribute.isEmpty, !scope.allServices {
+      identity = try session.finder(item).identity(account: account)
+    } else {
+      identity = try search(in: session)
+    }
     guard let stored = try session.store.secret(for: identity) else {
       throw session.notFound(identity)
     }
@@ -97,15 +102,14 @@ struct GetCommand: KeychainSubcommand {
     try write(stored.secret)
   }
 
-  private func identity(in session: Session) throws(KeychainError) -> CredentialIdentity {
-    let finder = session.finder(item, allServices: scope.allServices)
-    guard let account, attribute.isEmpty, scope.allServices else {
-      return try finder.identity(account: account, attributes: attribute)
-    }
-    guard let found = try finder.identity(attributes: [:], account: account) else {
-      throw session.explainingMissingVault(.nowhere(account))
-    }
-    return found
+  /// Searches for the only credential with the attributes, or with the account in any service.
+  private func search(in session: Session) throws(KeychainError) -> CredentialIdentity {
+    let attributes = CredentialAttributes(attribute)
+    let query = scope.narrow(item.query(account: account, attributes: attributes))
+    if let found = try session.finder(item).identity(matching: query) { return found }
+    if let account, attribute.isEmpty { throw session.explainingMissingVault(.nowhere(account)) }
+    throw session.nothingMatches(
+      attributes, mayBeOfOthers: query.service == nil && query.server == nil)
   }
 
   /// Writes a secret to where it was asked for.
@@ -119,22 +123,6 @@ struct GetCommand: KeychainSubcommand {
     if newline == .always || newline != .never && StandardOutput.isTerminal {
       try StandardOutput.write("\n")
     }
-  }
-}
-
-extension CredentialFinder {
-  /// The credential that an account, attributes or both name.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if there is none.
-  fileprivate func identity(
-    account: String?, attributes: [AttributePair]
-  ) throws(KeychainError) -> CredentialIdentity {
-    if let account, attributes.isEmpty { return try existing(account: account) }
-    let pairs = CredentialAttributes(attributes)
-    guard let found = try identity(attributes: pairs, account: account) else {
-      throw nothingMatches(pairs)
-    }
-    return found
   }
 }
 

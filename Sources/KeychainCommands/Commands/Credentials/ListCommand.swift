@@ -44,7 +44,7 @@ struct ListCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Only those with an attribute; may be given again", valueName: "name=value"),
+    help: .init("Only those with an attribute; may be repeated", valueName: "name=value"),
     transform: AttributePair.init(parsing:))
   var attribute: [AttributePair] = []
 

@@ -20,7 +20,7 @@ struct RenameCommand: KeychainSubcommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @Argument(help: "Whose it is from then on", completion: .accounts)
+  @Argument(help: "The new account", completion: .accounts)
   var newAccount: String
 
   @OptionGroup(title: "Which credential") var item: ItemOptions
@@ -46,7 +46,7 @@ struct RenameCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let old = try session.finder(item).existing(account: account)
+    let old = try session.finder(item).identity(account: account)
     let new = try names.identity(insteadOf: old, account: newAccount)
     let renamed = try session.expecting(old) { () throws(KeychainError) in
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)

@@ -29,10 +29,10 @@ struct SetCommand: KeychainSubcommand {
   @OptionGroup(title: "Which credential") var item: ItemOptions
   @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
-  @Flag(help: "Drop one newline at the end of what standard input gives")
+  @Flag(help: "Remove one newline at the end of standard input")
   var trimNewline = false
 
-  @Flag(help: "Store an empty secret, too")
+  @Flag(help: "Allow an empty secret")
   var allowEmpty = false
 
   @Flag(help: "Keep the expiry of the secret that is replaced")
@@ -76,26 +76,24 @@ struct SetCommand: KeychainSubcommand {
     let identity = item.identity(account: account, defaultService: session.context.defaultService)
     let input = SecretInput(
       trimsNewline: trimNewline, insecureValue: insecureValue, allowsEmpty: allowEmpty)
-    let writer = CredentialWriter(
-      store: session.store, patience: session.vault.configuration.deadline,
-      keepsExpiry: keepExpiry)
     let secret = try input.secret(for: identity, in: session)
-    let written = try writer.write(
-      identity, update: details.update(), secret: secret,
-      condition: createOnly ? .mustBeNew : expectedVersion.map { .mustHave(version: $0) } ?? .none)
-    report(written, session.interface)
+    let mode: StoreMode =
+      createOnly ? .addOnly : expectedVersion.map { .replace(version: $0) } ?? .addOrReplace
+    let merged = try session.store.merge(
+      details.updateOfSecret(keepingExpiry: keepExpiry), secret: secret, into: identity, mode: mode)
+    report(merged, session.interface)
     for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
       session.interface.hint(hint)
     }
   }
 
-  /// Reports which expiry went with the old secret, or that the one that was kept has passed.
-  private func report(_ written: CredentialWriter.Written, _ interface: UserInterface) {
-    if let expiry = written.lostExpiry {
+  /// Reports that an expiry went with the old secret, or that the one that was kept has passed.
+  private func report(_ merged: MergedCredential, _ interface: UserInterface) {
+    if details.expires == nil, !keepExpiry, let expiry = merged.replaced?.expires {
       interface.say(CredentialText.expiryIsGone(expiry))
       interface.hint(CredentialText.keepingExpiry(expiry))
     }
-    if keepExpiry, written.credential.isExpired() {
+    if keepExpiry, merged.credential.isExpired() {
       interface.hint(CredentialText.keptExpiryHasPassed)
     }
   }

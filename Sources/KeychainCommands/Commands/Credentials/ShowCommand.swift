@@ -28,7 +28,7 @@ struct ShowCommand: KeychainSubcommand {
   var storeOptions: StoreOptions? { stores }
 
   func perform(in session: Session) throws(KeychainError) {
-    let identity = try session.finder(item).existing(account: account)
+    let identity = try session.finder(item).identity(account: account)
     guard let credential = try session.store.credential(for: identity) else {
       throw session.notFound(identity)
     }

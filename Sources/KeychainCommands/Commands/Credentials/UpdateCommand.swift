@@ -22,7 +22,7 @@ struct UpdateCommand: KeychainSubcommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Remove an attribute; may be given again", valueName: "name"))
+    help: .init("Remove an attribute; may be repeated", valueName: "name"))
   var removeAttribute: [String] = []
 
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
@@ -40,7 +40,7 @@ struct UpdateCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let identity = try session.finder(item).existing(account: account)
+    let identity = try session.finder(item).identity(account: account)
     let update = details.update(removing: removeAttribute)
     try session.expecting(identity) { () throws(KeychainError) in
       _ = try session.store.update(identity, with: update, expectedVersion: expectedVersion)

@@ -23,18 +23,18 @@ struct ExportCommand: KeychainSubcommand {
       \(keychainPath) import - --export-passphrase-file move.pass
       """)
 
-  @Argument(help: "The file to make, or - for standard output", completion: .file())
+  @Argument(help: "The file to create, or - for standard output", completion: .file())
   var file: String
 
   @Option(
     name: .shortAndLong, parsing: .unconditionalSingleValue,
-    help: .init("Only credentials of a service; may be given again", valueName: "name"),
+    help: .init("Only credentials of a service; may be repeated", valueName: "name"),
     completion: .services)
   var service: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: .init("Only internet passwords of a server; may be given again", valueName: "host"),
+    help: .init("Only internet passwords of a server; may be repeated", valueName: "host"),
     completion: .servers)
   var server: [String] = []
 

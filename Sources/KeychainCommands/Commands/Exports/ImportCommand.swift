@@ -7,11 +7,11 @@ internal import KeychainVault
 struct ImportCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take the credentials of an export into the vault",
+    abstract: "Add the credentials of an export to the vault",
     discussion: """
-      Everything is taken in one step, or nothing. Credentials that are there already are left alone \
-      unless --overwrite is given, which replaces those that differ, with all that is known about them. \
-      The import trusts whoever knew the passphrase of the export. '-' reads standard input.
+      Everything is imported in one step, or nothing. Credentials that exist already are kept unless \
+      --overwrite is given, which replaces those that differ, with all that is known about them. The \
+      import trusts everybody who knew the passphrase of the export. '-' reads standard input.
 
       Example:
         \(keychainPath) import /media/stick/keychain.export --dry-run
@@ -23,10 +23,10 @@ struct ImportCommand: KeychainSubcommand {
 
   @OptionGroup(title: "The passphrase of the export") var passphrase: ExportPassphraseOptions
 
-  @Flag(help: "Replace credentials that are there and differ")
+  @Flag(help: "Replace existing credentials that differ")
   var overwrite = false
 
-  @Flag(help: "Only say what would be done, and name the credentials that differ")
+  @Flag(help: "Only report what would be done, and name the credentials that differ")
   var dryRun = false
 
   @Flag(help: "Print what was done as JSON, with the names of credentials that differ")

@@ -6,7 +6,7 @@ internal import KeychainVault
 struct IdentityCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Make, show and pin identities, by which several share a vault",
+    abstract: "Create, show and pin identities, by which several share a vault",
     subcommands: [
       IdentityCreateCommand.self, IdentityShowCommand.self, IdentityPinCommand.self,
     ])
@@ -16,19 +16,19 @@ struct IdentityCommand: KeychainCommandGroup {
 struct IdentityCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
-    abstract: "Make an identity, and print its recipient",
+    abstract: "Create an identity, and print its recipient",
     usage: usage("identity create [<options>] [<file>]"),
     discussion: """
-      The file is the secret: it stays here, closed to others. The recipient that is printed is none: \
-      where a vault is, 'slots add --recipient' opens it to the identity. The identity is pinned to the \
-      vault that is here, if there is one; 'identity pin' adds others.
+      The file is the secret: keep it here, where others cannot read it. The recipient that is printed is \
+      not secret: where a vault is, 'slots add --recipient' lets the identity open it. The identity is \
+      pinned to the vault that is here, if there is one; 'identity pin' adds others.
 
       Example:
         \(keychainPath) identity create ~/.config/keychain/identity
       """)
 
   @Argument(
-    help: "The file to make; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+    help: "The file to create (default: $XDG_CONFIG_HOME/keychain/identity)", completion: .file())
   var file: String?
 
   @OptionGroup(title: "Common options") var common: CommonOptions
@@ -56,7 +56,7 @@ struct IdentityShowCommand: KeychainSubcommand {
       """)
 
   @Argument(
-    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+    help: "The identity file (default: $XDG_CONFIG_HOME/keychain/identity)", completion: .file())
   var file: String?
 
   @Flag(help: "Print JSON")
@@ -75,7 +75,7 @@ struct IdentityShowCommand: KeychainSubcommand {
 struct IdentityPinCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "pin",
-    abstract: "Let an identity open this vault, and only those that it is pinned to",
+    abstract: "Let an identity open this vault, and no vault that it is not pinned to",
     usage: usage("identity pin [<options>] [<file>]"),
     discussion: """
       Who can write a vault's file can put another vault there that opens by the same identity. An \
@@ -87,15 +87,15 @@ struct IdentityPinCommand: KeychainSubcommand {
       """)
 
   @Argument(
-    help: "The identity file; else $XDG_CONFIG_HOME/keychain/identity", completion: .file())
+    help: "The identity file (default: $XDG_CONFIG_HOME/keychain/identity)", completion: .file())
   var file: String?
 
   @Option(
-    help: .init("The check of the vault; else that of the vault here", valueName: "hex"),
+    help: .init("The check of the vault (default: that of the vault here)", valueName: "hex"),
     transform: IdentityPinCommand.check)
   var check: VaultCheck?
 
-  @Flag(help: "Drop all other pins")
+  @Flag(help: "Remove all other pins")
   var replace = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions
@@ -138,7 +138,7 @@ struct IdentityJSON: Encodable {
 /// Identities, in words.
 enum IdentityText {
   static func made(_ identity: IdentityDescription) -> String {
-    "made the identity \(identity.path)"
+    "created the identity \(identity.path)"
   }
 
   static func toUse(_ identity: IdentityDescription) -> String {

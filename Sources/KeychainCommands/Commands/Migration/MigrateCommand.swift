@@ -11,8 +11,8 @@ struct MigrateCommand: KeychainSubcommand {
     abstract: "Move credentials between the vault and the desktop keyring",
     discussion: """
       Each credential is copied with all that is known about it, read back and compared. A service \
-      changes over when everything of it is in the other store; only then does --remove-source remove \
-      what was copied. If the command is ended in between, the same command goes on where it stopped.
+      changes its store when everything of it is in the other one; only then does --remove-source remove \
+      what was copied. To resume a migration that was interrupted, run the same command again.
 
       What must not leave the machine (accessibility …ThisDeviceOnly) stays in the vault, and so does \
       the service that it belongs to. What differs in the target is left alone unless --overwrite is \
@@ -37,7 +37,7 @@ struct MigrateCommand: KeychainSubcommand {
   var from: StorePlace
 
   @Option(
-    help: .init("Where they shall be: vault or secret-service", valueName: "kind"),
+    help: .init("Where to move them: vault or secret-service", valueName: "kind"),
     completion: .list(StorePlace.names), transform: MigrateCommand.store)
   var to: StorePlace
 
@@ -74,7 +74,7 @@ struct MigrateCommand: KeychainSubcommand {
   @Flag(help: "Also move what other programs stored in the keyring")
   var otherPrograms = false
 
-  @Flag(help: "Only say what would be done")
+  @Flag(help: "Only report what would be done")
   var dryRun = false
 
   @Flag(help: "Print what was done as JSON")

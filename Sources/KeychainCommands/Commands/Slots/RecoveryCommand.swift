@@ -9,7 +9,7 @@ internal import KeychainVault
 struct RecoveryCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
-    abstract: "Make a code on paper that opens the vault",
+    abstract: "Create a code on paper that opens the vault",
     subcommands: [RecoveryCreateCommand.self])
 }
 
@@ -17,19 +17,19 @@ struct RecoveryCommand: KeychainCommandGroup {
 struct RecoveryCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
-    abstract: "Make a code on paper that opens the vault when all else is lost",
+    abstract: "Create a code on paper that opens the vault when everything else is lost",
     usage: usage("recovery create [<options>]"),
     discussion: """
-      The code is shown once, on the terminal only, and asked for once, so that a slip of the pen is \
-      found; nothing is changed before. Elsewhere --code-file writes it into a new file. It opens the \
-      vault by --recovery-code-fd or --recovery-code-file, and is removed by 'slots remove'.
+      The code is shown once, on the terminal only, and must be typed in once, which finds mistakes in the \
+      copy. Nothing is changed before. Without a terminal, --code-file writes it to a new file. It opens \
+      the vault with --recovery-code-fd or --recovery-code-file, and 'slots remove' removes it.
 
       Example:
         \(keychainPath) recovery create
       """)
 
   @Option(
-    help: .init("Write the code into a new file, and ask nothing", valueName: "path"),
+    help: .init("Write the code to a new file, and ask nothing", valueName: "path"),
     completion: .file())
   var codeFile: String?
 

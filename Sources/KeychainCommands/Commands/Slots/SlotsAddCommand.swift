@@ -8,16 +8,15 @@ internal import KeychainVault
 struct SlotsAddCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Let something more open the vault",
+    abstract: "Add a way to open the vault",
     discussion: """
       The options --passphrase-fd, --passphrase-file, --key-file and --identity unlock the vault as \
       it is; what opens it from now on is given by the options below. A recovery code is made by \
       'recovery create'.
 
-      The first passphrase or key file of a vault gives it new keys. A recovery code stays if it is \
-      typed on a terminal, or given with --recovery-code-file. Name each recipient that goes on to open \
-      the vault with --keep-recipient, or agree to it on a terminal; remove other slots first, with \
-      'slots remove'.
+      The first passphrase or key file of a vault gives it new keys. To keep a recovery code, type it on a \
+      terminal, or give it with --recovery-code-file. To keep a recipient, name it with --keep-recipient, \
+      or agree on a terminal. Remove other slots first, with 'slots remove'.
 
       Example:
         \(keychainPath) slots add --passphrase
@@ -90,7 +89,7 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {
-    // Said before anything else is asked for.
+    // Checked before anything else is asked for.
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw .nobodyToAsk(for: .newPassphrase)
     }
@@ -119,7 +118,7 @@ struct SlotsAddCommand: KeychainSubcommand {
 }
 
 extension Session {
-  /// Asks for a recovery code that new keys are to go to; `nil` if there is nobody to ask.
+  /// Asks for a recovery code that shall get new keys; `nil` if nobody can be asked.
   fileprivate var questionForKeptCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)? {
     guard let prompt else { return nil }
     return { slot, failures throws(KeychainError) in

@@ -6,7 +6,7 @@ internal import KeychainVault
 struct SlotsRemoveCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Let something no longer open the vault",
+    abstract: "Remove a way to open the vault",
     discussion: """
       Older copies of the vault still open with what is removed here, and whoever opened the vault \
       with it may know its keys. With --rekey the vault gets new keys in the same step, and nothing \
@@ -30,10 +30,10 @@ struct SlotsRemoveCommand: KeychainSubcommand {
   @Flag(help: "Also give the vault new keys, in the same step")
   var rekey = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask; with --rekey, let go what is not kept")
+  @Flag(name: .shortAndLong, help: "Do not ask; with --rekey, remove what is not kept")
   var yes = false
 
-  @OptionGroup(title: "What goes on to open the vault after --rekey") var kept: KeptSlotOptions
+  @OptionGroup(title: "What still opens the vault after --rekey") var kept: KeptSlotOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func validate() throws {
@@ -60,7 +60,7 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 
   /// Finds the slot, says what goes with it, and asks.
   ///
-  /// What new keys take with them is said once it is known which slots are kept.
+  /// With `--rekey`, losses are reported later, when it is known which slots are kept.
   private func confirmed(in session: Session) throws(KeychainError) -> VaultSlot {
     let slots = try session.vault.slots()
     guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
@@ -87,8 +87,8 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 }
 
 extension [VaultSlot] {
-  /// Whether the device key that lies here opens more once a slot is gone, as nothing that a person or
-  /// service was given for daily use is left.
+  /// Whether this machine's device key opens everything once a slot is gone, as no passphrase, key file or
+  /// identity is left.
   fileprivate func leaveOnlyTheDevice(without number: UInt32) -> Bool {
     let rest = filter { $0.number != number }
     let isDaily = { (slot: VaultSlot) in

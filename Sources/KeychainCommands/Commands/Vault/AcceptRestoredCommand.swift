@@ -9,10 +9,10 @@ struct AcceptRestoredCommand: KeychainSubcommand {
     abstract: "Accept a vault that was restored from a backup",
     usage: usage("accept-restored [<options>]"),
     discussion: """
-      An older copy of the vault is refused until a person says that it is meant, and so is one of \
-      two copies that were both changed. How it differs from what was seen here last is shown \
-      before, and every slot that opens it: one that was removed may be there again. On a terminal \
-      a yes is asked for; elsewhere --yes says it.
+      An older copy of the vault is refused until a person accepts it, and so is one of two copies that \
+      were both changed. The command first shows how the copy differs from what was seen here last, and \
+      every slot that opens it: one that was removed may be there again. It asks on a terminal; \
+      elsewhere, add --yes.
 
       Example:
         \(keychainPath) accept-restored

@@ -9,19 +9,19 @@ struct BackupCommand: KeychainSubcommand {
     abstract: "Copy the vault while it is in use",
     usage: usage("backup [<options>] <file>"),
     discussion: """
-      The copy is a vault, as encrypted as the original and opened by the same slots; the vault is \
-      verified on the way. With --replace, an older backup of the same vault gives way to the new \
-      one in one step, when that is whole; anything else there is left alone.
+      The copy is a vault, encrypted like the original and opened by the same slots; the vault is verified \
+      at the same time. With --replace, the complete new backup replaces an older one of the same vault in \
+      one step; any other file is kept.
 
       Examples:
         \(keychainPath) backup /backup/vault.db
         \(keychainPath) backup /backup/vault.db --replace
       """)
 
-  @Argument(help: "The file to make", completion: .file())
+  @Argument(help: "The file to create", completion: .file())
   var file: String
 
-  @Flag(help: "Put the backup in the place of an older one of the same vault")
+  @Flag(help: "Replace an older backup of the same vault")
   var replace = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions

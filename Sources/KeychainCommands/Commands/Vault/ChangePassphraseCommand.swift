@@ -9,8 +9,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     abstract: "Replace a passphrase by another",
     discussion: """
       The present passphrase is asked for first, also while the vault is unlocked. If it is forgotten, \
-      type the recovery code instead, or unlock with something else, such as --key-file. Copies of the vault made \
-      before still open with the old one; 'rekey' makes what they give worthless for this vault.
+      type the recovery code instead, or unlock with something else, such as --key-file. Older copies of \
+      the vault still open with the old passphrase; after 'rekey', their keys do not open this vault.
 
       Example:
         \(keychainPath) change-passphrase
@@ -19,7 +19,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
 
   @Option(
     help: .init(
-      "The slot, as 'slots list' shows it; else the one that the passphrase opens, or the only one",
+      "The slot, as 'slots list' shows it (default: the one that the passphrase opens, or the only one)",
       valueName: "number"),
     completion: .passphraseSlots)
   var slot: UInt32?
@@ -34,7 +34,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    // Said before the present passphrase is asked for.
+    // Checked before the present passphrase is asked for.
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw .nobodyToAsk(for: .newPassphrase)
     }

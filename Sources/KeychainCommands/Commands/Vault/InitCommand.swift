@@ -7,7 +7,7 @@ internal import KeychainVault
 struct InitCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Make a vault, and choose what opens it",
+    abstract: "Create a vault, and choose what opens it",
     discussion: """
       The device key of this machine opens the vault unless --no-device is given. In a vault made \
       with a passphrase, a key file or an identity, the device key alone reads only what needs no \
@@ -28,7 +28,7 @@ struct InitCommand: KeychainSubcommand {
   @Flag(help: "Do not let this machine's device key open the vault")
   var noDevice = false
 
-  @Flag(help: "Make a new vault where one was seen before and is gone")
+  @Flag(help: "Create a new vault although one was seen here before and is gone")
   var startAnew = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions

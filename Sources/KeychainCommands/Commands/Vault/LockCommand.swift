@@ -10,13 +10,13 @@ struct LockCommand: KeychainSubcommand {
     usage: usage("lock [<options>]"),
     discussion: """
       Credentials of the accessibility afterFirstUnlock stay readable until the next boot, unless \
-      --all is given. The vault may be gone or changed: the keys are forgotten all the same.
+      --all is given. The keys are forgotten even if the vault is gone or changed.
 
       Example:
         \(keychainPath) lock --all
       """)
 
-  @Flag(help: "Also what one unlock opens until the next boot")
+  @Flag(help: "Also lock what one unlock opens until the next boot")
   var all = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions

@@ -5,19 +5,18 @@ internal import KeychainCredentials
 struct RekeyCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
-    abstract: "Give the vault new keys, so that old ones open it no more",
+    abstract: "Give the vault new keys, so that old ones no longer open it",
     discussion: """
       Everything is sealed again, in one step: a failure leaves the vault as it was. Do this when \
       somebody may have a copy of the vault and a passphrase, key or code that opened it once. \
       Such a copy still holds the secrets of its time; change these where they are used.
 
-      Kept are what unlocks the vault now, this machine's device key, and what is named by \
-      --keep-…; on a terminal the other passphrases and each recipient are asked for. All other \
-      slots go, and so do credentials that are bound to other devices: they are listed, and a yes \
-      is asked for on a terminal; elsewhere --yes says it. If neither a passphrase, a key file nor a \
-      recipient is kept, this machine's device key alone opens everything from then on. Compare each recipient with what \
-      'identity show' prints where the identity is: whoever had the vault's keys once can have put \
-      one back that was removed.
+      The command keeps what unlocks the vault now, this machine's device key, and what --keep-… names; on \
+      a terminal it asks for the other passphrases and for each recipient. It removes all other slots, and \
+      credentials that are bound to other devices: it lists them, and asks on a terminal; elsewhere, add \
+      --yes. If no passphrase, key file or recipient is kept, this machine's device key alone opens \
+      everything afterwards. Compare each recipient with what 'identity show' prints where the identity \
+      is: whoever once had the vault's keys can have restored one that was removed.
 
       Example:
         \(keychainPath) rekey
@@ -25,9 +24,9 @@ struct RekeyCommand: KeychainSubcommand {
         \(keychainPath) rekey --passphrase-file f --keep-recipient pkpub1-… --yes
       """)
 
-  @OptionGroup(title: "What opens the vault from then on") var kept: KeptSlotOptions
+  @OptionGroup(title: "What opens the vault afterwards") var kept: KeptSlotOptions
 
-  @Flag(name: .shortAndLong, help: "Let go what is not kept, without asking")
+  @Flag(name: .shortAndLong, help: "Remove what is not kept, without asking")
   var yes = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions

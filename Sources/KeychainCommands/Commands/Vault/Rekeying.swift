@@ -4,10 +4,10 @@ internal import KeychainTerminal
 internal import KeychainVault
 
 extension Session {
-  /// Gives the vault new keys, and says what was done.
+  /// Gives the vault new keys, and reports what was done.
   ///
-  /// A slot can be removed in the same step, with the items that need a passphrase if none is kept. If `isAgreed`, nothing is
-  /// asked, and everything goes that is not kept.
+  /// A slot can be removed in the same step, with the items that need a passphrase if none is kept. If
+  /// `isAgreed`, nothing is asked, and everything that is not kept is removed.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false, keeping kept: KeptSlotOptions,
     assumingYes isAgreed: Bool

@@ -6,10 +6,10 @@ internal import KeychainVault
 struct StatusCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show whether the vault is there, and what is readable",
+    abstract: "Show whether the vault exists, and what is readable",
     usage: usage("status [<options>]"),
     discussion: """
-      Nothing is asked and nothing is changed; 'doctor' says more.
+      Nothing is asked and nothing is changed; 'doctor' shows more.
 
       Example:
         \(keychainPath) status --json

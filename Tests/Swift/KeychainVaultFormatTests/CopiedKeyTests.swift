@@ -1,10 +1,9 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
-import KeychainVaultTesting
+import KeychainVaultFormat
 import Testing
-
-@testable import KeychainVault
+import VaultVectors
 
 /// What is expected was computed by a program in Python that shares nothing with this one.
 @Suite("Keys that people copy")

@@ -1,10 +1,10 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultTesting
+import KeychainVaultFormat
 import Testing
+import VaultVectors
 
 @testable import KeychainSecrets
-@testable import KeychainVault
 
 @Suite("Test vectors of recovery codes and identities")
 struct CodeVectorTests {

@@ -1,10 +1,10 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultTesting
+import KeychainVaultFormat
 import Testing
+import VaultVectors
 
 @testable import KeychainSecrets
-@testable import KeychainVault
 
 extension VectorRun {
   func slots() throws -> String?? {

@@ -1,10 +1,10 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultTesting
+import KeychainVaultFormat
 import Testing
+import VaultVectors
 
 @testable import KeychainSecrets
-@testable import KeychainVault
 
 @Suite("Test vectors of vault format 1")
 struct VectorTests {
@@ -152,18 +152,4 @@ struct VectorRun {
     let tier = [Tier.open, .first, .unlocked][try vector.number("tier")]
     return Data(CachedKey.name(tier, try vector.data("check0")).utf8)
   }
-}
-
-extension Data {
-  init(hexadecimal: String) throws {
-    let digits = Array(hexadecimal)
-    self.init(
-      try stride(from: 0, to: digits.count, by: 2).map { index in
-        try #require(UInt8(String(digits[index...(index + 1)]), radix: 16))
-      })
-  }
-}
-
-extension SecretBytes {
-  borrowing func hexadecimal() -> String { withBytes { $0.array.hexadecimal } }
 }

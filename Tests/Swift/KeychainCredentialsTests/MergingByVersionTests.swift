@@ -1,0 +1,108 @@
+internal import CredentialStoreContract
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import Synchronization
+internal import Testing
+
+@Suite("Merging in stores that offer no step of their own for it", .timeLimit(.minutes(10)))
+struct MergingByVersionTests {
+  private let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
+
+  @Test(arguments: ContractClause.all)
+  func keeps(_ clause: ContractClause) async throws {
+    try await clause.check(PlainStore())
+  }
+
+  @Test func conflictIsMergedAgain() throws {
+    let store = PlainStore()
+    store.interfere(times: 3)
+    let merged = try store.merge(
+      CredentialUpdate(label: .set("L")), secret: SecretBytes(copying: "s"), into: identity)
+    #expect(merged.replaced?.comment == "other 3")
+    #expect(try store.credential(for: identity)?.comment == "other 3")
+    #expect(merged.credential.label == "L")
+  }
+
+  @Test func endlessConflictTimesOut() throws {
+    let store = PlainStore()
+    store.interfere(times: .max)
+    let error = #expect(throws: KeychainError.self) {
+      try store.mergeByVersion(
+        CredentialUpdate(label: .set("L")), secret: SecretBytes(copying: "s"), into: identity,
+        mode: .addOrReplace, within: .milliseconds(50))
+    }
+    #expect(error?.code == .timedOut)
+    #expect(try store.credential(for: identity)?.label == nil)
+  }
+
+  @Test func failedReadWritesNothing() throws {
+    let store = PlainStore()
+    let failure = KeychainError(.inputOutput, "told to fail")
+    store.content.fail(.reading, with: failure, times: 1)
+    #expect(throws: failure) {
+      try store.merge(CredentialUpdate(), secret: SecretBytes(copying: "s"), into: identity)
+    }
+    #expect(try store.credential(for: identity) == nil)
+  }
+}
+
+/// A store in memory that has only what the protocol requires.
+private final class PlainStore: CredentialStore {
+  let content = InMemoryCredentialStore()
+  private let interference = Mutex((left: 0, done: 0))
+
+  /// Lets another writer be faster, so many times.
+  func interfere(times: Int) { interference.withLock { $0 = (times, 0) } }
+
+  func store(
+    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+  ) throws(KeychainError) -> Credential {
+    let number = interference.withLock { interference -> Int? in
+      guard interference.left > 0 else { return nil }
+      interference.left -= 1
+      interference.done += 1
+      return interference.done
+    }
+    if let number {
+      let other = Credential(credential.identity, comment: "other \(number)")
+      try content.store(other, secret: secret, mode: .addOrReplace)
+    }
+    return try content.store(credential, secret: secret, mode: mode)
+  }
+
+  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+    try content.secret(for: identity)
+  }
+
+  func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+    try content.credential(for: identity)
+  }
+
+  func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    try content.search(query)
+  }
+
+  func update(
+    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try content.update(identity, with: update, expectedVersion: expectedVersion)
+  }
+
+  func rename(
+    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Credential {
+    try content.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+  }
+
+  func remove(
+    _ identity: CredentialIdentity, expectedVersion: UInt64?
+  ) throws(KeychainError) -> Bool {
+    try content.remove(identity, expectedVersion: expectedVersion)
+  }
+
+  func observe(
+    _ observer: @escaping @Sendable (CredentialChange) -> Void
+  ) -> CredentialObservation {
+    content.observe(observer)
+  }
+}
