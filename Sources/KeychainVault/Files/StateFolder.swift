@@ -56,10 +56,10 @@ package final class StateFolder: Sendable {
   ) throws(KeychainError) -> String? {
     let secret = try makesDeviceSecret ? findOrCreateSecret() : findSecret()
     guard let secret else { return nil }
-    let bytes = FieldWriter.fields { writer in
-      for field in fields { writer.byteString(field) }
+    let joined = FieldWriter.fields { writer in
+      for bytes in fields { writer.byteString(bytes) }
     }
-    return try Derivation.shortTag(secret.secret.bytes, label, bytes).hexadecimal
+    return try Derivation.shortTag(secret.secret.bytes, label, joined).hexadecimal
   }
 
   /// Whether the device secret exists.
