@@ -15,7 +15,7 @@ package final class StoreRecords: Sendable {
   private let files: KeyedRecords
   private let known = Mutex<[ServiceName: Known]>([:])
 
-  init(vault: Vault) { files = vault.keyedRecords(named: "stores") }
+  init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 
   /// The place of a service; `nil` if it has none yet, or there is no device key.
   ///
