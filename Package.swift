@@ -52,6 +52,10 @@ let package = Package(
         "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
+    // For tests of credential stores; it imports Swift Testing.
+    .library(
+      name: "KeychainTesting",
+      targets: ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     .executable(name: "prefs", targets: ["prefs"]),
   ],
   traits: [
@@ -98,6 +102,7 @@ let package = Package(
     .target(
       name: "KeychainCredentials",
       dependencies: ["KeychainSecrets", "PrephirencesFiles", systemPackage]),
+    .target(name: "KeychainTesting", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
       name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
@@ -143,7 +148,6 @@ let package = Package(
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
-    support("CredentialStoreContract", ["KeychainCredentials", "KeychainSecrets"]),
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
@@ -171,20 +175,21 @@ let package = Package(
       ]),
     tests(
       "KeychainCredentialsTests",
-      ["CredentialStoreContract", "KeychainCredentials", "KeychainSecrets"]),
+      ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     tests(
       "KeychainSecretServiceTests",
       [
-        "CredentialStoreContract", "Keychain", "KeychainCredentials", "KeychainSecretService",
-        "KeychainSecrets", "KeychainStores", "KeychainVault", "PrephirencesFiles",
+        "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTesting", "KeychainVault", "PrephirencesFiles",
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
+    tests("KeychainTestingTests", ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     tests(
       "KeychainTests",
       [
-        "CredentialStoreContract", "ImportCanary", "Keychain", "KeychainCredentials",
-        "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "KeychainSecrets", "KeychainStores", "KeychainTesting", "KeychainVault",
         "KeychainVaultTesting", "PrephirencesFiles",
       ]),
     tests(
@@ -199,7 +204,7 @@ let package = Package(
     tests(
       "KeychainVaultTests",
       [
-        "CredentialStoreContract", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "KeychainCredentials", "KeychainSecrets", "KeychainTesting", "KeychainVault",
         "KeychainVaultTesting", "PrephirencesFiles", "VaultVectors",
       ]),
     tests(

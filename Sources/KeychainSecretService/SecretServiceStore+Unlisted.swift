@@ -40,11 +40,3 @@ extension SecretServiceStore {
     }
   }
 }
-
-extension CredentialQuery {
-  /// Whether attributes alone are looked for, where other programs' items are.
-  var hasNoNames: Bool {
-    accessGroup?.isEmpty ?? true
-      && [service, server, self.protocol, path, account].allSatisfy { $0 == nil } && port == nil
-  }
-}

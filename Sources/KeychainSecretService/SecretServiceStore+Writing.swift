@@ -169,7 +169,7 @@ extension SecretServiceStore: CredentialReceiver {
       let lock = try WriterLock(
         environment: configuration.environment, Deadline(after: configuration.deadline))
       operation.restartDeadline()
-      return try body(ItemWriter(finder, lock, watch))
+      return try body(ItemWriter(finder, lock, announcingTo: watch))
     }
     for change in changes { watch.observers.notify(change) }
     return value

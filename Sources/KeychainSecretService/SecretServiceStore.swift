@@ -1,7 +1,6 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
-internal import PrephirencesFiles
 
 /// The desktop keyring: a collection of the Secret Service, such as gnome-keyring's or KeePassXC's.
 ///
@@ -29,11 +28,20 @@ internal import PrephirencesFiles
 /// change an item between the check and the change.
 public final class SecretServiceStore: CredentialStore {
   /// Where items are kept, and how the provider may behave.
+  public typealias Configuration = SecretServiceConfiguration
+
+  /// A collection of the Secret Service: a keyring, database or wallet.
+  public typealias Collection = SecretServiceCollection
+
+  /// Whether the provider may ask.
+  public typealias Interaction = SecretServiceInteraction
+
+  /// Where items are kept, and how the provider may behave.
   public let configuration: Configuration
 
   /// The most items that a call reads: of more, it throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``, whether a search finds them or the collection has them.
-  public static let maximumItemCount = 50_000
+  public static let maximumItemCount = BusValue.maximumElementCount
 
   let watch: ChangeWatch
   private let question: PostponedQuestion?
@@ -55,32 +63,10 @@ public final class SecretServiceStore: CredentialStore {
   }
 
   /// Runs an operation on the connection of the process.
-  ///
-  /// If the provider went away since the last call, which only the first message tells, a second attempt
-  /// is made with a new connection, unless something may have been written.
   func run<Result: ~Copyable>(
     _ body: (ServiceOperation) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let address = try BusAddress(environment: configuration.environment)
-    let slot = ConnectionPool.slot(for: address)
-    let deadline = Deadline(after: configuration.deadline)
-    let first = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
-    do throws(KeychainError) {
-      return try body(first)
-    } catch {
-      guard let failure = first.failure, failure.endsConnection else { throw error }
-      slot.drop(first.connection)
-      guard failure.isUndelivered, !first.mustNotRepeat else { throw error }
-    }
-    let second = ServiceOperation(
-      try slot.connect(deadline), configuration, deadline, question)
-    do throws(KeychainError) {
-      return try body(second)
-    } catch {
-      if second.failure?.endsConnection ?? false { slot.drop(second.connection) }
-      throw error
-    }
+    try ServiceOperation.run(configuration, question, body)
   }
 }
 

@@ -19,10 +19,10 @@ public struct UnlistedItem: Hashable, Sendable {
   public let modified: Date?
 
   /// The collection through which it was found, and its object there.
-  package let collection: SecretServiceStore.Collection
+  package let collection: SecretServiceCollection
   package let path: String
 
-  init(_ item: ServiceItem, in collection: SecretServiceStore.Collection) {
+  init(_ item: ServiceItem, in collection: SecretServiceCollection) {
     label = item.label
     attributes = item.attributes
     created = item.created

@@ -14,22 +14,7 @@ struct ItemFinder {
     collection = path
   }
 
-  /// Finds the collection, or makes it.
-  static func creating(_ operation: ServiceOperation) throws(KeychainError) -> ItemFinder {
-    if let path = try operation.collectionPath() {
-      let finder = ItemFinder(operation: operation, collection: path)
-      do throws(KeychainError) {
-        try finder.unlockIfNeeded()
-        return finder
-      } catch {
-        guard error == operation.noCollection else { throw error }
-      }
-    }
-    try operation.createCollection()
-    return try ItemFinder(operation)
-  }
-
-  private init(operation: ServiceOperation, collection: String) {
+  init(operation: ServiceOperation, collection: String) {
     self.operation = operation
     self.collection = collection
   }
@@ -68,7 +53,7 @@ struct ItemFinder {
   ///
   /// Of ours, one property says everything; providers are slow to tell the others.
   func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
-    guard paths.count <= SecretServiceStore.maximumItemCount else { throw .tooManyItems }
+    guard paths.count <= BusValue.maximumElementCount else { throw .tooManyItems }
     let items = try read(paths, attributes(of:)) { path, answer in
       ServiceItem(path: path, attributes: answer)
     }

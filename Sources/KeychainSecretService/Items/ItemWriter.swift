@@ -1,16 +1,25 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
+/// Learns of this process's own writes before they happen, so that their signals can be told from
+/// those of other programs' writes.
+protocol WriteAnnouncer: Sendable {
+  func willWrite(version: UInt64)
+  func willRemove(_ path: String)
+}
+
 /// Changes items while the lock of all writers is held.
 struct ItemWriter: ~Copyable {
   let finder: ItemFinder
   private let lock: WriterLock
-  private let watch: ChangeWatch
+  private let announcer: any WriteAnnouncer
 
-  init(_ finder: ItemFinder, _ lock: consuming WriterLock, _ watch: ChangeWatch) {
+  init(
+    _ finder: ItemFinder, _ lock: consuming WriterLock, announcingTo announcer: any WriteAnnouncer
+  ) {
     self.finder = finder
     self.lock = lock
-    self.watch = watch
+    self.announcer = announcer
   }
 
   private var operation: ServiceOperation { finder.operation }
@@ -18,7 +27,7 @@ struct ItemWriter: ~Copyable {
   /// A version for the next change.
   borrowing func nextVersion() -> UInt64 {
     let version = lock.nextVersion()
-    watch.willWrite(version: version)
+    announcer.willWrite(version: version)
     return version
   }
 
@@ -98,7 +107,7 @@ struct ItemWriter: ~Copyable {
   /// Removes an item.
   borrowing func remove(_ item: ServiceItem) throws(KeychainError) {
     operation.mustNotRepeat = true
-    watch.willRemove(item.path)
+    announcer.willRemove(item.path)
     let answer = try operation.answer(
       to: operation.call(
         item.path, ServiceOperation.itemInterface, "Delete", reply: .values("o")))

@@ -16,7 +16,7 @@ final class ChangeListener: Sendable {
   private typealias Reading = ListenerState.Reading
 
   private let watch: WeakWatch
-  private let configuration: SecretServiceStore.Configuration
+  private let configuration: SecretServiceConfiguration
   private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
   private let ready = DispatchSemaphore(value: 0)
 
@@ -27,7 +27,7 @@ final class ChangeListener: Sendable {
     init(_ value: ChangeWatch) { self.value = value }
   }
 
-  init(_ watch: ChangeWatch, _ configuration: SecretServiceStore.Configuration) {
+  init(_ watch: ChangeWatch, _ configuration: SecretServiceConfiguration) {
     self.watch = WeakWatch(watch)
     self.configuration = configuration
   }

@@ -3,9 +3,9 @@ internal import KeychainCredentials
 internal import Synchronization
 
 /// Listens to the provider's signals while somebody observes a store.
-final class ChangeWatch: Sendable {
+final class ChangeWatch: WriteAnnouncer {
   let observers = CredentialObservers()
-  private let configuration: SecretServiceStore.Configuration
+  private let configuration: SecretServiceConfiguration
   private let state = Mutex(State())
 
   private struct State {
@@ -15,7 +15,7 @@ final class ChangeWatch: Sendable {
     var hasLedger = false
   }
 
-  init(_ configuration: SecretServiceStore.Configuration) {
+  init(_ configuration: SecretServiceConfiguration) {
     self.configuration = configuration
   }
 

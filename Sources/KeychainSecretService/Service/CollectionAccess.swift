@@ -5,7 +5,7 @@ extension ServiceOperation {
   func collectionPath() throws(KeychainError) -> String? {
     switch configuration.collection {
     case .default: Self.defaultAlias
-    case .session: SecretServiceStore.Collection.sessionPath
+    case .session: SecretServiceCollection.sessionPath
     case .named(let name): try ServiceOperation.isPath(name) ? name : collectionPath(label: name)
     }
   }
@@ -32,7 +32,7 @@ extension ServiceOperation {
   }
 
   /// Whether the name of a collection is that of its object: labels have no such form.
-  private static func isPath(_ name: String) -> Bool {
+  static func isPath(_ name: String) -> Bool {
     name.hasPrefix(servicePath + "/") && !name.hasSuffix("/") && !name.contains("//")
       && name.utf8.allSatisfy { byte in
         switch byte {
@@ -54,7 +54,7 @@ extension ServiceOperation {
       to: getProperty(Self.servicePath, Self.serviceInterface, "Collections", "ao"))
     // What ends with the session is not found by a label, which may be any: gnome-keyring's has none.
     let paths = (list.elements.first?.texts ?? []).filter {
-      $0 != SecretServiceStore.Collection.sessionPath
+      $0 != SecretServiceCollection.sessionPath
     }
     let labels = results(
       of: paths.map { getProperty($0, Self.collectionInterface, "Label", "s") })
@@ -87,31 +87,6 @@ extension ServiceOperation {
         .noStore, "the desktop keyring has no collection '\(label)'",
         recovery: "make it at the desktop, or use the default collection")
     }
-  }
-
-  /// Makes the collection, where the provider does that without a question or may ask.
-  func createCollection() throws(KeychainError) {
-    let label: String
-    switch configuration.collection {
-    case .default: label = "Default keyring"
-    case .session: throw noCollection
-    case .named(let name) where ServiceOperation.isPath(name): throw noCollection
-    case .named(let name): label = name
-    }
-    let answer = try answer(
-      to: service(
-        "CreateCollection",
-        [
-          .properties([(Self.collectionInterface + ".Label", .string(label))]),
-          .string(configuration.collection == .default ? "default" : ""),
-        ], reply: .values("oo"))
-    ).elements
-    guard answer.count == 2, let prompt = answer[1].text else { throw noCollection }
-    guard prompt != "/" else { return }
-    try run(
-      prompt: prompt,
-      .lasting { operation throws(KeychainError) in _ = try ItemFinder.creating(operation) },
-      ifDenied: noCollection)
   }
 
   /// Unlocks collections or items, which may take a question.

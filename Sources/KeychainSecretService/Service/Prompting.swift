@@ -41,7 +41,7 @@ extension ServiceOperation {
     if case .lasting(let ask) = kind, let question {
       dismiss(path)
       throw question.postpone { [configuration] () throws(KeychainError) in
-        try SecretServiceStore(configuration: configuration).run(ask)
+        try ServiceOperation.run(configuration, nil, ask)
       }
     }
     let limit = canAsk ? Deadline(after: configuration.promptDeadline) : deadline

@@ -5,7 +5,7 @@ internal import PrephirencesFiles
 /// One call of a store: its messages share a deadline and a connection.
 final class ServiceOperation {
   let connection: SecretServiceConnection
-  let configuration: SecretServiceStore.Configuration
+  let configuration: SecretServiceConfiguration
 
   /// The deadline of the next messages.
   private(set) var deadline: Deadline
@@ -23,7 +23,7 @@ final class ServiceOperation {
   var mustNotRepeat = false
 
   init(
-    _ connection: SecretServiceConnection, _ configuration: SecretServiceStore.Configuration,
+    _ connection: SecretServiceConnection, _ configuration: SecretServiceConfiguration,
     _ deadline: Deadline, _ question: PostponedQuestion? = nil
   ) {
     self.question = question
@@ -184,7 +184,7 @@ extension KeychainError {
 
   static let tooManyItems = KeychainError(
     .refused,
-    "the desktop keyring lists more than \(SecretServiceStore.maximumItemCount) items, "
+    "the desktop keyring lists more than \(BusValue.maximumElementCount) items, "
       + "which takes too long to read",
     recovery: "remove items at the desktop, or use another collection or the vault")
 

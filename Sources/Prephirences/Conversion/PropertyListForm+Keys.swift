@@ -14,7 +14,7 @@ extension PropertyListForm {
       }
       return form
     } catch {
-      throw .unstorable(key, error.type)
+      throw .unstorableValue(key, error.type)
     }
   }
 }

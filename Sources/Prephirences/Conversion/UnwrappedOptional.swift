@@ -22,3 +22,8 @@ private protocol AnyOptional {
 extension Optional: AnyOptional {
   fileprivate var content: Any? { map { $0 as Any } }
 }
+
+extension PreferencesDictionary {
+  /// The dictionary without the keys whose value is a `nil` that is wrapped in an `Any`.
+  func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
+}

@@ -7,7 +7,7 @@ final class ComparingObservation: Sendable {
   private let observer: PreferenceObserver
   private let preferences: @Sendable () -> any PreferencesType
   private let known = Mutex<[PreferenceKey: PreferenceChange]>([:])
-  private let turn = Turn(PendingLooks(), isBusy: true)
+  private let queue = SerialQueue(PendingLooks(), isBusy: true)
 
   /// Makes an observation that begins with ``begin()``; what is to be looked at meanwhile waits.
   init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
@@ -25,25 +25,25 @@ final class ComparingObservation: Sendable {
       for change in changes { known[change.key] = change }
     }
     if observer.wantsInitialValues {
-      for change in changes where !turn.hasEnded { observer.tell(change) }
+      for change in changes where !queue.hasEnded { observer.tell(change) }
     }
-    turn.finish(look)
+    queue.runRest(look)
   }
 
   /// Looks at keys that may have changed, or at all.
   func look(at keys: [PreferenceKey]?) {
     guard let keys else {
-      turn.add { $0.addAll() }
-      return turn.take(look)
+      queue.add { $0.addAll() }
+      return queue.run(look)
     }
     let observed = keys.filter(observer.observes)
-    // Without the turn, which somebody with something to tell may want just now.
+    // Not by the queue, which another thread may need for a change.
     guard !observed.isEmpty else { return }
-    turn.add { looks in observed.forEach { looks.add($0) } }
-    turn.take(look)
+    queue.add { looks in observed.forEach { looks.add($0) } }
+    queue.run(look)
   }
 
-  func end() { turn.end() }
+  func end() { queue.end() }
 
   private func look(_ look: PendingLooks.Look) {
     let preferences = preferences()
@@ -63,7 +63,7 @@ final class ComparingObservation: Sendable {
       defer { known[key] = next.newValue == nil ? nil : next }
       return known[key]
     }
-    guard !turn.hasEnded else { return }
+    guard !queue.hasEnded else { return }
     observer.tell(PreferenceChange(key, from: last?.newValue, to: value))
   }
 }

@@ -1,7 +1,7 @@
 /// An observer of a store, and the changes that it is still to be told.
 final class ObserverMailbox: Sendable {
   let observer: PreferenceObserver
-  private let turn = Turn(PendingChanges(), isBusy: true)
+  private let queue = SerialQueue(PendingChanges(), isBusy: true)
 
   /// Makes a mailbox whose changes wait until ``begin(_:)``.
   init(_ observer: PreferenceObserver) {
@@ -11,14 +11,14 @@ final class ObserverMailbox: Sendable {
   /// Tells the initial values first, and then what was changed meanwhile.
   func begin(_ preferences: some PreferencesType) {
     observer.tellInitialValues(of: preferences)
-    turn.finish(observer.tell)
+    queue.runRest(observer.tell)
   }
 
-  func post(_ change: PreferenceChange) { turn.add { $0.add(change) } }
+  func post(_ change: PreferenceChange) { queue.add { $0.add(change) } }
 
-  func deliver() { turn.take(observer.tell) }
+  func deliver() { queue.run(observer.tell) }
 
-  func end() { turn.end() }
+  func end() { queue.end() }
 }
 
 extension ObserverMailbox: Hashable {

@@ -1,14 +1,5 @@
 public import Foundation
 
-/// A preference value, of any type.
-public typealias PreferenceObject = Any
-
-/// What names a preference.
-public typealias PreferenceKey = String
-
-/// Preferences as a dictionary.
-public typealias PreferencesDictionary = [PreferenceKey: PreferenceObject]
-
 /// Preferences that can be read.
 ///
 /// A conforming type gives ``object(forKey:)`` and ``dictionary()``; all else has a default.

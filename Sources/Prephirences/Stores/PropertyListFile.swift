@@ -41,11 +41,11 @@ extension PropertyListForm {
         root[key] = form
         root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
       } catch {
-        throw .unstorable(key, error.type)
+        throw .unstorableValue(key, error.type)
       }
     }
     if isReference(root) {
-      throw .unstorable(referenceKey, type(of: root[referenceKey] ?? root))
+      throw .unstorableValue(referenceKey, type(of: root[referenceKey] ?? root))
     }
     return root
   }

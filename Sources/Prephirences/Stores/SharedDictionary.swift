@@ -80,8 +80,3 @@ final class SharedDictionary: Sendable {
     }
   }
 }
-
-extension PreferencesDictionary {
-  /// The dictionary without the keys whose value is a `nil` that is wrapped in an `Any`.
-  func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
-}

@@ -15,7 +15,7 @@ def test_trying_again_is_bounded():
 
 
 @pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\n", response(body=JSON)[:-10]])
-def test_a_silent_server_costs_no_more_than_the_timeout(part):
+def test_silent_server_ends_at_timeout(part):
     def answer(request, connection):
         connection.sendall(part)
         server.ending.wait(60)
@@ -26,7 +26,7 @@ def test_a_silent_server_costs_no_more_than_the_timeout(part):
         assert time.monotonic() - begin < 30
 
 
-def test_a_server_that_drips_costs_no_more_than_the_timeout():
+def test_dripping_server_ends_at_timeout():
     def answer(request, connection):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
         while not server.ending.wait(0.05):
@@ -79,7 +79,7 @@ def test_an_endless_answer_takes_bounded_memory(head):
     assert outcome["peak"] - usual < 16_000, "the limit is 1 MB; the rest is buffers and noise"
 
 
-def test_an_answer_as_long_as_the_limit_is_read():
+def test_answer_of_maximum_length_is_read():
     body = b'{"colour": "' + b"x" * 1000 + b'"}'
     with always(response(body=body)) as server:
         assert load(server.url, limit=len(body))["origin"] == "server"

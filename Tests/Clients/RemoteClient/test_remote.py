@@ -74,7 +74,7 @@ def test_a_copy_of_another_url_is_not_used(tmp_path):
     assert load(url + "/two", copy=copy, retries=0)["error"] == "unreachable"
 
 
-def test_values_are_set_although_the_copy_cannot_be_written():
+def test_values_are_set_if_copy_is_unwritable():
     with always(response(body=JSON)) as server:
         outcome = load(server.url, copy="/proc/nowhere/copy")
     assert outcome["origin"] == "server" and outcome["values"]["colour"] == "red"

@@ -53,7 +53,7 @@ def own(tmp_path_factory) -> dict:
 
 
 @pytest.mark.parametrize("block", **named([block for block in ALL if not block.is_source]))
-def test_a_block_of_a_manifest_names_what_there_is(block, own, tmp_path):
+def test_manifest_block_names_existing_products(block, own, tmp_path):
   (tmp_path / "prephirences").symlink_to(ROOT)
   client = tmp_path / "client"
   client.mkdir()

@@ -16,14 +16,14 @@ func copy(_ vault: Vault, passphrase: borrowing SecretBytes) throws {
 """
 
 
-def test_reports_of_what_was_done_may_be_left_alone(tmp_path):
+def test_discardable_results_may_be_ignored(tmp_path):
   source = tmp_path / "main.swift"
   source.write_text(CALLS)
   outcome = typecheck(source, options=("-warnings-as-errors",))
   assert outcome.returncode == 0, outcome.stderr
 
 
-def test_a_result_that_is_the_point_of_a_call_is_missed(tmp_path):
+def test_ignored_main_result_is_noticed(tmp_path):
   """What never warns proves nothing."""
   source = tmp_path / "main.swift"
   source.write_text("import Keychain\nfunc look(_ vault: Vault) throws { try vault.status() }\n")

@@ -77,7 +77,7 @@ def test_answers_that_keep_differing_cancel(ask):
   assert ended(terminal)[0] == 130
 
 
-def test_control_c_cancels_and_the_terminal_is_put_back(ask):
+def test_control_c_cancels_and_restores_terminal(ask):
   terminal = ask()
   terminal.expect_exact(QUESTION)
   terminal.sendcontrol("c")

@@ -189,7 +189,7 @@ def broken_off(home) -> None:
   assert Path(f"{copy(home)}-journal").stat().st_size > 0
 
 
-def test_an_older_journal_does_not_damage_the_new_backup(one, tracing):
+def test_older_journal_leaves_new_backup_intact(one, tracing):
   broken_off(one)
   one.set("bob", b"x")
   one.run(*REPLACE)
@@ -257,7 +257,7 @@ def test_many_backups_to_one_file(one):
   assert names(one) == {"copy.db"}
 
 
-def test_a_backup_that_does_not_fit_leaves_the_older_one(one, mounting):
+def test_failed_backup_keeps_older_one(one, mounting):
   small = one.folder / "small"
   small.mkdir()
   subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", small], check=True)

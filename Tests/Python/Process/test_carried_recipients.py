@@ -70,12 +70,12 @@ def test_without_a_terminal_each_recipient_is_named(locked, put_back):
   assert locked.vault.read_bytes() == vault
 
 
-def test_a_removal_with_new_keys_ends_what_was_put_back(locked, put_back):
+def test_removal_with_new_keys_drops_restored_slot(locked, put_back):
   locked.run("slots", "remove", "3", "--rekey", *locked.passphrase(), "--yes")
   locked.run("get", "whenUnlocked", "--identity", "theirs", code=78)
 
 
-def test_a_hidden_slot_lets_no_recipient_be_added_again(locked, theirs):
+def test_hidden_slot_prevents_adding_recipient_again(locked, theirs):
   """Its number would be used again, and both removals would be those of the second row."""
   unlock = locked.passphrase()
   row = take_row(locked, 3)
@@ -104,7 +104,7 @@ def test_a_hidden_slot_ends_every_change_of_slots(locked, theirs, change):
   assert not (locked.folder / "key").exists() and not (locked.folder / "code").exists()
 
 
-def test_a_first_passphrase_keeps_no_recipient_that_nobody_named(home):
+def test_first_passphrase_drops_unnamed_recipient(home):
   home.set("alice", b"secret")
   recipient = home.run("identity", "create", "theirs").out.decode().strip()
   home.run("slots", "add", "--recipient", recipient)

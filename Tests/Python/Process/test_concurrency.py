@@ -99,7 +99,7 @@ def test_a_writer_waits_for_another_until_its_deadline(home):
   assert home.get("alice") == b"old"
 
 
-def test_a_writer_goes_on_when_the_other_is_done(home):
+def test_writer_continues_after_other_finishes(home):
   home.set("alice", b"old")
   with writing(home) as connection:
     timer = threading.Timer(0.7, connection.execute, ["COMMIT"])
@@ -111,7 +111,7 @@ def test_a_writer_goes_on_when_the_other_is_done(home):
   assert home.get("alice") == b"new"
 
 
-def test_a_reader_waits_for_a_commit_until_its_deadline(home):
+def test_reader_waits_for_commit_until_deadline(home):
   home.set("alice", b"old")
   with writing(home) as connection:
     connection.execute("ROLLBACK")

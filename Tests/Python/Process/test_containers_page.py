@@ -36,7 +36,7 @@ def container(home, sample_tool, superuser, mounting) -> Machine:
   return machine
 
 
-def test_the_image_is_built_from_what_the_tests_build_with():
+def test_image_uses_packages_of_the_tests():
   build = images(blocks("dockerfile")[0])[0]
   scripts = Path(__file__).resolve().parents[3] / "Scripts/lib"
   assert {"libsodium-dev", "libsqlite3-dev"} <= set(re.findall(
@@ -179,7 +179,7 @@ def test_a_secret_that_others_can_read(container, mode, said):
   use(container, variables=variables | {"KEYCHAIN_ALLOW_READ": said})
 
 
-def test_the_secret_of_kubernetes_is_the_key_as_it_is(container):
+def test_kubernetes_secret_is_the_raw_key(container):
   """kubectl, where it is, makes the secret without a cluster."""
   if shutil.which("kubectl") is None:
     pytest.skip("kubectl is not needed for anything else")

@@ -18,7 +18,7 @@ ACCESSIBILITIES = [
   "afterFirstUnlockThisDeviceOnly", "always", "alwaysThisDeviceOnly"]
 
 
-def test_first_set_makes_the_vault_and_says_so_once(home):
+def test_first_set_creates_and_reports_vault_once(home):
   first = home.set("alice", b"secret")
   assert "made the vault" in first.error and "device key" in first.error
   assert home.set("alice", b"other").error == ""
@@ -85,7 +85,7 @@ def test_output_into_a_missing_folder(home):
   assert "'nowhere/out' cannot be written" in again.error
 
 
-def test_newline_of_a_pipe_is_kept_with_a_hint(home):
+def test_piped_newline_is_kept_with_hint(home):
   assert "--trim-newline" in hinted(home.set("alice", b"secret\n"))
   assert home.get("alice") == b"secret\n"
 
@@ -117,7 +117,7 @@ def test_an_empty_secret_is_stored_only_when_told(home):
   assert home.get("alice") == b""
 
 
-def test_hints_about_a_secret_are_given_when_it_is_stored(home):
+def test_hints_about_secret_appear_on_storing(home):
   assert hinted(home.set("alice", b"secret\n", "--expected-version", "7", code=44)).count(
     "newline") == 0
   assert hinted(home.set("alice", b"", "--allow-empty", "--accessibility",
@@ -130,7 +130,7 @@ def test_insecure_value_is_taken_with_a_warning(home):
   assert home.get("alice") == b"-secret"
 
 
-def test_a_second_argument_is_not_taken_as_the_secret(home):
+def test_second_argument_is_not_the_secret(home):
   refused = home.run("set", "alice", "hunter2", code=64)
   assert "hunter2" not in refused.error and "standard input" in refused.error
 
@@ -176,7 +176,7 @@ def test_update_leaves_the_secret(home):
   assert home.get("alice") == b"secret"
 
 
-def test_update_to_an_expiry_in_the_past_is_told(home):
+def test_update_to_past_expiry_is_reported(home):
   home.set("alice", b"x")
   assert "that is in the past" in hinted(
     home.run("update", "alice", "--expires", "2020-01-02"))

@@ -42,7 +42,7 @@ def flip(path, offset: int) -> None:
 
 
 @pytest.mark.parametrize("box", ["secret", "metadata"])
-def test_a_damaged_item_is_named_and_the_others_stay_readable(three, box):
+def test_damaged_item_is_named_and_others_readable(three, box):
   item = item_of(three, "bob")
   value = bytearray(three.rows(f"SELECT {box} FROM item WHERE id = ?", item)[0][0])
   offset = three.vault.read_bytes().find(bytes(value[24:64]))
@@ -60,7 +60,7 @@ def test_a_damaged_item_is_named_and_the_others_stay_readable(three, box):
   assert three.vault.read_bytes() == contents
 
 
-def test_random_bytes_are_never_absence_nor_a_wrong_secret(three):
+def test_random_damage_is_never_absence_or_wrong_secret(three):
   contents = three.vault.read_bytes()
   random_bytes = random.Random(1)
   codes = set()
@@ -105,7 +105,7 @@ def test_a_newer_format_is_refused_with_its_number(three):
   assert three.vault.read_bytes() == contents
 
 
-def test_a_slot_that_asks_for_a_tebibyte_is_refused_at_once(locked):
+def test_slot_asking_for_tebibyte_is_refused_immediately(locked):
   slot = next(slot for slot in read_rows(locked.vault).slots if slot.kind == SlotKind.PASSPHRASE)
   assert slot.cost() == (256 << 20, 3)
   greedy = replace(slot, parameters=u64(1 << 40) + slot.parameters[8:])
@@ -138,7 +138,7 @@ connection.commit()
 @pytest.mark.parametrize("column", [
   "item SET metadata", "item SET secret", "state SET box", "slot SET box", "token SET token",
   "access_group SET box"])
-def test_a_value_that_is_too_long_takes_no_memory(home, column):
+def test_oversized_value_allocates_no_memory(home, column):
   home.set("alice", b"x", "--access-group", "group")
   subprocess.run(
     [sys.executable, "-c", LENGTHEN, str(home.vault), f"{column} = zeroblob(300000000)"
@@ -163,7 +163,7 @@ def test_a_value_that_is_too_long_takes_no_memory(home, column):
     assert codes["get"] == codes["list"] == 65
 
 
-def test_a_damaged_count_is_called_that_before_it_is_accepted(three):
+def test_damaged_count_is_reported_before_acceptance(three):
   three.rows("UPDATE state SET box = zeroblob(length(box))")
   told = three.run("accept-restored", code=64).error
   assert "the row that says how much it should hold is damaged" in told
@@ -182,7 +182,7 @@ def test_a_damaged_file_is_named(three, change, words):
   assert words in failed.error and str(three.vault) in failed.error and "backup" in hinted(failed)
 
 
-def test_an_older_copy_is_refused_until_it_is_accepted(three):
+def test_older_copy_is_refused_until_accepted(three):
   old = three.copy_vault("old.db")
   three.set("dave", b"new")
   shutil.copyfile(old, three.vault)
@@ -214,7 +214,7 @@ def test_accepting_shows_the_slots_that_come_back(three, make_home):
   assert "it opens by slot 2, passphrase" in accepted.error and "slots remove" in accepted.error
 
 
-def test_one_of_two_copies_that_were_changed_is_a_fork(three):
+def test_two_changed_copies_are_a_fork(three):
   theirs = three.copy_vault("theirs.db")
   three.set("alice", b"theirs", environment={"KEYCHAIN_VAULT": str(theirs)})
   three.set("alice", b"mine")
@@ -231,7 +231,7 @@ def test_one_of_two_copies_that_were_changed_is_a_fork(three):
 
 
 @pytest.mark.parametrize("damage", [b"", b"\1", b"x" * 89, b"x" * 10_000])
-def test_a_damaged_record_of_what_was_seen_is_told(three, damage):
+def test_damaged_seen_record_is_reported(three, damage):
   (record,) = (three.state / "seen").iterdir()
   record.write_bytes(damage)
   assert "damaged or unreadable" in three.run("doctor").out.decode()
@@ -241,7 +241,7 @@ def test_a_damaged_record_of_what_was_seen_is_told(three, damage):
   assert "agrees with the vault" in three.run("doctor").out.decode()
 
 
-def test_accepting_reports_a_damaged_record_of_what_was_seen(three):
+def test_accepting_reports_damaged_seen_record(three):
   (record,) = (three.state / "seen").iterdir()
   record.write_bytes(b"")
   accepted = three.run("accept-restored", "--yes")

@@ -86,7 +86,7 @@ def test_a_backup_that_does_not_fit_leaves_nothing(home, mounting):
     assert list(small.iterdir()) == []
 
 
-def test_output_to_a_full_disk_leaves_the_old_file(home, mounting):
+def test_output_to_full_disk_keeps_old_file(home, mounting):
   home.set("alice", os.urandom(2 << 20))
   with mounted(home.folder / "small", "1m") as small:
     (small / "out").write_bytes(b"old")
@@ -127,7 +127,7 @@ def test_the_whole_home_can_only_be_read(home, mounting):
     home.set("alice", b"y", code=74)
 
 
-def test_a_hot_journal_on_a_medium_that_can_only_be_read(home, disk):
+def test_hot_journal_on_read_only_medium(home, disk):
   """A writer that was killed leaves a journal, which only a write can undo."""
   home.set("alice", b"x" * 100_000)
   script = (
@@ -150,7 +150,7 @@ def test_a_hot_journal_on_a_medium_that_can_only_be_read(home, disk):
   home.run("verify")
 
 
-def test_a_journal_of_another_owner_is_not_played_back(home, superuser):
+def test_journal_of_other_owner_is_not_replayed(home, superuser):
   """Whoever can make files in the folder could otherwise change the vault."""
   home.set("alice", b"x")
   journal = Path(str(home.vault) + "-journal")

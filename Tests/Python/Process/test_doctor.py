@@ -66,7 +66,7 @@ def test_doctor_when_the_device_key_is_gone(home):
   assert "keychain get'" in cached and "slots add" not in cached
 
 
-def test_doctor_says_what_is_lost_without_what_a_person_has(home, make_home):
+def test_doctor_reports_losses_without_each_secret(home, make_home):
   home.init()
   told = home.run("doctor").out.decode()
   assert "without the passphrase: " in told
@@ -123,7 +123,7 @@ def test_doctor_sees_memory_that_cannot_be_locked(home, superuser):
 
 
 @pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS], ids=["EPERM", "ENOSYS"])
-def test_doctor_tells_a_denied_call_from_a_low_limit(home, error):
+def test_doctor_distinguishes_denied_call_from_low_limit(home, error):
   home.set("alice", b"x")
 
   def deny():

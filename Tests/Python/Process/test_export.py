@@ -88,7 +88,7 @@ def test_what_is_there_is_left_alone_unless_asked(home):
 
 
 @pytest.mark.parametrize("name", ["export1-swift", "export1-python"])
-def test_an_export_that_was_made_once_is_taken_for_ever(home, name):
+def test_old_export_is_always_importable(home, name):
   expected = json.loads((FIXTURES / f"{name}.expected.json").read_text("utf-8"))
   options = ("--export-passphrase-file",
              home.file("pass", (FIXTURES / "test-export-passphrase").read_bytes()))
@@ -233,7 +233,7 @@ def test_questions_on_a_terminal(home):
   assert home.get("alice") == b"secret"
 
 
-def test_a_short_passphrase_is_not_passed_over_in_silence(home):
+def test_short_passphrase_is_reported(home):
   home.set("alice", b"1")
   for passphrase, is_short in (b"hello", True), (b"a longer one", False):
     path = home.folder / "export.pass"

@@ -48,7 +48,7 @@ def test_the_code_is_asked_for_before_the_passphrase(coded):
 
 
 @pytest.mark.parametrize("option", ["--new-key-file", "--with-key-file"])
-def test_a_key_file_keeps_a_code_that_is_typed(coded, option):
+def test_key_file_keeps_typed_code(coded, option):
   if option == "--with-key-file":
     coded.file("key", bytes(range(32)))
   terminal = coded.terminal("slots", "add", option, "key")
@@ -123,7 +123,7 @@ def test_the_passphrase_is_named_before_the_code(home):
   assert "after that" not in home.run("doctor").out.decode()
 
 
-def test_a_forgotten_passphrase_is_replaced_by_typing_the_code(home):
+def test_typed_code_replaces_forgotten_passphrase(home):
   home.init()
   home.set("alice", b"secret", *home.passphrase())
   home.run("recovery", "create", "--code-file", "code", *home.passphrase())

@@ -44,7 +44,7 @@ COMMANDS = (["get", "token"], ["list"], ["set", "token", "--allow-empty"], ["del
 
 
 @pytest.mark.parametrize("hidden", ["home", "the folder above"])
-def test_what_is_hidden_from_the_superuser_is_not_absent(home, own, mounting, hidden):
+def test_files_hidden_from_superuser_are_not_absent(home, own, mounting, hidden):
   folder, environment = own
   through = over(folder if hidden == "home" else folder.parent, HIDING)
   for command in COMMANDS:
@@ -77,7 +77,7 @@ def test_the_home_of_somebody_else(home, own, superuser):
   assert home.get("token", environment=environment, preexec_fn=as_stranger) == b"x"
 
 
-def test_a_vault_in_a_hidden_folder_is_not_absent(home, own, mounting):
+def test_vault_in_hidden_folder_is_not_absent(home, own, mounting):
   folder, _ = own
   path = str(folder / ".local/share/keychain/vault.db")
   for command in (["get", "token"], ["set", "token", "--allow-empty"], ["verify"]):
@@ -86,7 +86,7 @@ def test_a_vault_in_a_hidden_folder_is_not_absent(home, own, mounting):
     assert "KEYCHAIN_VAULT" in hinted(refused)
 
 
-def test_a_service_with_a_hidden_home_uses_its_state_folder(home, own, mounting):
+def test_service_with_hidden_home_uses_state_folder(home, own, mounting):
   folder, environment = own
   state = state_folder(home)
   environment = environment | {"STATE_DIRECTORY": state}
@@ -97,7 +97,7 @@ def test_a_service_with_a_hidden_home_uses_its_state_folder(home, own, mounting)
 
 
 @pytest.mark.parametrize("user", [0, STRANGER], ids=["root", "user"])
-def test_a_home_that_does_not_exist_is_none_and_is_not_made(home, superuser, user):
+def test_missing_home_is_ignored_and_not_created(home, superuser, user):
   home.folder.chmod(0o755)
   options = {"preexec_fn": as_stranger} if user else {}
   missing = home.folder / "missing"
@@ -115,7 +115,7 @@ def test_a_home_that_does_not_exist_is_none_and_is_not_made(home, superuser, use
   assert not missing.exists()
 
 
-def test_the_home_of_an_account_that_does_not_exist(home, superuser):
+def test_home_of_missing_account(home, superuser):
   """Debian gives `/nonexistent` to system users; cron and systemd may leave HOME out."""
   nobody = pwd.getpwnam("nobody")
   require("an account without a home", "nobody has one" if os.path.exists(nobody.pw_dir) else None)
@@ -134,14 +134,14 @@ def test_the_home_of_an_account_that_does_not_exist(home, superuser):
   assert not os.path.exists(nobody.pw_dir)
 
 
-def test_the_root_folder_is_no_home_of_a_user(home, superuser):
+def test_root_folder_is_not_a_users_home(home, superuser):
   """Container engines set HOME=/ for a user without an account."""
   environment = NOWHERE | {"HOME": "/"}
   refused = home.run("get", "token", environment=environment, preexec_fn=as_stranger, code=69)
   assert "no home folder is known" in refused.error
 
 
-def test_a_home_that_does_not_answer_leads_nowhere_else(home):
+def test_unresponsive_home_has_no_fallback(home):
   """A failure is no absence: the state folder of a service is not taken instead."""
   loop = home.folder / "loop"
   loop.symlink_to(loop)
@@ -150,7 +150,7 @@ def test_a_home_that_does_not_answer_leads_nowhere_else(home):
   assert os.listdir(home.folder / "service") == []
 
 
-def test_a_vault_in_memory_says_once_that_it_will_not_stay(home, own, mounting):
+def test_vault_in_memory_warns_once(home, own, mounting):
   folder, environment = own
   script = ('mount -t tmpfs -o mode=0755 none "$0" && printf x | "$@" set token && '
             'printf x | "$@" set other >&2 && "$@" doctor')
@@ -161,7 +161,7 @@ def test_a_vault_in_memory_says_once_that_it_will_not_stay(home, own, mounting):
   assert b"tmpfs, in memory" in told.out and b"for a vault that stays" in told.out
 
 
-def test_a_device_key_in_memory_is_reported_for_a_vault_on_a_disk(home, own, mounting):
+def test_device_key_in_memory_is_reported(home, own, mounting):
   folder, environment = own
   path = str(home.folder / "vault.db")
   environment = environment | {"KEYCHAIN_VAULT": path}
@@ -175,7 +175,7 @@ def test_a_device_key_in_memory_is_reported_for_a_vault_on_a_disk(home, own, mou
 
 
 @pytest.mark.parametrize("named", ["KEYCHAIN_VAULT", "--vault", "XDG_DATA_HOME"])
-def test_a_place_in_memory_that_was_chosen_is_meant(home, own, mounting, named):
+def test_chosen_place_in_memory_gives_no_warning(home, own, mounting, named):
   folder, environment = own
   path = str(folder / "keychain" / "vault.db")
   options = ["--vault", path] if named == "--vault" else []
@@ -186,7 +186,7 @@ def test_a_place_in_memory_that_was_chosen_is_meant(home, own, mounting, named):
   assert "in memory" not in told.error
 
 
-def test_a_vault_on_a_disk_says_nothing_of_memory(home):
+def test_vault_on_disk_gives_no_memory_warning(home):
   assert "memory" not in home.set("token", b"x").error
   status = home.run("status", "--json").json
   assert status["inMemory"] is (status["fileSystem"] in ("tmpfs", "ramfs"))

@@ -28,7 +28,7 @@ def test_an_error_has_its_own_words(sample_tool, home, way, code, message):
   assert fail(sample_tool, home, way) == (code, f"mytool: error: {message}\n", b"")
 
 
-def test_wrong_use_has_its_own_words_and_those_of_the_parser_have_no_capital(sample_tool, home):
+def test_parser_errors_are_lowercased_unlike_the_hosts(sample_tool, home):
   code, error, _ = fail(sample_tool, home, "use")
   assert code == 64 and error.startswith("mytool: error: GitHub is down.\nmytool: hint: see 'mytool")
   assert fail(sample_tool, home, "--refuse") == (64, f"mytool: error: GitHub is down. Wait.\n{SEE}", b"")
@@ -36,7 +36,7 @@ def test_wrong_use_has_its_own_words_and_those_of_the_parser_have_no_capital(sam
   assert (code, error) == (64, f"mytool: error: unknown option '--unknown'\n{SEE}")
 
 
-def test_a_value_that_was_not_saved_has_the_code_of_its_reason(sample_tool, home):
+def test_unsaved_value_exits_with_its_cause(sample_tool, home):
   code, error, out = fail(sample_tool, home, "unsaved")
   assert code == 77 and out == b"" and "4242" not in error
   assert error == (
@@ -44,7 +44,7 @@ def test_a_value_that_was_not_saved_has_the_code_of_its_reason(sample_tool, home
     "the store is locked\nmytool: hint: run 'mytool keychain unlock'\n")
 
 
-def test_a_value_of_another_type_counts_as_bad_data(sample_tool, home):
+def test_value_of_other_type_is_bad_data(sample_tool, home):
   code, error, out = fail(sample_tool, home, "undecodable")
   assert code == 65 and out == b"" and "SECRET" not in error
   assert f"the value of 'api' of service '{SERVICE}' cannot be read as the type Int" in error

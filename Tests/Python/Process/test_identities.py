@@ -42,7 +42,7 @@ def test_the_usual_place_of_an_identity(home):
   assert [file.name for file in path.parent.iterdir()] == ["identity"]
 
 
-def test_an_identity_in_the_usual_place_needs_no_name(home):
+def test_identity_in_default_place_needs_no_name(home):
   home.run("identity", "create")
   path = home.folder / "config" / "keychain" / "identity"
   assert home.run("identity", "show", "--json").json == home.run(
@@ -62,7 +62,7 @@ def test_an_identity_is_shown_without_its_secret(home):
     "file": path, "recipient": recipient, "vaults": [check(home)]}
 
 
-def test_an_identity_made_beside_a_vault_is_pinned_to_it(home, make_home):
+def test_identity_made_next_to_vault_is_pinned(home, make_home):
   home.set("alice", b"secret")
   made = home.run("identity", "create", "identity")
   assert f"pinned to the vault with the check {check(home)}" in made.error
@@ -135,7 +135,7 @@ def test_a_vault_made_with_an_identity(home, make_home):
   assert "pinned" in pinned.run("init", "--identity", path, code=79).error
 
 
-def test_a_forged_vault_is_refused_by_a_pinned_identity(home, make_home):
+def test_pinned_identity_refuses_forged_vault(home, make_home):
   home.set("alice", b"secret")
   path, recipient = make_identity(home)
   home.run("slots", "add", "--recipient", recipient)
@@ -231,7 +231,7 @@ def test_a_service_without_terminal_and_home(make_home):
   home.run("get", "alice", environment=bare | {"KEYCHAIN_IDENTITY_FILE": None}, code=77)
 
 
-def test_nothing_else_is_left_of_an_identity_that_was_begun(home, tracing):
+def test_creating_identity_uses_no_temporary_file(home, tracing):
   """A private key would stay beside its file, and nobody knows."""
   traced = home.folder / "traced"
   home.run("identity", "create", "mine", through=[

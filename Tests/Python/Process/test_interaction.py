@@ -55,7 +55,7 @@ def test_standard_input_and_output_lead_elsewhere(asking):
   assert (asking.folder / "out").read_text() == "5 characters\n"
 
 
-def test_a_wrong_answer_is_asked_for_again_three_times(asking):
+def test_wrong_answer_is_asked_again_three_times(asking):
   terminal = whoami(asking)
   for again in (False, True, True):
     terminal.expect_exact("vault.db: ")
@@ -65,7 +65,7 @@ def test_a_wrong_answer_is_asked_for_again_three_times(asking):
   assert code == 78
 
 
-def test_control_c_cancels_and_the_terminal_is_put_back(asking):
+def test_control_c_cancels_and_restores_terminal(asking):
   terminal = whoami(asking)
   terminal.expect_exact("vault.db: ")
   assert not echoes(terminal)

@@ -78,7 +78,7 @@ def test_a_journal_deletes_no_file(one):
 
 
 @pytest.mark.parametrize("damage", ["checksum", "long name", "missing file"])
-def test_what_is_not_quite_a_super_journal_deletes_nothing(one, damage):
+def test_malformed_super_journal_deletes_nothing(one, damage):
   """How exactly SQLite reads the record is its own affair, and may change."""
   victim = one.folder / "victim"
   victim.write_bytes(b"precious")
@@ -145,7 +145,7 @@ def test_a_snapshot_by_hard_links_does_not_matter(one):
   one.run("verify")
 
 
-def test_a_journal_that_a_snapshot_holds_can_be_played_back(one):
+def test_journal_hard_linked_by_snapshot_is_replayed(one):
   plant(beside(one, "-journal"), hot_journal(one.vault))
   os.link(beside(one, "-journal"), one.folder / "snapshot")
   refused = one.run("get", "alice", code=79)
@@ -196,7 +196,7 @@ def test_a_write_ahead_log_is_not_read(one):
   assert one.get("alice") == b"x"
 
 
-def test_what_lies_beside_the_place_of_a_backup_is_not_believed(one):
+def test_files_next_to_backup_are_not_trusted(one):
   for suffix in BESIDE:
     stale = one.folder / f"copy.db{suffix}"
     stale.write_bytes(b"stale")
@@ -207,7 +207,7 @@ def test_what_lies_beside_the_place_of_a_backup_is_not_believed(one):
   one.run("backup", "copy.db")
 
 
-def test_nothing_but_sqlite_closes_the_file_of_a_vault(home, tracing):
+def test_only_sqlite_closes_the_vault_file(home, tracing):
   """Closing any descriptor of a file drops the locks that other threads hold on it."""
   trace = home.folder / "trace"
   home.set("alice", b"x", through=["strace", "-f", "-y", "-qq", "-o", str(trace),

@@ -25,7 +25,7 @@ def limited_group(control_groups):
     yield make
 
 
-def test_a_control_group_is_too_small_for_the_passphrase(locked, limited_group):
+def test_small_control_group_prevents_hashing(locked, limited_group):
   refused = locked.run(
     "get", "whenUnlocked", *locked.passphrase(), preexec_fn=limited_group(200 * MEBIBYTE), code=71)
   assert "not enough memory" in refused.error and "256 MiB" in refused.error
@@ -40,11 +40,11 @@ def test_a_limit_that_a_namespace_hides(locked, limited_group):
   assert "not enough memory" in refused.error and "keychain.key" in hinted(refused)
 
 
-def test_what_needs_no_passphrase_needs_no_memory_for_it(locked, limited_group):
+def test_commands_without_passphrase_need_no_hash_memory(locked, limited_group):
   assert locked.get("always", preexec_fn=limited_group(64 * MEBIBYTE)) == b"always"
 
 
-def test_a_new_passphrase_is_hashed_cheaper_with_a_warning(home, limited_group):
+def test_new_passphrase_is_hashed_cheaper_with_warning(home, limited_group):
   made = home.run(
     "init", "--new-passphrase-file", home.passphrase()[1],
     preexec_fn=limited_group(200 * MEBIBYTE))

@@ -40,7 +40,7 @@ def test_locked_says_what_to_do(locked):
   locked.run("update", "whenUnlocked", "--label", "x", code=77)
 
 
-def test_what_is_refused_gives_a_new_service_no_store(locked):
+def test_refused_command_records_no_store(locked):
   def records():
     return sorted(path.name for path in (locked.state / "stores").glob("*"))
 
@@ -85,7 +85,7 @@ def test_the_first_source_of_the_environment_decides(locked):
 
 
 @pytest.mark.parametrize("source", ["file", "variable"])
-def test_a_source_of_the_environment_unlocks_for_a_while(locked, source):
+def test_environment_source_unlocks_for_a_while(locked, source):
   environment = {
     "file": {"KEYCHAIN_PASSPHRASE_FILE": locked.passphrase()[1]},
     "variable": {"KEYCHAIN_PASSPHRASE": PASSPHRASE.decode()}}[source]
@@ -109,7 +109,7 @@ def test_a_passphrase_by_a_descriptor(locked):
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_a_descriptor_that_is_not_open_is_none_of_the_program(home, number):
+def test_closed_descriptor_is_refused(home, number):
   """Files that the program opened itself must not be read as passphrases."""
   for options in (["get", "alice", "--passphrase-fd"], ["init", "--new-passphrase-fd"]):
     refused = home.run(*options, str(number), code=64, close_fds=True,
@@ -119,7 +119,7 @@ def test_a_descriptor_that_is_not_open_is_none_of_the_program(home, number):
   assert not home.vault.exists()
 
 
-def test_a_vault_of_the_device_key_says_that_it_does_not_stay_locked(home):
+def test_locking_device_vault_warns_it_stays_open(home):
   assert "there is no vault" in hinted(home.run("lock"))
   home.set("alice", b"x")
   told = hinted(home.run("lock", "--all"))
@@ -127,13 +127,13 @@ def test_a_vault_of_the_device_key_says_that_it_does_not_stay_locked(home):
   assert home.get("alice") == b"x"
 
 
-def test_a_vault_with_a_passphrase_locks_without_a_word(locked):
+def test_passphrase_vault_locks_silently(locked):
   locked.run("unlock", *locked.passphrase())
   assert locked.run("lock").error == ""
 
 
 @pytest.mark.parametrize("tier", range(3))
-def test_lock_reaches_the_keys_of_a_vault_whose_row_was_changed(locked, tier):
+def test_lock_forgets_keys_of_vault_with_changed_row(locked, tier):
   locked.run("unlock", *locked.passphrase())
   row = locked.rows("SELECT check0, check1, check2 FROM vault")[0]
   put_checks(locked, [os.urandom(16) if number == tier else row[number] for number in range(3)])
@@ -164,7 +164,7 @@ def put_checks(home, checks) -> None:
             *checks, row.computed_sum())
 
 
-def test_lock_reaches_the_keys_of_a_vault_that_is_gone(locked):
+def test_lock_forgets_keys_of_missing_vault(locked):
   locked.run("unlock", *locked.passphrase())
   away = locked.vault.with_suffix(".away")
   locked.vault.rename(away)
@@ -173,7 +173,7 @@ def test_lock_reaches_the_keys_of_a_vault_that_is_gone(locked):
   assert readable(locked) == ["always"]
 
 
-def test_lock_reaches_the_keys_although_others_can_write_to_the_folder(locked):
+def test_lock_forgets_keys_despite_writable_folder(locked):
   locked.run("unlock", *locked.passphrase())
   locked.folder.chmod(0o775)
   refused = locked.run("lock", "--all", code=79)
@@ -182,7 +182,7 @@ def test_lock_reaches_the_keys_although_others_can_write_to_the_folder(locked):
   assert readable(locked) == ["always"]
 
 
-def test_lock_reaches_the_keys_although_a_link_of_another_user_lies_there(locked, superuser):
+def test_lock_forgets_keys_despite_foreign_link(locked, superuser):
   locked.run("unlock", *locked.passphrase())
   own, away = locked.vault.parent, locked.folder / "away"
   own.rename(away)

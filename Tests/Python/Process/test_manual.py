@@ -95,7 +95,7 @@ def test_pages_are_the_same_everywhere(program, tmp_path):
   assert made(program, tmp_path / "two", HOME="/two", LANG="C", COLUMNS="60") == one
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(program, tmp_path):
+def test_uncreatable_folder_is_an_error(program, tmp_path):
   def code(*arguments: str) -> int:
     return subprocess.run(
       [program, "--generate-man-pages", *arguments], capture_output=True, timeout=LIMIT).returncode

@@ -176,7 +176,7 @@ def test_what_stays_is_told_and_named(home, keyring):
   assert report["incompleteServices"] == [{"service": "a"}]
 
 
-def test_a_service_of_another_collection_stays_where_it_is_found(home, keyring):
+def test_service_of_other_collection_stays_there(home, keyring):
   home.set("alice", b"1", "--service", "s", "--collection", "Login")
   home.set("stray", b"2", "--service", "s", "--store", "secret-service")
   home.set("bob", b"3", "--service", "t")

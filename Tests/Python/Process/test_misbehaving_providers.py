@@ -188,7 +188,7 @@ def test_each_reply_and_each_method_is_tried():
 
 @pytest.mark.longest
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_command_ends_with_a_code_of_the_table(fake, part):
+def test_every_command_ends_with_documented_code(fake, part):
   for what, how in chosen_misbehaviours()[part::PARTS]:
     for seconds, name, code in fake.try_all(what, how):
       assert code in CODES, f"{name}, {what} as {how}: {code}"
@@ -210,7 +210,7 @@ def test_it_works_if_it_behaves(fake, home):
   assert home.run("get", "carol", *IN_KEYRING).out == b"third"
 
 
-def test_objects_that_are_missing_for_a_moment_are_not_absent(fake, home):
+def test_briefly_missing_objects_are_not_absent(fake, home):
   def begin_again():
     fake.behave(how="away for a moment")
 
@@ -228,13 +228,13 @@ def test_objects_that_are_missing_for_a_moment_are_not_absent(fake, home):
   home.run(*COMMANDS["get of a missing one"], *PATIENT, code=44)
 
 
-def test_a_default_collection_that_is_missing_for_a_moment_is_unlocked(fake, home):
+def test_briefly_missing_default_collection_is_unlocked(fake, home):
   fake.behave(how="away for a moment", locked=[COLLECTION])
   assert home.run(*COMMANDS["get"], *PATIENT).out == b"secret of alice"
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_key_that_everybody_can_compute_gets_no_secret(fake, home, key):
+def test_computable_key_gets_no_secret(fake, home, key):
   fake.behave("OpenSession", f"key {key}")
   for command in "set", "set a new one":
     refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=79)
@@ -264,7 +264,7 @@ def test_nothing_is_recorded_that_is_refused(fake, home, what, how, code):
   assert home.get("carol", "--service", "t") == b"new"
 
 
-def test_a_service_gets_its_record_by_a_first_item_beside_another_programs(fake, home):
+def test_first_own_item_records_store_of_service(fake, home):
   before = len(list((home.state / "stores").iterdir()))
   home.set("bob", b"ours", "--service", "s", "--create-only", code=75)
   home.set("bob", b"ours", "--service", "s", "--expected-version", "7", code=75)
@@ -292,7 +292,7 @@ def test_a_key_of_another_type_gets_no_secret(fake, home, how):
   ("SetSecret", "a number", "set"), ("Item Attributes", "missing", "get of another program's"),
   ("Item Modified", "a string", "list"), ("ReadAlias", "a string while locked", "get"),
   ("Unlock", "strings while locked", "set")])
-def test_what_is_no_answer_is_not_taken_for_absence(fake, home, what, how, command):
+def test_malformed_answer_is_not_absence(fake, home, what, how, command):
   fake.behave(what, how)
   refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
   assert "Secret Service protocol" in refused.error and "vault" in hinted(refused)
@@ -319,13 +319,13 @@ def test_times_end_with_the_year_9999(fake, home, how):
 # Of random values, some happen to end as a secret does.
 @pytest.mark.parametrize(
   "how", [how for how in SECRETS if how not in ("an odd kind", "a random value")])
-def test_a_secret_that_cannot_be_decrypted_is_an_error(fake, home, how):
+def test_undecryptable_secret_is_an_error(fake, home, how):
   fake.behave("GetSecret", how)
   refused = home.run(*COMMANDS["get"], *PATIENT, code=74)
   assert "cannot be decrypted" in refused.error and refused.out == b""
 
 
-def test_many_items_do_not_take_as_long_as_the_provider_wants(fake, home):
+def test_time_for_many_items_is_limited(fake, home):
   """Each thousand takes less than the deadline, and all of them more than twice the deadline."""
   fake.behave("SearchItems", "10,000 slow items")
   start = time.monotonic()

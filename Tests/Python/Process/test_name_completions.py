@@ -128,7 +128,7 @@ def shells(home) -> Shells:
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_names_of_the_place_that_is_named_are_offered(shells, shell):
+def test_names_of_named_place_are_offered(shells, shell):
   home = shells.home
   home.set("github", b"1")
   home.set("deploy", b"2", "--service", "ci")
@@ -215,7 +215,7 @@ def test_nothing_is_unlocked_asked_or_said(shells, shell):
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 @pytest.mark.parametrize("contents", [None, b"", b"no vault" * 4096])
-def test_without_a_vault_nothing_is_offered_made_or_said(shells, shell, contents):
+def test_completion_without_vault_does_nothing(shells, shell, contents):
   home = shells.home
   if contents is not None:
     home.vault.parent.mkdir(mode=0o700)
@@ -234,7 +234,7 @@ def provider(home) -> int | None:
   return found.get("process")
 
 
-def test_a_keyring_is_read_if_it_is_unlocked_and_never_started(home):
+def test_completion_reads_unlocked_keyring_without_starting_it(home):
   with desktop(home) as variables:
     shells = Shells(home)
     home.set("alice", b"1", "--service", "s")
@@ -259,7 +259,7 @@ def test_a_keyring_is_read_if_it_is_unlocked_and_never_started(home):
     assert provider(home) is None
 
 
-def test_a_desktop_that_is_not_there_is_not_waited_for(shells):
+def test_completion_does_not_wait_for_desktop(shells):
   home = shells.home
   home.set("a", b"1")
   begin = time.monotonic()
@@ -269,7 +269,7 @@ def test_a_desktop_that_is_not_there_is_not_waited_for(shells):
   assert time.monotonic() - begin < 10
 
 
-def test_the_words_of_a_line_that_is_being_typed_are_no_errors(home):
+def test_unfinished_line_gives_no_errors(home):
   words = ["prefs", "keychain", "get", "--service=", ""]
   done = subprocess.run(
     [home.program, "---completion", "keychain", "get", "--", "positional@0", "4", "0", *words],

@@ -60,7 +60,7 @@ def test_names_that_begin_with_a_dash(home, name):
   home.run("delete", f"--service={name}", "--", name)
 
 
-def test_an_option_takes_a_name_that_begins_with_a_dash(home):
+def test_option_takes_name_with_leading_dash(home):
   home.set("alice", b"x", "--service", "--json", "--label", "-l", "--access-group", "-g")
   assert home.get("alice", "--service", "--json", "--access-group", "-g") == b"x"
 

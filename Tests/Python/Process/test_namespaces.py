@@ -73,7 +73,7 @@ def test_a_vault_is_made_in_a_namespace(stranger, through):
 
 
 @ALL
-def test_a_folder_that_may_be_another_users_is_refused(stranger, through):
+def test_folder_of_possible_other_user_is_refused(stranger, through):
   """Its owner, who could exchange the vault, shows as root does."""
   other = given_to(stranger.folder / "other", OTHER, 0o755)
   mine = given_to(other / "mine", STRANGER, 0o700)

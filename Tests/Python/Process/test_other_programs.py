@@ -45,7 +45,7 @@ def test_attributes_find_any_item(home, keyring):
   assert not (home.state / "stores").exists(), "reading chooses nothing"
 
 
-def test_what_is_not_there_and_what_is_there_twice(home, keyring):
+def test_missing_and_ambiguous_items_fail(home, keyring):
   home.run("get", "--attribute", "string=three", code=44)
   home.run("get", "--attribute", "string=two", "--service", "s", code=44)
   home.run("get", "two", "--attribute", "string=two", code=44)
@@ -107,7 +107,7 @@ def test_locked_ones_are_not_absent(home, keyring):
   assert listed.out == b"" and "4 items are locked" in listed.error
 
 
-def test_a_vault_in_use_hides_none_of_them_silently(home, keyring):
+def test_vault_in_use_does_not_hide_them_silently(home, keyring):
   home.set("v", b"1", "--store", "vault")
   assert "--store secret-service" in hinted(home.run("get", "--attribute", "string=two", code=44))
   assert "--store secret-service" in hinted(home.run("list", "--other-programs"))

@@ -151,7 +151,7 @@ HIDDEN = [character for character in map(chr, range(1, sys.maxunicode + 1)) if i
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 @pytest.mark.parametrize("where", ["terminal", "pipe"])
-def test_no_text_of_an_item_acts_on_a_terminal(home, options, where):
+def test_item_text_does_not_control_terminal(home, options, where):
   assert {"\x1b", "\x7f", "\x9b", "\xad", "\u061c", "\u200b", "\ufeff", "\U000e0041"} < {*HIDDEN}
   label = "".join(HIDDEN)
   home.set("alice", b"x", "--label", "a" + label + "b")

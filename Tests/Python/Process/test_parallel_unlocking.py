@@ -73,7 +73,7 @@ def start_many(home, count: int, *options: str, **more) -> list[subprocess.Popen
           for _ in range(count)]
 
 
-def test_many_at_once_take_the_memory_of_one_hash(locked):
+def test_parallel_commands_use_memory_of_one_hash(locked):
   # The vault has been seen then. Otherwise each would note that it has, and say so if it cannot in time.
   locked.get("always")
   with nobody_hashes(locked):
@@ -95,7 +95,7 @@ def test_without_a_cache_they_wait_in_line(locked):
   assert most == 1
 
 
-def test_those_whose_turn_does_not_come_give_up_in_time(locked):
+def test_waiting_commands_give_up_at_deadline(locked):
   with nobody_hashes(locked):
     outcomes, most = watched(start_many(locked, 12, "--deadline", "1s", **WITHOUT_CACHE))
   assert {(code, out) for code, out, _ in outcomes} == {(75, b"")}

@@ -20,7 +20,7 @@ def change(home: Home, new: bytes, *options: str, **more):
     "change-passphrase", "--new-passphrase-file", home.passphrase(new)[1], *options, **more)
 
 
-def test_the_new_one_opens_and_the_old_one_does_not(locked):
+def test_only_new_passphrase_opens(locked):
   before = locked.rows("SELECT * FROM item ORDER BY id"), locked.rows("SELECT * FROM token")
   old = locked.copy_vault("old.db")
   slot = locked.rows("SELECT salt, box FROM slot WHERE number = 2")
@@ -61,7 +61,7 @@ def test_wrong_and_empty_passphrases_change_nothing(locked):
   assert locked.vault.read_bytes() == vault
 
 
-def test_a_forgotten_passphrase_is_replaced_by_a_key_file(locked):
+def test_key_file_replaces_forgotten_passphrase(locked):
   locked.run("slots", "add", "--new-key-file", "key", *locked.passphrase())
   change(locked, b"new", "--key-file", "key")
   assert locked.get("whenUnlocked", *locked.passphrase(b"new")) == b"whenUnlocked"

@@ -58,7 +58,7 @@ def test_files_of_another_owner(locked, superuser):
   assert "belongs to another user" in refused.error and str(locked.vault) in refused.error
 
 
-def test_root_is_sent_to_the_owner_of_a_vault(locked, superuser):
+def test_root_is_referred_to_vault_owner(locked, superuser):
   """As where the vault of a service is looked at with its path; each refusal says the same."""
   # Below a folder that others cannot enter, no other folder is checked.
   for folder in [*locked.vault.parents][:len(locked.vault.relative_to(locked.folder).parts)]:
@@ -85,7 +85,7 @@ def test_a_folder_that_others_can_write(home, mode):
   assert str(home.folder) in refused.error and "chmod" in hinted(refused)
 
 
-def test_a_sticky_folder_is_as_good_as_a_private_one(home):
+def test_sticky_folder_counts_as_private(home):
   home.folder.chmod(0o1777)
   home.set("alice", b"x")
   assert home.get("alice") == b"x"
@@ -115,7 +115,7 @@ def test_a_planted_link_to_nowhere_makes_nothing(home, superuser):
   assert not (home.folder / "elsewhere.db").exists()
 
 
-def test_a_vault_of_another_owner_in_a_shared_folder(home, superuser):
+def test_vault_of_other_owner_in_shared_folder(home, superuser):
   home.folder.chmod(0o1777)
   planted = home.file("planted.db", b"")
   os.chown(planted, STRANGER, STRANGER)

@@ -29,7 +29,7 @@ def test_below_home_without_more(home):
   assert (home.folder / ".local/state/keychain/device.key").exists()
 
 
-def test_a_cron_job_finds_the_home_of_its_account(home):
+def test_cron_job_finds_home_of_account(home):
   """`status` alone: the account's real home is no place for tests."""
   path = home.run("status", "--json", environment=NOWHERE | {"PATH": "/usr/bin:/bin"}).json["path"]
   assert path == f"{pwd.getpwuid(os.getuid()).pw_dir}/.local/share/keychain/vault.db"
@@ -87,7 +87,7 @@ def test_a_service(home, superuser):
     home.run("lock", "--all", **unit)
 
 
-def test_a_credential_file_of_a_service_counts_only_in_its_folder(home, superuser):
+def test_service_credential_counts_only_in_its_folder(home, superuser):
   unit = service(home)
   path = str(home.folder / "credentials" / "keychain.passphrase")
   environment = unit["environment"] | {

@@ -53,7 +53,7 @@ def test_the_usual_vault_is_no_mistake(home):
   home.run("list", "--store", "vault")
 
 
-def test_a_named_vault_that_is_there_is_not_spoken_of(home):
+def test_existing_named_vault_is_not_mentioned(home):
   environment = {"KEYCHAIN_VAULT": str(home.folder / "own.db")}
   home.set("bob", b"x", environment=environment)
   home.run("delete", "bob", environment=environment)
@@ -197,7 +197,7 @@ def test_a_pattern_selects_by_name(home):
   assert sorted(accounts(home, "*")) == sorted(accounts(home))
 
 
-def test_a_list_on_a_terminal_has_no_column_for_one_store(home):
+def test_list_of_one_store_omits_store_column(home):
   home.set("alice", b"x")
   assert "STORE" not in ended(home.terminal("list"))[1]
   assert home.run("list", "--json").json[0]["store"] == "vault"

@@ -48,7 +48,7 @@ def test_a_code_is_shown_once_and_asked_back(home):
   home.run("verify")
 
 
-def test_the_passphrase_is_asked_for_before_a_code_is_shown(home):
+def test_passphrase_is_asked_before_showing_code(home):
   home.init()
   terminal = home.terminal("recovery", "create")
   terminal.expect_exact("vault.db: ")
@@ -70,7 +70,7 @@ def test_a_slip_is_asked_about_again(home):
   assert ended(terminal)[0] == 0 and len(kinds(home)) == 2
 
 
-def test_a_code_that_is_not_given_back_is_none(home):
+def test_unconfirmed_code_is_discarded(home):
   home.set("alice", b"secret")
   terminal, code = asked_back(home)
   for _ in range(3):
@@ -82,7 +82,7 @@ def test_a_code_that_is_not_given_back_is_none(home):
   home.run("get", "alice", "--recovery-code-file", home.file("typed", code), code=78)
 
 
-def test_an_interrupt_leaves_the_screen_and_makes_no_code(home):
+def test_interrupt_restores_screen_and_makes_no_code(home):
   home.set("alice", b"secret")
   terminal, _ = asked_back(home)
   terminal.expect_exact("as you wrote it down: ")
@@ -184,7 +184,7 @@ def test_a_code_from_a_descriptor(home):
   home.run("set", "alice", "--recovery-code-fd", "0", code=64, input=b"x")
 
 
-def test_a_person_types_the_code_where_nothing_else_is_left(home):
+def test_code_is_asked_for_if_nothing_else_opens(home):
   home.set("alice", b"secret")
   with open(make_code(home), "rb") as file:
     code = file.read().strip()
@@ -232,7 +232,7 @@ def test_init_names_the_code(home):
   assert "recovery create" in hinted(home.run("init"))
 
 
-def test_doctor_tells_how_a_passphrase_comes_beside_a_code(home):
+def test_doctor_explains_adding_passphrase_next_to_code(home):
   """What it says is done word by word."""
   home.set("alice", b"secret")
   code = make_code(home)
@@ -261,7 +261,7 @@ def test_a_code_and_the_first_passphrase(home):
   assert kinds(home) == [("device", "root"), ("recoveryCode", "root")]
 
 
-def test_nothing_hangs_while_a_code_is_on_the_screen(home):
+def test_shown_code_blocks_nobody(home):
   """The vault is not held while somebody looks for a pencil."""
   home.set("alice", b"secret")
   terminal, code = asked_back(home, "--deadline", "1s")

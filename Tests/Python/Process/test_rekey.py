@@ -36,7 +36,7 @@ def test_a_device_vault_needs_no_question(home):
   assert "another vault" in home.run("get", "alice", code=65).error
 
 
-def test_what_unlocks_is_kept_and_other_slots_go_after_a_yes(locked):
+def test_rekey_keeps_presented_slots_and_drops_confirmed(locked):
   unlock = locked.passphrase()
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
@@ -60,7 +60,7 @@ def test_what_unlocks_is_kept_and_other_slots_go_after_a_yes(locked):
   locked.run("verify", *unlock)
 
 
-def test_a_recovery_code_that_goes_is_to_be_made_anew(locked):
+def test_dropped_recovery_code_must_be_made_again(locked):
   unlock = locked.passphrase()
   locked.run("recovery", "create", "--code-file", "code", *unlock)
   assert "recovery create" in hinted(locked.run("rekey", "--yes", *unlock))
@@ -81,7 +81,7 @@ def test_several_are_kept(locked):
     assert locked.get("whenUnlocked", *source) == b"whenUnlocked"
 
 
-def test_a_passphrase_that_was_removed_opens_nothing_through_an_old_row(locked):
+def test_removed_passphrase_with_old_row_opens_nothing(locked):
   unlock = locked.passphrase()
   second = locked.passphrase(b"second")
   locked.run("slots", "add", "--new-passphrase-file", second[1], *unlock)
@@ -187,7 +187,7 @@ def test_no_is_no(locked):
   assert locked.vault.read_bytes() == vault
 
 
-def test_a_vault_that_is_not_intact_keeps_its_keys(home):
+def test_damaged_vault_keeps_its_keys(home):
   for name in ("alice", "bob"):
     home.set(name, b"secret")
   home.rows("DELETE FROM token WHERE item = (SELECT min(id) FROM item)")
@@ -216,7 +216,7 @@ def test_on_a_terminal_each_recipient_is_asked_about(locked):
   assert [kind for _, kind in kinds(locked)] == ["device", "passphrase", "recipient"]
 
 
-def test_a_recipient_that_has_no_slot_is_not_kept(locked):
+def test_recipient_without_slot_is_not_kept(locked):
   nobody = locked.run("identity", "create", "mine").out.decode().strip()
   vault = locked.vault.read_bytes()
   refused = locked.run("rekey", "--keep-recipient", nobody, *locked.passphrase(), code=44)
@@ -247,7 +247,7 @@ def test_a_slot_is_removed_in_the_same_step(locked):
   locked.run("verify", *unlock)
 
 
-def test_without_its_last_passphrase_and_with_new_keys_the_device_opens_all(locked):
+def test_rekey_without_passphrase_gives_device_full_access(locked):
   unlock = locked.passphrase()
   locked.set("bound", b"x", "--accessibility", "whenPasscodeSetThisDeviceOnly", *unlock)
   refused = locked.run("slots", "remove", "2", "--rekey", "--yes", *unlock, code=79)
@@ -286,7 +286,7 @@ def test_a_removal_lists_everything_that_goes_with_it(locked):
   assert locked.get("whenUnlocked") == b"whenUnlocked"
 
 
-def test_a_removal_with_new_keys_ends_a_forged_slot(locked):
+def test_removal_with_new_keys_drops_forged_slot(locked):
   unlock = locked.passphrase()
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   locked.run("slots", "add", "--new-passphrase-file", locked.passphrase(b"second")[1], *unlock)
@@ -299,7 +299,7 @@ def test_a_removal_with_new_keys_ends_a_forged_slot(locked):
   assert kinds(locked) == [(1, "device"), (2, "passphrase")]
 
 
-def test_new_keys_are_named_where_a_slot_is_removed(locked):
+def test_slot_removal_suggests_new_keys(locked):
   unlock = locked.passphrase()
   locked.run("slots", "add", "--new-key-file", "key", *unlock)
   terminal = locked.terminal("slots", "remove", "3", *unlock)

@@ -74,7 +74,7 @@ def test_the_tasks_of_a_process_renew_once(mytool, server):
 
 
 @pytest.mark.parametrize("options", [[], ["--blocking"]])
-def test_the_lock_of_a_process_that_was_killed_is_free(mytool, server, options):
+def test_lock_of_killed_process_is_free(mytool, server, options):
   server.free.clear()
   with asking(mytool, server, *options) as killed, ExitStack() as stack:
     assert server.begun.acquire(timeout=LIMIT)
@@ -103,7 +103,7 @@ def once(renew):
 
 
 @pytest.mark.parametrize("options", [[], ["--blocking"]])
-def test_a_process_that_was_stopped_keeps_nobody_for_ever(mytool, server, options):
+def test_stopped_process_does_not_block_forever(mytool, server, options):
   server.free.clear()
   with asking(mytool, server, *options, "--deadline", str(PATIENCE)) as stopped:
     assert server.begun.acquire(timeout=LIMIT)
@@ -119,7 +119,7 @@ def test_a_process_that_was_stopped_keeps_nobody_for_ever(mytool, server, option
   assert (server.requests, server.revoked) == (1, False)
 
 
-def test_a_server_that_hangs_is_left_at_the_deadline(mytool, server):
+def test_hanging_server_ends_at_deadline(mytool, server):
   server.free.clear()
   with asking(mytool, server, "--deadline", "0.5", "--tasks", "3") as process:
     code, out, error = outcome(process, LIMIT)
@@ -138,7 +138,7 @@ def test_a_locked_vault_costs_no_refresh_token(mytool, sample_tool):
     assert not server.begun.acquire(blocking=False)
 
 
-def test_a_locked_vault_is_unlocked_before_a_first_token_is_asked_for(mytool, sample_tool):
+def test_locked_vault_opens_before_first_token_request(mytool, sample_tool):
   mytool.init()
   mytool.run("lock", "--all")
   with TokenServer() as server:

@@ -135,12 +135,12 @@ def test_a_run_that_broke_off_is_not_repeated(run):
   assert run.end()[0] == 1 and run.again == []
 
 
-def test_a_runner_that_says_more_than_that_tests_failed_is_not_repeated(run):
+def test_runner_with_other_errors_is_not_repeated(run):
   run.step("first", *run.fails_at_first("M.a"), code=2)
   assert run.end()[0] == 1 and run.again == []
 
 
-def test_skipped_tests_are_named_once_by_what_they_need(run):
+def test_skipped_tests_are_listed_once_by_need(run):
   cases = [case("M.a", "skipped", "needs tracing: none"), case("M.b", "skipped", "needs a desk"),
            case("M.c", "skipped", "needs tracing: none")]
   run.step("first", *cases, code=0)

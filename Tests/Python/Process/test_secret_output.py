@@ -118,7 +118,7 @@ def test_a_pipe_of_another_user_gets_nothing(alice, superuser):
   os.close(read)
 
 
-def test_a_terminal_that_is_not_there_is_not_waited_for(home):
+def test_missing_terminal_is_not_waited_for(home):
   home.set("alice", b"secret")
   start = time.monotonic()
   assert "/dev/tty" in home.run("get", "alice", "--output", "/dev/tty", "--deadline", "50s", code=74).error
@@ -150,7 +150,7 @@ def command_lines():
         continue
 
 
-def test_the_examples_of_help_show_the_secret_to_nobody(home):
+def test_help_examples_do_not_expose_secrets(home):
   """As the help has them, with another address."""
   home.set("api", b"tok-\"\\-5f3a91")
   home.set("alice", b"pass-5f3a91")

@@ -55,7 +55,7 @@ def loaded(program: str) -> set[str]:
   return {name for name in names if not re.match(r"lib(swift|_?Foundation|dispatch|Blocks)", name)}
 
 
-def test_the_libraries_of_the_page_are_those_that_are_loaded(program, sample_tool):
+def test_page_lists_the_loaded_libraries(program, sample_tool):
   table = PAGE.split("| library |")[1].split("\n\n")[0]
   named = set(re.findall(r"`(lib[^`]*\.so[^`]*)`", table))
   for path in (program, sample_tool):
@@ -84,7 +84,7 @@ def first_token(number: int) -> str:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_the_first_token_has_the_properties_of_the_unit(number):
+def test_first_token_matches_unit_properties(number):
   settings = unit(blocks("ini")[number])
   command = first_token(number)
   given = re.findall(r"-p (\w+)=(\S+)", command)

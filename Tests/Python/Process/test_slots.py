@@ -56,7 +56,7 @@ def test_init_options_that_make_no_sense(home, options):
   assert not home.vault.exists() and not (home.folder / "a").exists()
 
 
-def test_a_key_file_is_not_left_by_an_init_that_fails(home):
+def test_failed_init_leaves_no_key_file(home):
   home.set("alice", b"x")
   refused = home.run("init", "--new-key-file", "key", code=75)
   assert "there is a vault" in refused.error and "slots add" in hinted(refused)
@@ -77,7 +77,7 @@ def test_passphrases_that_are_refused(home):
   assert not home.vault.exists()
 
 
-def test_after_the_first_passphrase_the_device_alone_opens_no_more(home):
+def test_first_passphrase_ends_full_device_access(home):
   home.set("alice", b"secret")
   home.set("open", b"open", "--accessibility", "always")
   old = home.copy_vault("old.db")
@@ -132,7 +132,7 @@ def test_removing_a_slot_needs_a_yes(home):
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
 
 
-def test_without_its_last_passphrase_the_device_opens_all_again(home):
+def test_removing_last_passphrase_restores_device_access(home):
   home.init()
   home.set("alice", b"x", *home.passphrase())
   home.run("slots", "remove", "2", "--yes", *home.passphrase())
@@ -176,7 +176,7 @@ def test_the_device_slot_goes_and_comes(home):
   home.run("slots", "add", "--device", "--passphrase", code=64)
 
 
-def test_a_vault_made_beside_a_source_gets_its_slot(make_home):
+def test_vault_made_with_source_gets_its_slot(make_home):
   home = make_home()
   made = home.set("alice", b"x", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
   assert "passphrase" in made.error
@@ -202,7 +202,7 @@ def test_slots_in_text(home):
   assert lines[1][3] == "256 MiB, 3 passes"
 
 
-def test_the_last_passphrase_tells_what_goes_with_it_before_it_goes(home):
+def test_removing_last_passphrase_lists_losses_first(home):
   home.init()
   home.run("slots", "add", *home.passphrase(), "--new-passphrase-file", home.passphrase(b"two")[1])
   first = home.run("slots", "remove", "3", "--yes", *home.passphrase())
@@ -215,7 +215,7 @@ def test_the_last_passphrase_tells_what_goes_with_it_before_it_goes(home):
 WORDS = b"correct horse battery staple correct"
 
 
-def test_a_key_file_of_a_few_words_is_told(home, make_home):
+def test_key_file_of_few_words_is_reported(home, make_home):
   """Key files are not stretched; what is in one is never shown."""
   words = home.file("words", WORDS + b"\n")
   made = [home.run("init", "--with-key-file", words)]

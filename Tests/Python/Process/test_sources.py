@@ -39,7 +39,7 @@ def test_a_file_that_is_missing(unlocked):
     "KEYCHAIN_KEY_FILE names /none/key, which does not exist")
 
 
-def test_a_kind_that_the_vault_has_no_slot_for(unlocked):
+def test_source_without_matching_slot(unlocked):
   key = unlocked.file("key", bytes(range(32)))
   assert "has no key file slot" in problem(unlocked, "KEYCHAIN_KEY_FILE", key, 78)
 
@@ -89,7 +89,7 @@ def test_a_pipe_is_not_read(unlocked):
   assert "problem" not in unlocked.run("doctor", "--json", environment=given).json
 
 
-def test_a_slot_that_is_not_needed_is_no_problem(home):
+def test_unneeded_slot_is_no_problem(home):
   home.set("alice", b"secret")
   told = home.run("doctor", environment={"KEYCHAIN_PASSPHRASE": "unused"}).out.decode()
   assert "problem" not in told and "is not needed" in told

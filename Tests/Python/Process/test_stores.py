@@ -59,7 +59,7 @@ def test_another_programs_credential_is_found(home, keyring):
   assert not (home.state / "stores").exists(), "reading chooses nothing"
 
 
-def test_a_cron_job_does_not_turn_to_the_vault(home, keyring):
+def test_cron_job_does_not_fall_back_to_vault(home, keyring):
   home.set("alice", b"secret", "--service", "s")
   away = {"environment": {BUS: None}}
   for command in (["get", "alice"], ["show", "alice"], ["delete", "alice"], ["list"],

@@ -185,7 +185,7 @@ def slowed(home, call: str) -> list[str]:
           f"trace={call.partition(':')[0]}", "-e", f"inject={call}"]
 
 
-def test_interrupt_between_waiting_for_a_key_and_reading_it(home, tracing):
+def test_interrupt_between_waiting_and_reading(home, tracing):
   # Control-C throws away the key that the program was told of.
   terminal = home.terminal("set", "alice", through=slowed(home, "read:delay_enter=1000000"))
   terminal.expect("secret for [^:]*: ")
@@ -238,7 +238,7 @@ def held_open(terminal):
 
 
 @pytest.mark.parametrize("number", ENDING)
-def test_other_signals_end_the_program_and_put_the_terminal_back(home, number):
+def test_other_signals_end_program_and_restore_terminal(home, number):
   terminal = home.terminal("set", "alice")
   terminal.expect("secret for [^:]*: ")
   with held_open(terminal) as slave:
@@ -272,7 +272,7 @@ def shown_while_typing(terminal, end: bytes) -> bytes:
   return shown.partition(end)[0]
 
 
-def test_what_is_typed_while_a_passphrase_is_hashed_is_not_shown(home):
+def test_typing_during_hashing_is_not_shown(home):
   home.init()
   home.run("unlock", *home.passphrase())
   home.set("alice", b"the secret", "--accessibility", "whenUnlocked")
@@ -289,7 +289,7 @@ def test_what_is_typed_while_a_passphrase_is_hashed_is_not_shown(home):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGABRT])
-def test_signals_while_a_passphrase_is_hashed_put_the_terminal_back(home, number):
+def test_signals_during_hashing_restore_terminal(home, number):
   home.init()
   home.run("lock", "--all")
   terminal = home.terminal("unlock")
@@ -304,7 +304,7 @@ def test_signals_while_a_passphrase_is_hashed_put_the_terminal_back(home, number
     assert settings(slave) == untouched_settings()
 
 
-def test_what_is_typed_after_a_recovery_code_is_not_shown(home):
+def test_typing_after_recovery_code_is_not_shown(home):
   home.set("alice", b"x")
   # The disk takes its time.
   slow = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e",
@@ -407,7 +407,7 @@ def test_a_stop_while_a_passphrase_is_hashed(home, shell):
   assert home.run("status", "--json").json["readable"] == "unlockedNow"
 
 
-def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
+def test_background_question_waits_for_foreground(home, shell):
   run(shell, f"'{home.program}' keychain set alice", "(service default): ")
   stop(shell)
   run(shell, "bg", "<ready> ")
@@ -426,7 +426,7 @@ def test_a_question_in_the_background_waits_for_the_foreground(home, shell):
   assert home.get("alice") == b"hunter2"
 
 
-def test_a_question_is_asked_again_after_a_stop_that_nothing_catches(home, shell):
+def test_question_is_repeated_after_uncaught_stop(home, shell):
   run(shell, f"sh -c 'echo pid $$; exec \"{home.program}\" keychain set alice'", "pid ")
   shell.expect(r"(\d+)\r\n")
   process = int(shell.match[1])
@@ -442,7 +442,7 @@ def test_a_question_is_asked_again_after_a_stop_that_nothing_catches(home, shell
   assert home.get("alice") == b"hunter2"
 
 
-def test_a_recovery_code_leaves_the_screen_while_it_is_stopped(home, shell):
+def test_stopping_hides_recovery_code(home, shell):
   home.set("alice", b"x")
   run(shell, f"'{home.program}' keychain recovery create", "as you wrote it down: ")
   code = re.search(rb"([0-9A-Z]{4,}-)+[0-9A-Z]+", shell.before)[0]
@@ -493,7 +493,7 @@ def test_removing_a_slot_asks(home):
   assert [slot["number"] for slot in home.run("slots", "list", "--json").json] == [1, 2]
 
 
-def test_a_passphrase_is_not_read_from_a_terminal_as_descriptor(home):
+def test_passphrase_descriptor_must_not_be_terminal(home):
   home.init()
   code, shown = ended(home.terminal("unlock", "--passphrase-fd", "0"))
   assert code == 64 and "would show the passphrase" in shown

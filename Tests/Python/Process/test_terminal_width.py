@@ -26,7 +26,7 @@ def test_errors_and_hints_break_between_words(home):
   assert " ".join(" ".join(lines).split()) == " ".join(piped.error.split())
 
 
-def test_a_command_in_a_hint_stays_on_one_line(home):
+def test_command_in_hint_stays_on_one_line(home):
   home.init()
   home.set("x", b"1", *home.passphrase())
   home.run("lock", "--all")
@@ -35,7 +35,7 @@ def test_a_command_in_a_hint_stays_on_one_line(home):
     assert code == 77 and any("'prefs keychain unlock'" in line for line in lines), lines
 
 
-def test_a_table_is_cut_and_the_rest_is_in_the_pipe(home):
+def test_table_is_cut_on_terminal_but_not_piped(home):
   home.set("alice", b"1", "--service", "s" * 40, "--label", "l" * 50, "--expires", "90d")
   code, lines = shown(home, "list")
   assert code == 0 and len(lines) == 2 and all(len(line) <= 60 for line in lines), lines
@@ -54,7 +54,7 @@ def test_a_description_is_wrapped_below_its_values(home):
 
 
 @pytest.mark.parametrize(("columns", "longest"), [(60, 60), (80, 80), (300, 100)])
-def test_help_fits_the_terminal_and_no_line_is_too_long_to_read(home, columns, longest):
+def test_help_fits_terminal_and_stays_readable(home, columns, longest):
   code, lines = shown(home, "set", "--help", dimensions=(24, columns))
   assert code == 0 and max(map(len, lines)) <= longest
   assert max(map(len, lines)) > longest - 20
@@ -81,7 +81,7 @@ def test_questions_break_between_words(home):
   assert ended(terminal)[0] == 130
 
 
-def test_a_path_in_a_question_is_not_torn_from_its_colon(home):
+def test_path_in_question_keeps_its_colon(home):
   home.init("--no-device")
   home.set("a", b"1", *home.passphrase())
   home.run("lock", "--all")

@@ -66,7 +66,7 @@ def test_what_was_deleted_meanwhile_does_not_come_back(killed, keyring):
   assert not (killed.state / NOTES).exists()
 
 
-def test_the_last_of_a_service_does_not_come_back(killed, keyring):
+def test_last_item_of_service_does_not_return(killed, keyring):
   killed.run("delete", "me", "--server", "example.org")
   killed.run(*TO_KEYRING, *PATIENT, code=79)
   killed.run("get", "me", "--server", "example.org", code=44)

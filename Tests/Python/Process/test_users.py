@@ -120,7 +120,7 @@ def test_a_vault_of_the_device_needs_no_keyring(home, superuser, error):
   assert user.run("unlock", forbidden=error).error == ""
 
 
-def test_who_gave_up_root_does_not_read_roots_keys(reachable):
+def test_process_that_dropped_root_cannot_read_its_keys(reachable):
   reachable.run("unlock", *reachable.passphrase())
   assert reachable.get("whenUnlocked") == b"whenUnlocked"
   # The same vault is the other user's now: only the keys in root's keyring are missing.
@@ -131,7 +131,7 @@ def test_who_gave_up_root_does_not_read_roots_keys(reachable):
   reachable.run("get", "whenUnlocked", preexec_fn=lambda: os.setuid(STRANGER), code=77)
 
 
-def test_users_do_not_share_what_one_of_them_unlocked(reachable):
+def test_users_do_not_share_unlocked_vaults(reachable):
   path = reachable.passphrase()[1]
   user, root = User(reachable, is_root=False), User(reachable, is_root=True)
   user.own()

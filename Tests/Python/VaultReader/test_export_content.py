@@ -70,7 +70,7 @@ def test_same_identity_twice():
     content_of(*(item.encoded() for item in (ITEM, grouped, composed, decomposed))))
 
 
-def test_metadata_of_an_item_is_checked_as_in_a_vault():
+def test_item_metadata_is_checked_as_in_vault():
   plain = ITEM.metadata.encoded()
   reserved = generic("s", "a", attributes=(("service", ""),)).encoded()
   wordy = generic("s", "a", comment="x" * MAXIMUM_TEXT_COUNT).encoded()

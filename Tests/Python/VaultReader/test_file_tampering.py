@@ -145,7 +145,7 @@ def test_harmless_file_next_to_the_vault(path, suffix, contents):
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
 @pytest.mark.parametrize("kind", ["open to others", "link", "second name", "pipe", "folder"])
-def test_file_next_to_the_vault_that_is_not_its_own(path, suffix, kind):
+def test_foreign_file_next_to_vault(path, suffix, kind):
   file, other = path.with_name(path.name + suffix), path.with_name("other")
   other.touch(mode=0o600)
   {"open to others": lambda: put_beside(path, suffix, mode=0o640),

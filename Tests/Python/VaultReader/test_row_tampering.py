@@ -51,7 +51,7 @@ def test_changed_bytes_of_a_box(path, sample):
     assert problems(path) == {"item-box", "state-sum"}
 
 
-def test_locked_item_with_a_changed_box_shows_in_the_sum(path):
+def test_changed_box_of_locked_item_breaks_sum(path):
   row = row_of(path, "size", "1000")
   change(path, "UPDATE item SET secret = randomblob(length(secret)) WHERE id = ?", row.id)
   assert problems(path, Secrets(device=DEVICE)) == {"state-sum"}

@@ -187,7 +187,7 @@ def add_slot_of_recipient(path, sample, number: int, writer: VaultWriter, **colu
 
 
 @pytest.mark.parametrize("columns", [{"box": bytes(80)}, {"commitment": bytes(32)}])
-def test_slot_of_the_recipient_that_does_not_open_is_passed_over(path, sample, columns):
+def test_recipient_slot_that_does_not_open_is_skipped(path, sample, columns):
   add_slot_of_recipient(path, sample, 1, sample.writer, **columns)
   assert problems(path, Secrets(recipient=RECIPIENT, device=DEVICE)) == set()
 
@@ -197,7 +197,7 @@ def test_slot_of_another_root_is_passed_over(path, sample):
   assert problems(path, Secrets(recipient=RECIPIENT, device=DEVICE)) == {"slot-mac"}
 
 
-def test_slot_of_bytes_that_are_no_public_key_is_of_nobody(path, sample):
+def test_slot_of_invalid_public_key_belongs_to_nobody(path, sample):
   """The key with the bit set that X25519 leaves out; everything else about the slot is right."""
   key = public_key(RECIPIENT)
   aliased = key[:31] + bytes([key[31] | 0x80])

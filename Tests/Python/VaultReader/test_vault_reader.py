@@ -39,7 +39,7 @@ def test_each_secret_opens_everything(path, sample, way):
   assert report(vault, with_secrets=True)["items"] == sample.expected()
 
 
-def test_device_slot_without_root_opens_the_open_tier_alone(path):
+def test_device_slot_without_root_opens_only_open_tier(path):
   vault = opened(path, Secrets(device=DEVICE))
   assert vault.problems == [] and vault.root is None
   for item in vault.items:
@@ -171,7 +171,7 @@ def test_longest_texts(field, excess):
     assert Metadata.decoded(metadata.encoded()) == metadata
 
 
-def test_metadata_of_short_names_are_within_the_greatest_length():
+def test_metadata_of_short_names_fit_maximum_length():
   """As many attributes as the texts can name: those with short names first."""
   letters = [chr(code) for code in range(128)]
   names = letters + [chr(code) for code in range(128, 2048)] + [a + b for a in letters for b in letters]

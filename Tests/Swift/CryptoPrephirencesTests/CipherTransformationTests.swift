@@ -38,7 +38,7 @@ struct CipherTransformationTests {
     #expect(preferences["other", both] == nil)
   }
 
-  @Test func aPrivateTypeIsReadByWhoNamesIt() throws {
+  @Test func privateTypeIsReadIfNamed() throws {
     let preference: MutablePreference<Hidden> = preferences.preference(forKey: "hidden")
     preference.transformation = TransformationKey.cipher(try Ciphers.key())
     preference.value = Hidden(x: 1)

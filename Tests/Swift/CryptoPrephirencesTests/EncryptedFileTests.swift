@@ -25,7 +25,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test func aFileIsClosedToOthersAndHidesKeys() throws {
+  @Test func fileIsPrivateAndHidesKeys() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/preferences"
       try values.saveTo(filePath: path, withCipher: Ciphers.key())
@@ -38,7 +38,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test func everyChangedByteIsReportedAndNothingIsLoaded() throws {
+  @Test func changedByteIsReportedAndLoadsNothing() throws {
     try withTemporaryFolder { folder in
       let (path, url) = ("\(folder)/file", URL(fileURLWithPath: "\(folder)/file"))
       try values.saveTo(filePath: path, withCipher: Ciphers.key())
@@ -92,7 +92,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test func aValueIsNoFileAndAFileNoValue() throws {
+  @Test func valuesAndFilesAreNotInterchangeable() throws {
     let ciphers: [any Cipher] = [
       try Ciphers.key(), UnboundCipher(try Ciphers.key()), ShiftingCipher(),
       UnboundCipher(ShiftingCipher()),

@@ -94,7 +94,7 @@ struct EncryptedValueTests {
     #expect((preferences.lastError as? CryptoPrephirencesError)?.code == .damaged)
   }
 
-  @Test func whatCannotBeDecryptedIsLeftOutUnlessWanted() {
+  @Test func undecryptableValuesAreOmittedUnlessWanted() {
     preferences["good"] = 1
     stored["plain"] = "text"
     stored["garbage"] = Data("PKC1garbage".utf8)
@@ -108,7 +108,7 @@ struct EncryptedValueTests {
     #expect(!preferences.returnsUndecryptable)
   }
 
-  @Test func valuesOfLocalTypesAreReadWhereTheTypeIsKnown() {
+  @Test func valueOfLocalTypeNeedsKnownType() {
     struct Local: Codable, Equatable {
       var a = 1
     }
@@ -128,7 +128,7 @@ struct EncryptedValueTests {
     #expect(code { try preferences.setEncrypted([Plain()], forKey: "k") } == .unstorable)
   }
 
-  @Test func whatIsRefusedBeforeItIsEncryptedIsTold() throws {
+  @Test func refusalBeforeEncryptionIsReported() throws {
     struct Plain {}
     preferences["k", .archive] = Plain()
     #expect((preferences.lastError as? PreferencesError)?.code == .unstorable)

@@ -66,7 +66,7 @@ struct SecretCipherTests {
     #expect(code { _ = try cipher.decrypt(encrypted, authenticating: Data("b".utf8)) } == .damaged)
   }
 
-  @Test func theContextsOfAProgramAreApartFromThoseOfPreferences() throws {
+  @Test func programContextsDifferFromPreferenceContexts() throws {
     let cipher = try Ciphers.key()
     let preferences = MutableDictionaryPreferences()
     preferences["token", .cipher(cipher)] = "secret"
@@ -106,7 +106,7 @@ struct SecretCipherTests {
     #expect(code { _ = try Ciphers.passphrase().decrypt(encrypted) } == .unavailable)
   }
 
-  @Test func costsAboveThoseOfTheCipherAreRefusedOnReading() throws {
+  @Test func readingRefusesHigherCosts() throws {
     for cost in [(128 << 10, 2), (64 << 10, 3)] as [(memory: UInt64, passes: UInt32)] {
       let costly = SecretCipher(
         passphrase: try SecretBytes(copying: "correct horse"),
@@ -135,7 +135,7 @@ struct SecretCipherTests {
     for value in values { #expect(try other.decrypt(value) == data, "right salts don't count") }
   }
 
-  @Test func aCipherGoesOnWithTheSaltThatItRead() throws {
+  @Test func cipherKeepsUsingTheSaltItRead() throws {
     let first = try Ciphers.passphrase().encrypt(data)
     let cipher = try Ciphers.passphrase()
     _ = try cipher.decrypt(first)

@@ -32,7 +32,7 @@ struct CommandPathTests {
     ("g inner x", "inner", "g inner"), ("group inner --loud inner", "inner", "group inner"),
     ("--version group", "root", ""), ("leaf group", "leaf", "leaf"), ("-- group", "root", ""),
   ])
-  func wordsAreFollowedAsFarAsTheyNameCommands(line: String, command: String, words: String) {
+  func wordsResolveWhileTheyNameCommands(line: String, command: String, words: String) {
     let path = Self.path(line)
     #expect(path.command._commandName == command)
     #expect(path.words.joined(separator: " ") == words)
@@ -42,7 +42,7 @@ struct CommandPathTests {
     ("grup", "grup", "group"), ("group iner", "iner", "inner"), ("helpp", "helpp", "help"),
     ("group zzzzzz", "zzzzzz", nil), ("group --loud", nil, nil), ("group inner x", nil, nil),
   ])
-  func aWordInThePlaceOfACommandIsNoticed(line: String, word: String?, meant: String?) {
+  func unknownCommandWordIsNoticed(line: String, word: String?, meant: String?) {
     let path = Self.path(line)
     #expect(path.unknownWord == word)
     #expect(word.flatMap(path.nameResembling) == meant)
@@ -53,7 +53,7 @@ struct CommandPathTests {
     ("help group", "help group"), ("leaf help", "leaf help"),
     ("group inner help", "group inner help"),
   ])
-  func helpBelowACommandIsAskedForAsAtTheRoot(line: String, meaning: String) {
+  func subcommandHelpWorksAsAtTheRoot(line: String, meaning: String) {
     #expect(Self.path(line).argumentsAskingForHelp.joined(separator: " ") == meaning)
   }
 

@@ -30,7 +30,7 @@ struct CompletionLineTests {
     #expect(Self.line(["p", "get", ""], at: 2).accepts(name) == isAccepted)
   }
 
-  @Test func behindTwoDashesANameMayBeginWithOne() {
+  @Test func nameMayBeginWithDashAfterTwoDashes() {
     #expect(Self.line(["p", "get", "--", ""], at: 3).accepts("-x"))
     #expect(!Self.line(["p", "get", "", "--"], at: 2).accepts("-x"))
   }
@@ -41,7 +41,7 @@ struct CompletionLineTests {
     #expect("a'b:c".forCompletion(in: .fish) == "a'b:c")
   }
 
-  @Test func whatWasTypedIsTheWordAtTheCursor() {
+  @Test func typedTextIsTheWordAtTheCursor() {
     #expect(Self.line(["p", "get", "'d e", "-s", "ci"], at: 2).prefix == "d e")
     #expect(Self.line([], at: 5).prefix == "")
   }

@@ -29,7 +29,7 @@ struct HelpTests {
     return HelpText(Host.self, path, message: Host.helpMessage(for: path.command)).text
   }
 
-  @Test func theUsageOfEveryCommandIsShortAndComplete() throws {
+  @Test func everyUsageIsShortAndComplete() throws {
     let context = KeychainCommandContext(Host.self)
     try KeychainCommandContext.$current.withValue(context) {
       for (words, type) in Self.commands {
@@ -46,7 +46,7 @@ struct HelpTests {
     }
   }
 
-  @Test func ownOptionsComeBeforeTheSharedOnesAndHelpLast() throws {
+  @Test func ownOptionsComeFirstAndHelpLast() throws {
     for (words, _) in Self.commands {
       let help = Self.help(words)
       let common = try #require(help.firstRange(of: "\nCOMMON OPTIONS:"), "\(words)")
@@ -72,14 +72,14 @@ struct HelpTests {
     }
   }
 
-  @Test func aVeryNarrowTerminalGetsTheMeaningOfOptions() {
+  @Test func narrowTerminalStillShowsOptionMeanings() {
     let path = CommandPath(Host.self, ["keychain", "list", "--help"])
     let help = HelpText(
       Host.self, path, message: Host.helpMessage(for: path.command), terminal: 20)
     #expect(help.text.contains("Print JSON"))
   }
 
-  @Test func noLineIsLongerThanATerminalIsWide() {
+  @Test func linesFitTheTerminal() {
     for (words, _) in Self.commands {
       for line in Self.help(words).split(separator: "\n") where !line.contains(Self.longName) {
         #expect(line.count <= 80, "\(line)")

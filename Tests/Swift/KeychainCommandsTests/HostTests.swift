@@ -75,7 +75,7 @@ struct HostTests {
   }
 
   @Test(arguments: [([], "/host/vault.db"), (["--vault", "/given/vault.db"], "/given/vault.db")])
-  func aHostsVaultIsUsedUnlessOneIsNamed(arguments: [String], path: String) throws {
+  func hostVaultIsUsedUnlessNamed(arguments: [String], path: String) throws {
     let context = KeychainCommandContext(Host.self, defaultVault: "/host/vault.db")
     let session = try Session(CommonOptions.parse(arguments), stores: nil, context: context)
     #expect(session.vault.configuration.path == path)

@@ -26,7 +26,7 @@ struct ManualTests {
     #expect(cells == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
   }
 
-  @Test func everyExitCodeOfAFailureHasAMeaning() {
+  @Test func everyFailureExitCodeIsExplained() {
     let codes = Set(ManualText.exitCodes.map(\.code))
     #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code)))
     #expect(codes.count == ManualText.exitCodes.count)

@@ -34,7 +34,7 @@ struct NamePatternTests {
     #expect(!NamePattern(String(repeating: "*a", count: 200) + "b").matches(name))
   }
 
-  @Test func serviceIsLookedAtUnlessTheSearchHasOne() {
+  @Test func serviceIsMatchedUnlessAlreadyGiven() {
     let credential = Credential(.genericPassword(service: "web", account: "alice"), label: "Key")
     let everywhere = CredentialQuery()
     for pattern in ["web", "al*", "Key"] {

@@ -48,7 +48,7 @@ struct ParsedAloneTests {
     "keychain ls --all-groups", "keychain slots list --vault /v/vault.db", "keychain doctor",
     "keychain get alice --service --json", "keychain update alice --label x --no-prompt",
   ])
-  func itIsWhatTheRootMakesOfTheLine(line: String) throws {
+  func parsingAloneEqualsParsingByRoot(line: String) throws {
     let alone = try #require(CommandPath(Host.self, Self.words(line)).parsedAlone())
     let whole = try Host.parseAsRoot(Self.words(line))
     #expect(type(of: alone) == type(of: whole))

@@ -37,7 +37,7 @@ final class SecretFileTests {
     #expect(FileManager.default.contents(atPath: path("target")) == Data("old".utf8))
   }
 
-  @Test func folderIsRefusedAndMissingFolderIsAnError() throws {
+  @Test func folderAndMissingFolderAreErrors() throws {
     #expect(throws: KeychainError.self) { try write("new", to: folder.path) }
     let error = #expect(throws: KeychainError.self) { try write("new", to: path("none/out")) }
     #expect(error?.code == .inputOutput)

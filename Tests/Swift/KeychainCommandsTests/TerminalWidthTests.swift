@@ -39,13 +39,13 @@ struct TerminalWidthTests {
       ["default", "", "2026-11-20T14:21:01Z", ""],
     ])
 
-  @Test func aTableIsAsWideAsItMustBeWithoutATerminal() {
+  @Test func tableIsUncutWithoutTerminal() {
     #expect(
       Self.table.columns(within: nil).contains("2026-11-21T14:21:01Z  a label of some length"))
     #expect(Self.table.columns(within: 200) == Self.table.columns(within: nil))
   }
 
-  @Test func aNarrowTableLosesTheEmptyTheTimesAndTheEnds() {
+  @Test func narrowTableDropsEmptyColumnsTimesAndEnds() {
     #expect(
       Self.table.columns(within: 53) == """
         SERVICE  MODIFIED              LABEL

@@ -1,11 +1,12 @@
-internal import CredentialStoreContract
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainTesting
 internal import Testing
 
 @Suite("Store in memory", .timeLimit(.minutes(10)))
 struct InMemoryCredentialStoreTests {
-  @Test(arguments: ContractClause.all)
+  @Test(
+    arguments: StoreContract(refusedAccessibilities: [.whenPasscodeSetThisDeviceOnly]).clauses)
   func keeps(_ clause: ContractClause) async throws {
     try await clause.check(InMemoryCredentialStore())
   }

@@ -62,7 +62,7 @@ struct InMemoryStoreStateTests {
     #expect(try Self.accessibilities.map { try text("\($0)") } == ["s", "s", "s"])
   }
 
-  @Test func nothingIsMadeReadableOnlyWhileUnlockedWhenTheStoreIsLocked() throws {
+  @Test func lockedStoreRefusesItemsReadableWhileUnlocked() throws {
     try put(.always, "a")
     store.lock()
     let update = CredentialUpdate(accessibility: .whenUnlocked)
@@ -101,7 +101,7 @@ struct InMemoryStoreStateTests {
     try put(.whenUnlocked, "a")
   }
 
-  @Test func observersHearOfWhatHappensAndOfNothingElse() throws {
+  @Test func observersAreNotifiedOfChangesOnly() throws {
     let heard = Mutex<[CredentialChange]>([])
     let observation = store.observe { change in heard.withLock { $0.append(change) } }
     defer { observation.cancel() }

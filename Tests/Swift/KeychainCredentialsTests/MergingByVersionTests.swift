@@ -1,6 +1,6 @@
-internal import CredentialStoreContract
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainTesting
 internal import Synchronization
 internal import Testing
 
@@ -8,7 +8,7 @@ internal import Testing
 struct MergingByVersionTests {
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
 
-  @Test(arguments: ContractClause.all)
+  @Test(arguments: StoreContract().clauses)
   func keeps(_ clause: ContractClause) async throws {
     try await clause.check(PlainStore())
   }

@@ -1,8 +1,8 @@
-import CredentialStoreContract
 import Foundation
 import Keychain
 import KeychainCredentials
 import KeychainSecrets
+import KeychainTesting
 import KeychainVault
 import PrephirencesFiles
 import Synchronization
@@ -47,12 +47,12 @@ final class HomeFolder {
 struct AutomaticStoreTests {
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
 
-  @Test(arguments: ContractClause.all)
+  @Test(arguments: StoreContract().clauses)
   func keeps(_ clause: ContractClause) async throws {
     let desktop = try Self.desktop.get()
     let folder = try HomeFolder()
     try desktop.store().removeEverything()
-    try await clause.check(desktop.automaticStore(folder))
+    try await clause.check { desktop.automaticStore(folder) }
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/data"))
   }
 
@@ -119,7 +119,7 @@ struct AutomaticStoreTests {
   }
 
   /// A credential is listed where `secret(for:)` finds it.
-  @Test func aSearchOfAllStoresShowsEachServiceInItsOwn() throws {
+  @Test func searchShowsEachServiceInItsOwnStore() throws {
     let desktop = try Self.desktop.get()
     let folder = try HomeFolder()
     try desktop.store().removeEverything()

@@ -43,7 +43,7 @@ struct CostTests {
   }
 
   // A bus of the system's kind lets 128 calls wait, and answers the rest with an error.
-  @Test func aBusThatLetsFewCallsWaitIsAskedAgain() throws {
+  @Test func callsRefusedByBusAreRepeated() throws {
     let desktop = try Desktop(.gnomeKeyring, ["DESKTOP_WAITING_CALLS": "10"])
     let store = desktop.store { $0.collection = .session }
     for number in 0..<50 { try store.put("\(number)", "s") }
@@ -70,7 +70,7 @@ struct CostTests {
   // Else somebody who reads meanwhile could get an old secret with the new version, and replace by it what
   // was not read. Messages of one connection are worked off in their order.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
-  func theSecretIsWrittenBeforeTheVersionAndReadAfterIt(_ provider: Desktop.Provider) throws {
+  func secretIsWrittenBeforeVersionAndReadAfter(_ provider: Desktop.Provider) throws {
     let desktop = try Desktop(provider)
     let store = desktop.store()
     try store.put("a", "1")

@@ -111,7 +111,7 @@ struct FaultTests {
     #expect(failure { try store.put("a", "s") } == .noStore)
   }
 
-  @Test func aStoppedProviderTimesOutAndIsUsedAgain() throws {
+  @Test func stoppedProviderTimesOutThenWorksAgain() throws {
     let desktop = try Desktop(.gnomeKeyring)
     // They share the connection.
     let (store, hasty) = (desktop.store(), desktop.store { $0.deadline = Self.short })
@@ -152,7 +152,7 @@ struct FaultTests {
     #expect(try store.text("b") == "third")
   }
 
-  @Test func aProviderThatIsKilledDuringACallIsNoStore() throws {
+  @Test func providerKilledDuringCallIsNoStore() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     try store.put("a", "before")

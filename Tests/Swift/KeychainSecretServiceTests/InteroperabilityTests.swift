@@ -160,7 +160,7 @@ struct InteroperabilityTests {
     #expect(try desktop.itemCount() == 0)
   }
 
-  @Test func anItemOfOursThatCannotBeReadIsNotAbsent() throws {
+  @Test func unreadableOwnItemIsNotAbsent() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let names = ["service", "test", "username", "a", "account", "a"]
     for (record, code) in [

@@ -36,7 +36,7 @@ struct ListenerStateTests {
     #expect(state.mustReadAgain(at: start + .seconds(9)) && !state.isCurrent)
   }
 
-  @Test func failuresAfterSignalsDoNotPutOffTheNextReading() {
+  @Test func failureAfterSignalKeepsNextReadingOnTime() {
     let start = ContinuousClock.now
     var state = ListenerState()
     for _ in 0..<20 { state.note(.missed, at: start) }

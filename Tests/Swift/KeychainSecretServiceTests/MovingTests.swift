@@ -62,7 +62,7 @@ struct MovingTests {
     #expect(try program.vault.search(CredentialQuery()).credentials.isEmpty)
   }
 
-  @Test func aNewCredentialIsNotHiddenByTheMove() throws {
+  @Test func moveDoesNotHideNewCredential() throws {
     try move(before: { try $0.put("b", "new") }) { try Self.expect("b", "new", $0) }
     #expect(try program.text("b") == "new")
     #expect(try program.text("a") == "old")

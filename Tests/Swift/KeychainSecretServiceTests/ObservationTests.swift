@@ -95,7 +95,7 @@ struct ObservationTests {
   }
 
   // Nothing but the observation uses the connection, and would find that it leads nowhere.
-  @Test func listeningGoesOnAfterTheProviderWasStartedAgain() async throws {
+  @Test func listeningSurvivesRestartOfProvider() async throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     try store.put("old", "s")
@@ -135,7 +135,7 @@ struct ObservationTests {
     observation.cancel()
   }
 
-  @Test func whatWasRemovedIsToldOnceTheCollectionIsUnlocked() async throws {
+  @Test func removalIsReportedAfterUnlocking() async throws {
     let desktop = try Desktop(.none)
     let provider = try FakeProvider(desktop)
     let store = desktop.store()
@@ -162,7 +162,7 @@ struct ObservationTests {
   }
 
   // Reading it again would end in the same way.
-  @Test func aCollectionThatCannotBeReadIsReadAgainAfterASignalOnly() async throws {
+  @Test func unreadableCollectionIsReadAgainAfterSignalOnly() async throws {
     let desktop = try Desktop(.none)
     let provider = try FakeProvider(desktop)
     let store = desktop.store()
@@ -195,7 +195,7 @@ struct ObservationTests {
     }
   }
 
-  @Test func aDefaultCollectionThatIsMissingForAMomentIsObserved() async throws {
+  @Test func brieflyMissingDefaultCollectionIsObserved() async throws {
     let desktop = try Desktop(.none)
     let provider = try FakeProvider(desktop)
     let store = desktop.store()

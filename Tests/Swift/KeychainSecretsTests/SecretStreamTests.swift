@@ -69,7 +69,7 @@ struct SecretStreamTests {
     }
   }
 
-  @Test func aBufferIsSealedAsFarAsItIsFilled() throws {
+  @Test func onlyFilledPartOfBufferIsSealed() throws {
     var buffer = try SecretBuffer()
     try buffer.append(counting(70).span.bytes)
     buffer.removeLast(10)

@@ -32,7 +32,7 @@ struct TerminalSignalTests {
     }
   }
 
-  @Test func theHandlersOfTheHostAreBackAfterEachQuestion() async {
+  @Test func questionRestoresHostSignalHandlers() async {
     await #expect(processExitsWith: .success) {
       try Self.begin()
       let own = Self.handler()

@@ -112,7 +112,7 @@ struct ChangingTests {
     #expect(try store.text("a") == "t")
   }
 
-  @Test func changesWaitForAMigrationAndReadsDoNot() throws {
+  @Test func changesWaitForMigrationButReadsDont() throws {
     let store = machine.store { $0.vault.deadline = .milliseconds(300) }
     try machine.store().put("a", "1")
     do {

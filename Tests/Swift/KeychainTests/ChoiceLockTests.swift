@@ -18,7 +18,7 @@ struct ChoiceLockTests {
     ChoiceLock(StateFolder(environment: EnvironmentVariables(machine.environment)))
   }
 
-  @Test func writersShareItAndAMigrationHoldsItAlone() throws {
+  @Test func writersShareLockAndMigrationHoldsItAlone() throws {
     do {
       let first = try lock.shared(within: .zero)
       let second = try lock.shared(within: .zero)

@@ -30,7 +30,7 @@ struct KeychainPreferencesTests {
     #expect(keychain[attribute: "d"] == nil)
   }
 
-  @Test func theSharedInstanceIsNamedAfterTheProgramAndCanBeReplaced() {
+  @Test func sharedInstanceIsNamedAfterProgramAndReplaceable() {
     let shared = KeychainPreferences.sharedInstance
     #expect(shared === KeychainPreferences.sharedInstance)
     #expect(shared.service == Bundle.main.executableURL?.lastPathComponent)
@@ -57,7 +57,7 @@ struct KeychainPreferencesTests {
     #expect(try keychain.secret(for: "k") == nil)
   }
 
-  @Test func aFailedReadIsToldAndNothingIsWritten() throws {
+  @Test func failedReadIsReportedAndNothingWritten() throws {
     let store = FailingStore()
     let keychain = preferences(store)
     keychain["k"] = "old"
@@ -82,7 +82,7 @@ struct KeychainPreferencesTests {
     #expect(keychain["k"] as? String == "old" && keychain.lastError == nil)
   }
 
-  @Test func expiredValuesAreAnErrorUntilTheyAreSetAgain() throws {
+  @Test func expiredValueFailsUntilSetAgain() throws {
     let keychain = preferences()
     try keychain.set("old", for: "k")
     try keychain.update(CredentialUpdate(expires: .set(Date(timeIntervalSinceNow: -1))), for: "k")
@@ -186,7 +186,7 @@ struct KeychainPreferencesTests {
     #expect(keychain["shared"] is Int)
   }
 
-  @Test func everyFailureHasANumberOfItsOwnKind() {
+  @Test func everyFailureKindHasItsOwnNumber() {
     let codes: [KeychainError.Code] = [
       .notFound, .alreadyExists, .versionConflict, .invalidArgument, .damaged, .rolledBack,
       .foreign, .noStore, .inputOutput, .timedOut, .busy, .ambiguous, .locked, .incorrectSecret,

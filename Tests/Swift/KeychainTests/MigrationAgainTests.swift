@@ -25,7 +25,7 @@ struct MigrationAgainTests {
   }
 
   @Test(arguments: [true, false])
-  func whatWasRemovedFromTheTargetIsNotCopied(removesSource: Bool) throws {
+  func itemRemovedFromTargetIsNotCopied(removesSource: Bool) throws {
     let migration = again { $0.removesSource = removesSource }
     let rehearsed = try migration.rehearse()
     let report = try migration.run()
@@ -49,14 +49,14 @@ struct MigrationAgainTests {
     #expect(try scene.target.texts() == ["a": "a", "b": "b"])
   }
 
-  @Test func aServiceThatIsStillInTheSourceIsCopied() throws {
+  @Test func serviceStillInSourceIsCopied() throws {
     let report = try again { $0.isChosen = { _ in false } }.run()
     #expect(report.isComplete && report.copiedCount == 1)
     #expect(try scene.target.texts() == ["a": "a", "b": "b"])
   }
 
   /// They stay in the source, and so say nothing about a removal.
-  @Test func itemsOfOtherProgramsAreCopiedWhenAskedFor() throws {
+  @Test func otherProgramsItemsAreCopiedOnRequest() throws {
     scene.source.attribute(.test("a"))
     let report = try again { $0.includesOtherPrograms = true }.run()
     #expect(report.isComplete && report.copiedCount == 1)

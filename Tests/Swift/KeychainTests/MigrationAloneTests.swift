@@ -46,7 +46,7 @@ struct MigrationAloneTests {
     #expect(shown.values.map(\.completed) == [1, 2, 3] && shown.values.last?.total == 3)
   }
 
-  @Test func aRemovalThatIsAskedAboutIsPutOff() throws {
+  @Test func removalThatAsksIsPostponed() throws {
     whenAlone { _ = try $0.remove(.test("a")) }
     let (isFree, wasFree) = (isFree, Record<Bool>())
     let target = AskingStore(scene.target) { wasFree.add(isFree()) }

@@ -82,7 +82,7 @@ struct MigrationFaultTests {
     #expect(report.copiedCount == 1 && report.isComplete)
   }
 
-  @Test func whatOthersWriteToTheTargetMeanwhileIsKept() throws {
+  @Test func concurrentWritesToTargetAreKept() throws {
     try scene.source.add("a", "source")
     let content = scene.target.content
     let once = Record<Bool>()
@@ -128,7 +128,7 @@ struct MigrationOwnershipTests {
     #expect(try scene.source.texts() == ["theirs": "2"])
   }
 
-  @Test func theirsAreCopiedWhenAskedForAndNotRemoved() throws {
+  @Test func otherProgramsItemsAreCopiedAndKept() throws {
     let report = try scene.move { $0.includesOtherPrograms = true }.run()
     #expect(report.copiedCount == 2 && report.removedCount == 1)
     #expect(try scene.target.texts() == ["ours": "1", "theirs": "2"])
@@ -137,7 +137,7 @@ struct MigrationOwnershipTests {
     #expect(stored?.isOfOtherProgram == false)
   }
 
-  @Test func theirsAreRemovedWhenThatIsAskedForToo() throws {
+  @Test func otherProgramsItemsAreRemovedOnRequest() throws {
     let report = try scene.move {
       $0.includesOtherPrograms = true
       $0.removesOtherPrograms = true
@@ -175,7 +175,7 @@ struct MigrationVaultTests {
     #expect(try vault.contents().isEmpty)
   }
 
-  @Test func whatIsBoundToTheMachineMayMoveIntoItsVault() throws {
+  @Test func deviceBoundItemMovesIntoLocalVault() throws {
     try scene.source.add("bound", "1", .alwaysThisDeviceOnly)
     let vault = scene.place.handle()
     let report = try scene.migration(from: scene.source, to: vault).run()

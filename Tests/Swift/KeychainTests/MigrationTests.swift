@@ -99,7 +99,7 @@ struct MigrationTests {
     #expect(try scene.source.texts().isEmpty)
   }
 
-  @Test func whatIsBoundToTheMachineStaysAndKeepsItsService() throws {
+  @Test func deviceBoundItemStaysWithItsService() throws {
     try scene.source.add("bound", "1", .whenUnlockedThisDeviceOnly)
     try scene.source.add("free", "2")
     try scene.source.store(
@@ -114,7 +114,7 @@ struct MigrationTests {
     #expect(report.strandedCount == 1)
   }
 
-  @Test func aServiceIsWholeOnlyWithAllItsGroups() throws {
+  @Test func serviceIsCompleteOnlyWithAllGroups() throws {
     try scene.source.add("a", "1", group: "team")
     try scene.source.add("b", "2")
     let first = try scene.move { $0.accessGroup = "team" }.run()
@@ -151,7 +151,7 @@ struct MigrationTests {
     #expect(real == report)
   }
 
-  @Test func aLockedSourceOrTargetIsToldBeforeAnythingChanges() throws {
+  @Test func lockedStoreIsReportedBeforeAnythingChanges() throws {
     let locked = FailingStore()
     try locked.content.add("a", "1")
     locked.fail(.locked)
@@ -169,7 +169,7 @@ struct MigrationTests {
     #expect(try scene.target.contents().isEmpty)
   }
 
-  @Test func aStoreThatChangesWhatItIsGivenGetsNothing() throws {
+  @Test func storeThatAltersItemsGetsNothing() throws {
     try scene.source.add("a", "secret")
     scene.target.mangle()
     let report = try scene.move().run()

@@ -120,7 +120,7 @@ struct MigrationLateWriterTests {
   }
 
   /// Another program wrote the same to both stores, and took it back from the source.
-  @Test func whatThisRunDidNotWriteIsNotTakenBack() throws {
+  @Test func itemWrittenByOthersIsNotTakenBack() throws {
     let (source, target) = (scene.source.content, scene.target.content)
     let searches = Record<Int>()
     scene.source.script { (count, call) throws(KeychainError) in
@@ -140,7 +140,7 @@ struct MigrationLateWriterTests {
     #expect(try scene.target.texts() == ["a": "new"])
   }
 
-  @Test func theLockIsHeldAloneOnlyForTheChangeOver() throws {
+  @Test func lockIsExclusiveOnlyDuringSwitch() throws {
     let lock = lock
     let (early, late) = (Record<Bool>(), Record<Bool>())
     scene.target.script { (_, call) throws(KeychainError) in
@@ -168,7 +168,7 @@ struct MigrationLateWriterTests {
     extendLifetime(held)
   }
 
-  @Test func whatProgramsUseIsNotReplacedByWhatIsOlder() throws {
+  @Test func olderItemDoesNotReplaceItemInUse() throws {
     try scene.target.add("a", "newer")
     let report = try scene.move {
       $0.isOverwriting = true

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Observing preferences")
 struct ObservingTests {
-  @Test func keysOfTheseValuesAreToldAndNoOthers() throws {
+  @Test func onlyKeysOfTheseValuesAreReported() throws {
     let store = InMemoryCredentialStore()
     let keychain = KeychainPreferences(service: "s", accessGroup: "g", store: store)
     let keys = Mutex<[String?]>([])

@@ -46,7 +46,7 @@ struct RenewalEndTests {
     #expect(office.requests == 1 && office.cancelled == 1)
   }
 
-  @Test func aRenewalThatHangsIsCancelledAtTheDeadline() async throws {
+  @Test func hangingRenewalIsCancelledAtDeadline() async throws {
     let keychain = keychain
     await expect(.timedOut) {
       try await keychain.value(
@@ -60,7 +60,7 @@ struct RenewalEndTests {
   }
 
   /// Who comes later begins again, instead of waiting for what hangs.
-  @Test func tasksThatComeLaterDoNotKeepAHangingRenewalAlive() async throws {
+  @Test func laterTasksDontProlongHangingRenewal() async throws {
     let (keychain, hanging) = (keychain, TicketOffice(waits: true))
     let first = Task { try await keychain.ticket(hanging, deadline: .seconds(2)) }
     await hanging.asked.wait()
@@ -73,7 +73,7 @@ struct RenewalEndTests {
     #expect(hanging.requests == 1 && hanging.cancelled == 1 && office.requests == 1)
   }
 
-  @Test func whatCannotBeCancelledKeepsOthersWaitingUntilTheirDeadline() async throws {
+  @Test func uncancellableRenewalBlocksOthersUntilTheirDeadline() async throws {
     let (keychain, hanging) = (keychain, TicketOffice(waits: true))
     let task = Task { try await keychain.ticket(hanging) }
     await hanging.asked.wait()

@@ -19,7 +19,7 @@ struct RenewalLockTests {
 
   private var path: String { machine.folder.path + "/state/keychain/renewal.lock" }
 
-  @Test func oneHasItAtATimeForEachCredential() throws {
+  @Test func lockHasOneHolderPerCredential() throws {
     do {
       let (first, second, other) = (try lock("a"), try lock("a"), try lock("b"))
       #expect(try first.take())

@@ -67,7 +67,7 @@ struct RenewalSavingTests {
     #expect(try await keychain.ticket(office).number == 1)
   }
 
-  @Test func whatIsNotSuchAValueIsLeftAlone() async throws {
+  @Test func otherValuesAreLeftAlone() async throws {
     try await keychain.set("text", for: "k")
     let office = TicketOffice()
     let error = await #expect(throws: KeychainError.self) { try await keychain.ticket(office) }
@@ -75,7 +75,7 @@ struct RenewalSavingTests {
     #expect(try await keychain.string(for: "k") == "text")
   }
 
-  @Test func aValueThatCannotBeStoredIsInTheError() async throws {
+  @Test func errorHoldsValueThatCannotBeStored() async throws {
     let store = store
     await expectUnsaved(.locked) {
       try await renew {

@@ -76,7 +76,7 @@ struct RenewalTests {
     }
   }
 
-  @Test func anErrorGoesToAllWhoWaitAndTheNextTriesAgain() async throws {
+  @Test func errorReachesAllWaitersAndNextTriesAgain() async throws {
     let keychain = try keychain()
     let office = TicketOffice(waits: true)
     office.close()
@@ -134,7 +134,7 @@ struct RenewalTests {
   }
 
   /// Whatever the server gives is used, instead of asking for ever.
-  @Test func aRenewedValueIsReturnedEvenIfItIsNotValid() async throws {
+  @Test func renewedValueIsReturnedEvenIfInvalid() async throws {
     let keychain = try keychain()
     let ticket = try await keychain.ticket { _ in Ticket(number: 5, isValid: false) }
     #expect(ticket.number == 5)

@@ -152,7 +152,7 @@ struct RoundTripTests {
     #expect((keychain["k"] as? Session)?.token == "t")
   }
 
-  @Test func whatCannotBeStoredIsAnErrorAndChangesNothing() {
+  @Test func unstorableValueFailsAndChangesNothing() {
     struct Plain {}
     var deep: [Any] = []
     for _ in 0..<10_000 { deep = [deep] }

@@ -27,7 +27,7 @@ struct StoreChoiceTests {
     #expect(machine.newNotices().isEmpty)
   }
 
-  @Test func withADeadBusItIsTheVaultAndSaysWhy() throws {
+  @Test func deadBusSelectsVaultAndSaysWhy() throws {
     let machine = try Machine()
     let store = machine.store(machine.deadBus)
     guard case .keyringUnavailable(let failure) = try store.decision(for: .item("a")).reason else {
@@ -88,7 +88,7 @@ struct StoreChoiceTests {
     #expect(machine.records.isEmpty)
   }
 
-  @Test func aRecordedStoreThatIsAbsentIsNeverReplaced() throws {
+  @Test func absentRecordedStoreIsNeverReplaced() throws {
     let machine = try Machine()
     _ = try machine.store().records.record(
       .secretService(.default), for: ServiceName(.service, "s"))
@@ -145,7 +145,7 @@ struct StoreChoiceTests {
     #expect(!FileManager.default.fileExists(atPath: machine.deviceKey))
   }
 
-  @Test func aLockedVaultShowsItsServicesByTheDeviceKey() throws {
+  @Test func lockedVaultListsServicesByDeviceKey() throws {
     let machine = try Machine()
     let file = machine.folder.appending(path: "passphrase")
     #expect(
@@ -161,7 +161,7 @@ struct StoreChoiceTests {
     #expect(try machine.vault().holding(CredentialQuery(server: "s")) == .nothing)
   }
 
-  @Test func anotherChoiceThanTheRecordIsFollowedAndTold() throws {
+  @Test func choiceAgainstRecordIsFollowedAndReported() throws {
     let machine = try Machine()
     _ = try machine.store().records.record(
       .secretService(.default), for: ServiceName(.service, "s"))
@@ -175,13 +175,13 @@ struct StoreChoiceTests {
     #expect(try forced.records.place(of: ServiceName(.service, "s")) == .secretService(.default))
   }
 
-  @Test func anExplicitChoiceIsRecordedWhereThereIsNone() throws {
+  @Test func explicitChoiceIsRecordedIfNoneExists() throws {
     let machine = try Machine()
     try machine.store { $0.choice = .vault }.put("a")
     #expect(try machine.store().decision(for: .item("a")).reason == .record)
   }
 
-  @Test func aStoreThatIsNotThereIsNotRecorded() throws {
+  @Test func missingStoreIsNotRecorded() throws {
     let machine = try Machine()
     let store = machine.store { $0.choice = .secretService }
     expect(.noStore) { try store.put("a", service: "k") }
@@ -210,7 +210,7 @@ struct StoreChoiceTests {
     #expect(try machine.store().decision(for: .item("a")).reason == .record)
   }
 
-  @Test func aNewNameGetsTheStoreOfTheOldOne() throws {
+  @Test func renamedServiceKeepsItsStore() throws {
     let machine = try Machine()
     let store = machine.store()
     try store.put("a")

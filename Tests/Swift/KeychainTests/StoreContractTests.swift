@@ -1,17 +1,18 @@
-import CredentialStoreContract
 import Keychain
+import KeychainTesting
 import Testing
 
 @Suite("The choice of store keeps the contract of every store", .timeLimit(.minutes(10)))
 struct StoreContractTests {
-  @Test(arguments: ContractClause.all)
+  @Test(arguments: StoreContract().clauses)
   func withoutADesktop(_ clause: ContractClause) async throws {
-    try await clause.check(Machine().store())
+    let machine = try Machine()
+    try await clause.check { machine.store() }
   }
 
-  @Test(arguments: ContractClause.all)
+  @Test(arguments: StoreContract().clauses)
   func withADeadBus(_ clause: ContractClause) async throws {
     let machine = try Machine()
-    try await clause.check(machine.store(machine.deadBus))
+    try await clause.check { machine.store(machine.deadBus) }
   }
 }

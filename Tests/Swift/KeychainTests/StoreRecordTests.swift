@@ -108,7 +108,7 @@ struct StoreRecordTests {
   }
 
   /// Records are named by the device key; without it nobody knows whose they are.
-  @Test func aLostDeviceKeyIsNoReasonToChooseAnew() throws {
+  @Test func lostDeviceKeyDoesNotChangeStore() throws {
     let machine = try Machine()
     _ = try machine.store().records.record(
       .secretService(.default), for: ServiceName(.service, "s"))

@@ -25,7 +25,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test func bytesWithoutAContentTypeAreTextIfTheyCanBe() throws {
+  @Test func bytesWithoutContentTypeAreTextIfValid() throws {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)
     for contentType in [nil, "text/plain", "something/else; type=Int8x"] as [String?] {
@@ -41,7 +41,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test func bytesThatAreNotWhatTheContentTypeSaysAreAnError() throws {
+  @Test func bytesThatContradictContentTypeFail() throws {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)
     let accountType = try #require(_mangledTypeName(Account.self))
@@ -78,7 +78,7 @@ struct StoredFormTests {
     }
   }
 
-  @Test func valuesAreReadAsTheTypeThatTheCallerNames() throws {
+  @Test func valuesAreReadAsRequestedType() throws {
     let keychain = preferences()
     try keychain.set("42", for: "text")
     try keychain.set([1, 2], for: "array")

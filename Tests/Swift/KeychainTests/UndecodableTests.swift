@@ -54,7 +54,7 @@ struct UndecodableTests {
     #expect(error?.description.contains("4242") == false)
   }
 
-  @Test func nameTheKeyOfAScalarAndOfText() throws {
+  @Test func errorNamesKeyOfScalarAndText() throws {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)
     let credential = Credential(keychain.identity(for: "api"), contentType: "text/plain; type=Int")

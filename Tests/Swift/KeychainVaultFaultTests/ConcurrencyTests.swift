@@ -33,7 +33,7 @@ struct ConcurrencyTests {
 
   /// Whoever writes a recovery code down takes longer than a deadline; another writer may then hold the
   /// vault, and is waited for as at any other time.
-  @Test func aPersonsPaceIsNoPartOfTheDeadline() throws {
+  @Test func typingTimeDoesNotCountForDeadline() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let slow = vault.handle { $0.deadline = .milliseconds(800) }

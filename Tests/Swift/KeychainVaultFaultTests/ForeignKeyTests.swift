@@ -101,7 +101,7 @@ struct ForeignKeyTests {
   }
 
   /// Both vaults have the same passphrase.
-  @Test func aSlotOfTheOtherVaultKeepsNobodyOut() throws {
+  @Test func foreignSlotDoesNotBlockUnlocking() throws {
     let theirs = try other.slots().first { $0.kind == .passphrase }
     try mine.putSlot(try #require(theirs), as: 0)
     let handle = mine.handle(passphrase: TestVault.passphrase)
@@ -122,14 +122,14 @@ struct ForeignKeyTests {
     expectLocked()
   }
 
-  @Test func lockForgetsTheKeysOfAVaultThatIsGone() throws {
+  @Test func lockForgetsKeysOfMissingVault() throws {
     try FileManager.default.moveItem(atPath: mine.path, toPath: mine.path + ".away")
     try mine.handle().lock(all: true)
     try FileManager.default.moveItem(atPath: mine.path + ".away", toPath: mine.path)
     expectLocked()
   }
 
-  @Test func lockForgetsTheKeysOfAVaultThatCannotBeRead() throws {
+  @Test func lockForgetsKeysOfUnreadableVault() throws {
     let own: Data? = try mine.raw("SELECT sum FROM vault")
     try mine.tamper { try $0.execute(sql: "UPDATE vault SET sum = x'00'") }
     expect(.damaged) { try mine.handle().lock(all: true) }
@@ -139,7 +139,7 @@ struct ForeignKeyTests {
 
   /// Nothing would lead to them any more.
   @Test(arguments: [true, false])
-  func theKeysOfAVaultThatGivesWayAreForgotten(_ isRestored: Bool) throws {
+  func replacedVaultsKeysAreForgotten(_ isRestored: Bool) throws {
     let own = try mine.checks()
     let row = try VaultRow(
       checks: VaultChecks(open: own[0], first: own[1], unlocked: own[2]))

@@ -56,7 +56,7 @@ struct KeyKillTests {
     }
   }
 
-  @Test func aCredentialHasItsOldNameOrItsNewOne() throws {
+  @Test func killedRenameLeavesOldOrNewName() throws {
     for _ in 0..<rounds {
       let vault = try TestVault()
       try vault.handle().put("k0", "secret")

@@ -46,7 +46,7 @@ struct KillTests {
     }
   }
 
-  @Test func aNewRootKeyIsThereOrIsNot() throws {
+  @Test func killedRekeyLeavesOldOrNewRootKey() throws {
     var longest: UInt32 = 0
     _ = try sealing { child in
       let start = ContinuousClock.now

@@ -36,7 +36,7 @@ struct RecipientTamperingTests {
     #expect(try vault.handle().text("a") == "one")
   }
 
-  @Test func aRootKeyOfSomebodyElseIsSealedToTheRecipient() throws {
+  @Test func foreignRootKeySealedToRecipientIsRefused() throws {
     let other = try SecretBytes.random(count: 32)
     let forged = try SlotSealing.seal(to: alice.recipient, number: 2, root: other)
     try vault.changeSlot(2) { _ in forged }
@@ -57,7 +57,7 @@ struct RecipientTamperingTests {
     expect(.damaged) { try vault.handle(identity: alice.path).text("a") }
   }
 
-  @Test func aBrokenSlotBesideTheGoodOneKeepsNobodyOut() throws {
+  @Test func brokenSlotDoesNotBlockGoodOne() throws {
     let forged = try SlotSealing.seal(
       to: alice.recipient, number: 9, root: SecretBytes.random(count: 32))
     let good = try #require(try vault.handle().administration().head.slots(.recipient).first)
@@ -78,7 +78,7 @@ struct RecipientTamperingTests {
   }
 
   @Test(arguments: [2, 3])
-  func aSlotThatDoesNotGrantTheRootKeyIsDamaged(_ number: Int) throws {
+  func slotWithoutRootKeyIsDamaged(_ number: Int) throws {
     try vault.changeSlot(number) { $0.with(grant: .openTier) }
     #expect(try vault.handle().status().damagedSlots == [UInt32(number)])
     expect(.damaged) { try vault.handle().removeSlot(1) }

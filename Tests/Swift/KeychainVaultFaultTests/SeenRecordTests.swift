@@ -45,7 +45,7 @@ struct SeenRecordTests {
     #expect(try notices { _ = try $0.text("a") } == [])
   }
 
-  @Test func aDamagedRecordIsToldByAWriteToo() throws {
+  @Test func writeReportsDamagedRecord() throws {
     try Data([1]).write(to: record)
     #expect(try notices { try $0.put("a", "two") } == [.seenRecordUnavailable])
     try Data([1]).write(to: record)
@@ -93,7 +93,7 @@ struct SeenRecordTests {
 
   // MARK: - Forks
 
-  @Test func twoCopiesThatWereBothChangedAreAFork() throws {
+  @Test func twoChangedCopiesAreAFork() throws {
     let theirs = vault.folder.path + "/theirs.db"
     try copyVault(to: theirs)
     try vault.handle { $0.path = theirs }.put("a", "theirs")
@@ -159,7 +159,7 @@ struct SeenRecordTests {
     #expect(try vault.handle().text("a") == "one")
   }
 
-  @Test func aForgedFileThatIsAcceptedGoesOnFromWhatWasSeen() throws {
+  @Test func acceptedForgeryContinuesFromSeenState() throws {
     for counter in [StateRow.maximumCounter, .max >> 1] {
       try forge(counter: counter)
       try accept { _ in true }
@@ -168,7 +168,7 @@ struct SeenRecordTests {
   }
 
   /// As when somebody who has T0 came before the bound.
-  @Test func aRecordThatIsTooFarAheadIsLowered() throws {
+  @Test func recordTooFarAheadIsLowered() throws {
     let checks = try #require(try SeenRecord(encoded: Data(contentsOf: record))).checks
     let ahead = SeenState(counter: StateRow.maximumCounter, boxHash: Data(count: 32))
     try SeenRecord(checks: checks, state: ahead).encoded.write(to: record)

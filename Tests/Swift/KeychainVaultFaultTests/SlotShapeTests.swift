@@ -53,7 +53,7 @@ struct SlotShapeTests {
 
   /// Its box is the right one under its own header: only that it grants T0 is wrong.
   @Test(arguments: [1, 2, 4])
-  func onlyADeviceMayOpenTheOpenTierAlone(_ number: Int) throws {
+  func onlyDeviceSlotMayOpenTheOpenTier(_ number: Int) throws {
     let admin = try vault.handle(passphrase: TestVault.passphrase).administration()
     let input: SlotInput
     switch number {

@@ -44,7 +44,7 @@ struct SlotTamperingTests {
     #expect(try vault.handle().text("a") == "one")
   }
 
-  @Test func aSlotIsReplacedByThatOfAnotherVault() throws {
+  @Test func slotOfAnotherVaultIsRefused() throws {
     try vault.tamper { try $0.execute(sql: "DELETE FROM slot") }
     try copySlot(as: 1)
     expect(.damaged) { try vault.handle().text("a") }
@@ -87,7 +87,7 @@ struct SlotTamperingTests {
   }
 
   /// Nobody without the root key can make such a slot; a faulty writer could.
-  @Test func aDeviceThatOpensEverythingBesideAPassphraseIsReported() throws {
+  @Test func fullDeviceAccessNextToPassphraseIsReported() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
     let handle = vault.handle(passphrase: TestVault.passphrase)
     #expect(try handle.verify().isIntact)

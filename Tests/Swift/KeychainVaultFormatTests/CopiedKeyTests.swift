@@ -26,7 +26,7 @@ struct CopiedKeyTests {
     "OOOG 4OR4 OM3O E2O9 I85G R38E LZWM EYWH",
     "0-0-0-G-4-0-R-4\t0M30\n\n E209185GR38E1ZWM-EYWH--",
   ])
-  func aRecoveryCodeIsReadHoweverItWasTyped(_ text: String) throws {
+  func recoveryCodeIsReadInAnySpelling(_ text: String) throws {
     #expect(try Self.code(text).bytes.hexadecimal() == "000102030405060708090a0b0c0d0e0f")
   }
 

@@ -27,7 +27,7 @@ struct AccessibilityTests {
   }
 
   @Test(arguments: Accessibility.allCases)
-  func withoutAPassphraseOnlyTheOpenTierIsReadable(_ accessibility: Accessibility) throws {
+  func onlyOpenTierIsReadableWithoutPassphrase(_ accessibility: Accessibility) throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "open").put("a", "one", accessibility)
     let outcome = Result { try vault.handle().text("a") }

@@ -31,7 +31,7 @@ struct BackupTests {
     #expect(try vault.handle().status().itemCount == 2)
   }
 
-  @Test func anOlderBackupGivesWayToANewOne() throws {
+  @Test func newBackupReplacesOlderOne() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let copy = vault.folder.path + "/copy.db"
@@ -61,7 +61,7 @@ struct BackupTests {
   }
 
   /// Nobody but the maker writes into the file in which a backup is made, and a second one waits.
-  @Test func aBackupThatIsMadeElsewhereIsWaitedFor() throws {
+  @Test func concurrentBackupIsWaitedFor() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let copy = vault.folder.path + "/copy.db"

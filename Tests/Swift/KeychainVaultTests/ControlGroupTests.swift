@@ -25,7 +25,7 @@ final class ControlGroupTests {
     return groups.left().compactMap(\.self).min()
   }
 
-  @Test func version2CountsWhatIsAboveAndWhatCanBeTakenBack() throws {
+  @Test func version2CountsParentsAndReclaimableMemory() throws {
     try make("", ["cgroup.procs": "1"])
     try make("a", ["memory.max": "1000", "memory.current": "400", "cgroup.procs": "7"])
     try make(
@@ -53,7 +53,7 @@ final class ControlGroupTests {
   }
 
   /// Of a container without a namespace of its own, only its own part is mounted.
-  @Test func aPathThatIsNotVisibleIsThatOfTheRoot() throws {
+  @Test func invisiblePathCountsAsRoot() throws {
     try make("", ["memory.max": "1000", "memory.current": "1", "cgroup.procs": "42"])
     #expect(left("0::/docker/abc") == 999)
   }

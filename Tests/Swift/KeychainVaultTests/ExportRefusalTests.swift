@@ -245,7 +245,7 @@ struct ExportRefusalTests {
   }
 
   /// What was written before a locked item was met must not stay.
-  @Test func anImportThatMeetsALockedItemTakesNothing() throws {
+  @Test func importWithLockedItemTakesNothing() throws {
     let (one, test) = (try TestVault(), try TestVault())
     for number in 0..<20 { try one.handle().put("k\(number)", "new", .always) }
     let path = try ExportSupport.export(one.handle(), in: one)

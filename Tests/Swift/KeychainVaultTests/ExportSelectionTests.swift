@@ -55,7 +55,7 @@ struct ExportSelectionTests {
     #expect(error?.code == .locked)
   }
 
-  @Test func aGlanceSeesWhatIsReadableAndAsksNobody() throws {
+  @Test func glanceSeesReadableItemsWithoutAsking() throws {
     let test = try TestVault()
     let owner = test.handle(passphrase: TestVault.passphrase)
     try owner.create(

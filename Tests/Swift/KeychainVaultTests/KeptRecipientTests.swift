@@ -40,7 +40,7 @@ struct KeptRecipientTests {
     }
   }
 
-  @Test func aRecipientWhoseRowWasPutBackIsAskedAbout() throws {
+  @Test func restoredRecipientRowIsAskedAbout() throws {
     try handle.removeSlot(3)
     try putBack()
     #expect(try handle.verify().isIntact)
@@ -91,7 +91,7 @@ struct KeptRecipientTests {
     #expect(code { try handle.changePassphrase(to: SecretBytes(copying: "two")) } == .damaged)
   }
 
-  @Test func aRemovalWithNewKeysLeavesNothingUnderTheOldOnes() throws {
+  @Test func removalWithNewKeysReencryptsEverything() throws {
     let old = try handle.administration().keys.checks
     let report = try handle.rekey(removing: 3) { plan in
       Issue.record("nothing else goes, but \(plan)")
@@ -105,7 +105,7 @@ struct KeptRecipientTests {
     #expect(code { try handle.rekey(removing: 9) { _ in true } } == .notFound)
   }
 
-  @Test func whatIsRemovedIsNotKeptByItsSecret() throws {
+  @Test func removedSlotIsNotKeptByItsSecret() throws {
     try handle.addPassphraseSlot(SecretBytes(copying: "two"))
     let path = try vault.file("two", "two")
     let report = try handle.rekey(removing: 4, keeping: [.passphraseFile(path)]) { _ in true }

@@ -53,7 +53,7 @@ struct KeyFileTextTests {
     #expect(!KeyFileText.isGuessable(try SecretBytes(copying: noUTF8.bytes)))
   }
 
-  @Test func theNoticeIsGivenWithTheSlotAndTheFilesAtHandAreNamed() throws {
+  @Test func noticeNamesSlotAndFiles() throws {
     let vault = try TestVault()
     let words = try vault.file("words", "correct horse battery staple correct")
     let environment = ["KEYCHAIN_KEY_FILE": words]

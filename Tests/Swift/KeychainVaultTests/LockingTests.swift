@@ -36,7 +36,7 @@ struct LockingTests {
   }
 
   /// While a vault gets new keys, it may have either.
-  @Test func lockForgetsTheKeysOfBothChecksThatWereSeen() throws {
+  @Test func lockForgetsKeysOfBothSeenChecks() throws {
     let vault = try lockedVault()
     let cache = UnlockCache(idleTime: .seconds(60))
     let rows = try (0..<2).map { _ in try TierKeys(root: RootKey.random()) }
@@ -60,7 +60,7 @@ struct LockingTests {
     }
   }
 
-  @Test func lockFailsWhereNothingTellsWhichKeysThereAre() throws {
+  @Test func lockFailsIfKeysAreUnknown() throws {
     let vault = try lockedVault()
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
@@ -82,7 +82,7 @@ struct LockingTests {
     #expect(throws: KeychainError.self) { try handle.text("whenUnlocked") }
   }
 
-  @Test func aHandleThatWasGivenThePassphraseKeepsItsKeysUntilItsOwnLock() throws {
+  @Test func handleWithPassphraseKeepsKeysUntilItLocks() throws {
     let vault = try lockedVault()
     let asked = Mutex(0)
     let handle = vault.handle {
@@ -140,7 +140,7 @@ struct LockingTests {
     #expect(status.itemCount == 3)
   }
 
-  @Test func aPersonIsAskedThreeTimesAndCanCancel() throws {
+  @Test func passphraseIsAskedThreeTimesAndCancellable() throws {
     let vault = try lockedVault()
     let attempts = Mutex<[Int]>([])
     let handle = vault.handle {

@@ -22,7 +22,7 @@ struct ObservationPlaceTests {
     #expect(try await recorder.waited(for: 2).last == .added("b"))
   }
 
-  @Test func aVaultThatIsGoneHasNotLostItsItems() async throws {
+  @Test func missingVaultReportsNoRemovals() async throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let recorder = ChangeRecorder(vault.handle())
@@ -40,7 +40,7 @@ struct ObservationPlaceTests {
     #expect(try await recorder.waited(for: 2).last == .removed("a"))
   }
 
-  @Test func aVaultThatIsMadeAnewHasOtherItems() async throws {
+  @Test func recreatedVaultReportsItsItems() async throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     try vault.handle().put("b")
@@ -57,7 +57,7 @@ struct ObservationPlaceTests {
     #expect(changes.count == 3)
   }
 
-  @Test func anOlderCopyTellsNothingUntilItIsAccepted() async throws {
+  @Test func olderCopyReportsNothingUntilAccepted() async throws {
     let vault = try TestVault()
     let other = vault.handle()
     try other.put("a")
@@ -99,7 +99,7 @@ struct ObservationPlaceTests {
   }
 
   /// inotify_init1 fails where no descriptor is free; elsewhere a user's limits are reached first.
-  @Test func ownChangesAreToldWhereTheKernelTellsNothing() async throws {
+  @Test func ownChangesAreReportedWithoutKernelEvents() async throws {
     await #expect(processExitsWith: .success) {
       let vault = try TestVault()
       let told = Told()

@@ -41,7 +41,7 @@ struct ObservationTests {
     #expect(try await recorder.waited(for: 5) == all + [.added("c")])
   }
 
-  @Test func ownAndOthersChangesAtOnceAreEachToldOnce() async throws {
+  @Test func concurrentChangesAreEachReportedOnce() async throws {
     let vault = try TestVault()
     let handle = vault.handle()
     try handle.put("first")

@@ -42,7 +42,7 @@ struct PinTests {
     #expect(try vault.handle().identity(at: alice.path).pins == [try check()])
   }
 
-  @Test func withoutPinsTheFirstSightIsToldAndBelieved() throws {
+  @Test func firstSightWithoutPinsIsReportedAndTrusted() throws {
     let told = Mutex<[Notice]>([])
     func opened(_ place: TestVault) throws -> String? {
       let path = vault.path

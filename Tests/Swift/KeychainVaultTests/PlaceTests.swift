@@ -40,12 +40,12 @@ struct PlaceTests {
     #expect(try locations(["KEYCHAIN_VAULT": "x.db"]).defaultVaultPath() == "x.db")
   }
 
-  @Test func withoutAHomeTheEntryOfTheUserCounts() throws {
+  @Test func userEntryCountsWithoutHome() throws {
     let home = String(cString: getpwuid(geteuid()).pointee.pw_dir)
     #expect(try locations([:]).stateFolder() == home + "/.local/state/keychain")
   }
 
-  @Test func aHomeThatDoesNotExistCountsAsNone() throws {
+  @Test func missingHomeCountsAsNone() throws {
     let missing = locations(["HOME": "/no/home"])
     #expect(code { _ = try missing.defaultVaultPath() } == .noStore)
     #expect(code { _ = try missing.stateFolder() } == .noStore)
@@ -59,7 +59,7 @@ struct PlaceTests {
     #expect(try both.stateFolder() == "/usr/.local/state/keychain")
   }
 
-  @Test func aVaultDoesNotLieBesideFilesOfOthers() throws {
+  @Test func vaultNextToOthersFilesIsRefused() throws {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let vault = try TestVault()

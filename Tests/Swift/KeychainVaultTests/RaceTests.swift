@@ -18,7 +18,7 @@ struct RaceTests {
     }
   }
 
-  @Test func aPassphraseIsNotAddedBesideADeviceSecretThatOpensEverything() throws {
+  @Test func addingPassphraseRekeysDeviceVault() throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "one").put("a")
     let isFirst = Mutex(true)
@@ -40,7 +40,7 @@ struct RaceTests {
     #expect(try vault.handle().slots().map(\.kind) == [.device])
   }
 
-  @Test func aHandleSeesThatTheDeviceSecretOpensMoreThanBefore() throws {
+  @Test func handleNoticesWiderDeviceAccess() throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "one").put("a", "secret")
     let running = vault.handle()
@@ -49,7 +49,7 @@ struct RaceTests {
     #expect(try running.text("a") == "secret")
   }
 
-  @Test func lockForgetsTheKeysOfAVaultThatIsGone() throws {
+  @Test func lockForgetsKeysOfMissingVault() throws {
     let vault = try TestVault()
     let asked = Mutex(0)
     let handle = vault.handle {
@@ -68,7 +68,7 @@ struct RaceTests {
     #expect(asked.withLock { $0 } == before + 1)
   }
 
-  @Test func theSeenRecordIsNotLoweredByWhoMadeTheVault() throws {
+  @Test func creatorDoesNotLowerSeenRecord() throws {
     let vault = try TestVault()
     let record = try SeenRecordFile(
       stateFolder: vault.folder.path + "/state/keychain", vaultPath: vault.path)
@@ -98,7 +98,7 @@ struct RaceTests {
     SeenState(counter: counter, boxHash: Data(repeating: UInt8(counter), count: 32))
   }
 
-  @Test func aForgedVersionDoesNotBecomeTheVaultsCounter() throws {
+  @Test func forgedVersionDoesNotSetCounter() throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "one").put("a", "secret")
     try execute(vault, "UPDATE item SET version = \(Int64.max)")
@@ -109,7 +109,7 @@ struct RaceTests {
     #expect(try handle.text("b") == "new")
   }
 
-  @Test func aDamagedRowIsNamedAndTheOthersAreListed() throws {
+  @Test func damagedRowIsNamedAndOthersListed() throws {
     let vault = try TestVault()
     for name in ["a", "b", "c"] { try vault.handle().put(name) }
     try execute(vault, "UPDATE item SET class = 99 WHERE id = (SELECT min(id) FROM item)")
@@ -129,7 +129,7 @@ struct RaceTests {
     #expect(status.itemCount == 3 && status.damagedItemCount == 1)
   }
 
-  @Test func aLostDeviceSecretIsNotReplacedByAWriteThatFails() throws {
+  @Test func failedWriteKeepsDeviceSecretLost() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
@@ -140,7 +140,7 @@ struct RaceTests {
     #expect(!FileManager.default.fileExists(atPath: vault.deviceSecretPath))
   }
 
-  @Test func aVaultThatIsUsedWithinItsOwnTransactionRefuses() throws {
+  @Test func vaultRefusesUseWithinItsOwnTransaction() throws {
     let vault = try TestVault()
     let handle = vault.handle()
     try handle.put("a")

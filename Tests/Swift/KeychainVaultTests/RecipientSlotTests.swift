@@ -56,14 +56,14 @@ struct RecipientSlotTests {
     return VaultRecipient(publicKey: key)
   }
 
-  @Test func noSlotIsMadeForWhatIsNoPublicKey() throws {
+  @Test func invalidPublicKeyGetsNoSlot() throws {
     #expect(failure { try vault.handle().addRecipientSlot(aliased) }?.code == .invalidArgument)
     #expect(failure { _ = try VaultRecipient(text: "\(aliased)") }?.code == .invalidArgument)
     #expect(try vault.handle().slots().count == 1)
   }
 
   /// Such a slot is nobody's, whatever writer made it, and gets no new root key.
-  @Test func aSlotForWhatIsNoPublicKeyIsNobodys() throws {
+  @Test func slotOfInvalidPublicKeyBelongsToNobody() throws {
     let aliased = aliased
     try change { change, root throws(KeychainError) in
       let good = try SlotSealing.seal(to: alice.recipient, number: 5, root: root)

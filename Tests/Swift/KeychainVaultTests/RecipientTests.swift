@@ -39,14 +39,14 @@ struct RecipientTests {
   }
 
   /// Points that everybody shares a secret with.
-  @Test func nothingIsSealedToAPointThatIsNobodysKey() throws {
+  @Test func nothingIsSealedToInvalidPoint() throws {
     try vault.handle().put("a")
     let nobody = VaultRecipient(publicKey: Data(count: 32))
     #expect(failure { try vault.handle().addRecipientSlot(nobody) }?.code == .invalidArgument)
     #expect(try vault.handle().slots().count == 1)
   }
 
-  @Test func aVaultMadeWithAnIdentityHasItsSlot() throws {
+  @Test func vaultMadeWithIdentityHasItsSlot() throws {
     let alice = try vault.identity("alice")
     try vault.handle(identity: alice.path).put("a", "one")
     #expect(try vault.handle().slots().map(\.kind) == [.device, .recipient])

@@ -16,7 +16,7 @@ struct RecoverySlotTests {
     try vault.handle().put("a", "one")
   }
 
-  @Test func aCodeOpensAVaultWhoseDeviceSecretIsLost() throws {
+  @Test func codeOpensVaultWithoutDeviceSecret() throws {
     let code = try vault.addRecoveryCode()
     #expect(try vault.handle().slots().map(\.grant) == [.root, .root])
     #expect(try vault.handle().text("a") == "one")
@@ -71,7 +71,7 @@ struct RecoverySlotTests {
     #expect(try vault.handle().slots().count == 1)
   }
 
-  @Test func aCodeIsGivenUpForTheFirstPassphrase() throws {
+  @Test func firstPassphraseNeedsCodeOrItsRemoval() throws {
     let code = try vault.addRecoveryCode()
     let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
     #expect(error?.code == .refused)
@@ -83,7 +83,7 @@ struct RecoverySlotTests {
       failure { _ = try vault.handle(recoveryCode: code).text("a") }?.code == .incorrectSecret)
   }
 
-  @Test func aCodeThatIsGivenStaysBesideTheFirstPassphrase() throws {
+  @Test func presentedCodeStaysNextToFirstPassphrase() throws {
     let code = try vault.addRecoveryCode()
     try vault.handle(recoveryCode: code).addPassphraseSlot(SecretBytes(copying: "open"))
     let slots = try vault.handle().slots()
@@ -94,7 +94,7 @@ struct RecoverySlotTests {
     #expect(try vault.handle(passphrase: "open").verify().isIntact)
   }
 
-  @Test func aCodeIsTakenWhereThePassphraseIsAskedFor() throws {
+  @Test func passphraseQuestionAcceptsCode() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
     let code = try vault.addRecoveryCode(passphrase: "open")
     for answer in [code, "open"] {
@@ -118,7 +118,7 @@ struct RecoverySlotTests {
   }
 
   /// A code is no key for every day: without it, the device must open the vault again.
-  @Test func withoutItsLastPassphraseTheDeviceOpensAllBesideACode() throws {
+  @Test func deviceRegainsAccessNextToCodeWithoutPassphrase() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
     let code = try vault.addRecoveryCode(passphrase: "open")
     #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root])
@@ -146,7 +146,7 @@ struct RecoverySlotTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test func aPersonIsAskedWhereNothingElseIsLeft() throws {
+  @Test func codeIsAskedForIfNothingElseOpens() throws {
     let code = try vault.addRecoveryCode()
     try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
     let asked = Mutex<[PassphraseRequest]>([])
@@ -169,7 +169,7 @@ struct RecoverySlotTests {
     try vault.handle().lock(all: true)
   }
 
-  @Test func aSlotOfACodeThatGrantsLessIsDamaged() throws {
+  @Test func codeSlotWithLessAccessIsDamaged() throws {
     let code = try vault.addRecoveryCode()
     let head = try vault.handle().administration().head
     let slot = try #require(head.slots(.recoveryCode).first)

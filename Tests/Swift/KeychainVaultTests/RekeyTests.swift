@@ -72,7 +72,7 @@ struct RekeyTests {
     #expect(try vault.handle().verify().isIntact)
   }
 
-  @Test func cachedKeysAreForgottenAndStaleOnesNotUsed() throws {
+  @Test func cachedKeysAreForgottenAndStaleOnesUnused() throws {
     try vault.handle(passphrase: "one").put("a", "secret")
     try vault.handle(passphrase: "one").unlock()
     let cached = vault.handle()
@@ -118,7 +118,7 @@ struct RekeyTests {
     #expect(try handle.verify().isIntact)
   }
 
-  @Test func anOlderCopyStaysWhatItWasAndIsNotTakenForTheVault() throws {
+  @Test func olderCopyIsUnchangedAndNotTheVault() throws {
     try vault.handle(passphrase: "one").put("a", "old")
     let copy = vault.folder.path + "/copy.db"
     try FileManager.default.copyItem(atPath: vault.path, toPath: copy)
@@ -135,7 +135,7 @@ struct RekeyTests {
     #expect(code { _ = try vault.handle(passphrase: "one").text("a") } == .rolledBack)
   }
 
-  @Test func nothingIsLeftInTheFileUnderTheOldKeys() throws {
+  @Test func fileHoldsNothingUnderOldKeys() throws {
     let handle = vault.handle()
     for number in 0..<40 { try handle.put("\(number)", String(repeating: "long", count: 500)) }
     let boxes = try handle.existingSession().opened.storage.read(Deadline(after: .seconds(60))) {
@@ -203,7 +203,7 @@ struct RekeyTests {
     #expect(try vault.handle(passphrase: "one").text("bound") == "x")
   }
 
-  @Test func otherDevicesItemsAndSlotsGoAfterAQuestion() throws {
+  @Test func otherDevicesItemsAndSlotsGoAfterQuestion() throws {
     let all = try AllSlots(vault)
     try vault.handle(passphrase: "one").put("theirs", "x", .alwaysThisDeviceOnly)
     try vault.handle(passphrase: "one").put("also theirs", "x", .whenUnlockedThisDeviceOnly)
@@ -225,7 +225,7 @@ struct RekeyTests {
     #expect(try vault.handle().text("ours") == "y")
   }
 
-  @Test func anIdentityThatIsPinnedGoesOnAndOthersArePinnedAnew() throws {
+  @Test func pinnedIdentityStaysAndOthersArePinnedAgain() throws {
     let all = try AllSlots(vault)
     let file = try vault.identity("other-identity")
     let other = file.path
@@ -245,7 +245,7 @@ struct RekeyTests {
     #expect(try second.text("whenUnlocked") == "secret of whenUnlocked")
   }
 
-  @Test func aFirstPassphraseKeepsThePinnedIdentityThatAddsIt() throws {
+  @Test func firstPassphraseKeepsPinnedIdentityThatAddsIt() throws {
     let path = vault.folder.path + "/identity"
     try vault.handle().put("a", "secret")
     let identity = try vault.handle().createIdentity(at: path)
@@ -255,7 +255,7 @@ struct RekeyTests {
     #expect(try vault.handle { $0.unlock = .identityFile(path) }.text("a") == "secret")
   }
 
-  @Test func aSlotThatNoHolderOfTheRootKeyMadeGoes() throws {
+  @Test func slotNotMadeByRootKeyIsRemoved() throws {
     try vault.handle(passphrase: "one").put("a", "secret")
     let identity = try vault.handle().createIdentity(at: vault.folder.path + "/identity")
     try vault.handle(passphrase: "one").addRecipientSlot(identity.recipient)
@@ -283,7 +283,7 @@ struct RekeyTests {
     #expect(try handle.addPassphraseSlot(secret("two")).number == 3)
   }
 
-  @Test func aVaultThatIsNotIntactKeepsItsKeys() throws {
+  @Test func damagedVaultKeepsItsKeys() throws {
     try vault.handle().put("a", "secret")
     try vault.handle().put("b", "secret")
     let session = try vault.handle().existingSession()

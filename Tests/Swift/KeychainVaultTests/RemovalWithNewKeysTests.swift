@@ -24,7 +24,7 @@ struct RemovalWithNewKeysTests {
   private var handle: Vault { vault.handle(recoveryCode: recoveryCode) }
 
   @Test(arguments: [2, nil] as [UInt32?])
-  func deviceOpensEverythingIfNoDailyKeyIsKept(_ removed: UInt32?) throws {
+  func deviceOpensEverythingWithoutDailyKey(_ removed: UInt32?) throws {
     var shown: RekeyPlan?
     let report = try handle.rekey(removing: removed) { plan in
       shown = plan
@@ -37,7 +37,7 @@ struct RemovalWithNewKeysTests {
     #expect(try vault.handle().verify().isIntact)
   }
 
-  @Test func deviceStaysAsItIsIfADailyKeyIsKept() throws {
+  @Test func deviceIsUnchangedIfDailyKeyStays() throws {
     let path = try vault.file("two", "two")
     let report = try handle.rekey(removing: 2, keeping: [.passphraseFile(path)]) { _ in
       Issue.record("nothing else goes")
@@ -46,7 +46,7 @@ struct RemovalWithNewKeysTests {
     #expect(report.plan.kept.map(\.grant) == [.openTier, .root, .root])
   }
 
-  @Test func itemsThatNeedAPassphraseGoWithTheLastOneThatIsKept() throws {
+  @Test func itemsThatNeedPassphraseGoWithLastOne() throws {
     try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
     let error = failure { try handle.rekey(removing: 2) { _ in true } }
     #expect(error?.code == .refused && error?.message.contains("'bound'") == true)
@@ -82,7 +82,7 @@ struct RemovalWithNewKeysTests {
     #expect(try vault.handle(passphrase: "one").text("bound") == "x")
   }
 
-  @Test func openingByASlotOfNoHolderOfTheRootKeyIsDamage() throws {
+  @Test func openingByForgedSlotIsDamage() throws {
     try forge(2)
     let handle = vault.handle(passphrase: "one")
     let error = failure { try handle.rekey { _ in true } }
@@ -92,7 +92,7 @@ struct RemovalWithNewKeysTests {
     #expect(report.plan.kept.map(\.number) == [1, 4])
   }
 
-  @Test func aSecretOfAForgedSlotIsNotKept() throws {
+  @Test func forgedSlotsSecretIsNotKept() throws {
     try forge(3)
     let path = try vault.file("two", "two")
     let handle = vault.handle(passphrase: "one")

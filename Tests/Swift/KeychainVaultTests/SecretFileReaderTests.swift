@@ -39,7 +39,7 @@ struct SecretFileReaderTests {
     (0o400, SecretFileReaders.owner), (0o440, .group), (0o444, .others), (0o644, .others),
     (0o640, .group),
   ])
-  func aFileIsReadFromTheFirstThatMay(_ mode: Int, _ least: SecretFileReaders) throws {
+  func firstAllowedFileIsRead(_ mode: Int, _ least: SecretFileReaders) throws {
     let vault = try TestVault()
     let path = vault.folder.path + "/secret"
     try Data("passphrase".utf8).write(to: URL(filePath: path))
@@ -53,7 +53,7 @@ struct SecretFileReaderTests {
     #expect(code(path, policy(.others)) == .insecurePermissions)
   }
 
-  @Test func linksCountAsCredentialsAsLongAsTheyStayInTheFolder() throws {
+  @Test func linksWithinFolderCountAsCredentials() throws {
     let vault = try TestVault()
     let folder = vault.folder.path + "/credentials"
     let outside = vault.folder.path + "/outside"

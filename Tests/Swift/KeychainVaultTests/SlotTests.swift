@@ -105,7 +105,7 @@ struct SlotTests {
     #expect(try vault.handle().text("a") == "s3cret")
   }
 
-  @Test func itemsThatNeedAPassphraseAreRefusedWithoutOne() throws {
+  @Test func itemsThatNeedPassphraseAreRefusedWithoutOne() throws {
     let vault = try TestVault()
     #expect(
       code { _ = try vault.handle().put("a", "x", .whenPasscodeSetThisDeviceOnly) } == .refused)

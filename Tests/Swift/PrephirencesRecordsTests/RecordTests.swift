@@ -139,7 +139,7 @@ struct RecordTests {
     #expect(row["v"] as? String == "second")
   }
 
-  @Test func withinATransactionOfTheProgramItIsPartOfIt() throws {
+  @Test func writeJoinsProgramsTransaction() throws {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try database.write { _ in

@@ -30,7 +30,7 @@ struct CompositePreferencesTests {
     #expect(none["a"] == nil && none.dictionary().isEmpty && none.integer(forKey: "a") == 0)
   }
 
-  @Test func typedGettersAreThoseOfThePreferencesThatHaveTheKey() {
+  @Test func typedGettersUsePreferencesThatHaveTheKey() {
     let values: MutableDictionaryPreferences = [
       "int": "12", "double": "1.5", "array": [1], "strings": ["a"], "dictionary": ["a": 1],
       "url": "https://swift.org", "bool": "YES",
@@ -49,7 +49,7 @@ struct CompositePreferencesTests {
     #expect(all.double(forKey: "x") == 0 && !all.bool(forKey: "x"))
   }
 
-  @Test func changesGoToTheFirstThatCanBeChanged() {
+  @Test func changesGoToFirstMutable() {
     let all: MutableCompositePreferences = [fixed, first, second]
     #expect(all.affectOnlyFirstMutable)
     all["new"] = 1

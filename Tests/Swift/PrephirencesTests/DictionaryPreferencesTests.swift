@@ -58,7 +58,7 @@ struct DictionaryPreferencesTests {
   }
 
   /// Values are destroyed without the lock, so they may read what they were in.
-  @Test func valuesMayReadTheStoreWhenTheyAreDestroyed() {
+  @Test func destroyedValuesMayReadTheStore() {
     final class Value {
       let preferences: MutableDictionaryPreferences
       init(_ preferences: MutableDictionaryPreferences) { self.preferences = preferences }

@@ -140,7 +140,7 @@ struct PlistTests {
     #expect(try Plist(contentsOfFile: path).dictionary().keys.sorted() == ["good", "later"])
   }
 
-  @Test func whatCannotBeWrittenOfInitialValuesIsReported() {
+  @Test func unwritableInitialValuesAreReported() {
     let plist = Plist(["good": 1, "bad": 1...2], filePath: path)
     #expect(!plist.write() && plist.lastError?.code == .unstorable)
     plist["bad"] = nil

@@ -46,7 +46,7 @@ struct PreferenceCastTests {
     #expect(read(NSDecimalNumber(string: "2.5"), as: Double.self) == 2.5)
   }
 
-  @Test func textIsANumberIfAllOfItIs() {
+  @Test func textIsNumberOnlyAsAWhole() {
     #expect(read("80", as: Int.self) == 80 && read("80x", as: Int.self) == nil)
     #expect(read("2.5", as: Double.self) == 2.5 && read("", as: Double.self) == nil)
     #expect(read("Yes", as: Bool.self) == true && read("0", as: Bool.self) == false)

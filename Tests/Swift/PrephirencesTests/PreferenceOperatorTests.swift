@@ -130,7 +130,7 @@ struct PreferenceOperatorTests {
     #expect(store["absent"] as? Bool == false)
   }
 
-  @Test func theSecondTruthValueIsReadIfItIsNeeded() {
+  @Test func secondOperandIsReadOnlyIfNeeded() {
     func fail() -> Bool {
       Issue.record("not needed")
       return false

@@ -48,14 +48,14 @@ struct PreferenceTests {
     #expect(!text.hasValue)
   }
 
-  @Test func transformReplacesTheValueByOneOfAnotherType() {
+  @Test func transformChangesTypeOfValue() {
     let int: MutablePreference<Int> = store <| "int"
     let text: MutablePreference<String> = int.transform { value in value.map { "\($0)!" } }
     #expect(text.value == "4!" && store["int"] as? String == "4!")
     #expect(text.key == "int")
   }
 
-  @Test func didSetTellsTheNewValueAndTheOld() {
+  @Test func didSetReportsNewAndOldValue() {
     var told: [[Int?]] = []
     let int: MutablePreference<Int> = store <| "int"
     let silent = int.didSet { _, _ in told.append([-1]) }
@@ -79,7 +79,7 @@ struct PreferenceTests {
     #expect(told == [[100, 4], [50, 100]])
   }
 
-  @Test func didSetTellsARefusedValueAsTheOldOne() {
+  @Test func didSetReportsOldValueIfRefused() {
     struct Ratio: Codable, Equatable { var value: Double }
     var told: [[Double?]] = []
     let ratio = MutablePreference<Ratio>(preferences: store, key: "ratio")
@@ -96,7 +96,7 @@ struct PreferenceTests {
     #expect(int.value == 2)
   }
 
-  @Test func whenNilAndEnsureChangeOnlyWhatIsRead() {
+  @Test func whenNilAndEnsureAffectOnlyReads() {
     func isGreat(_ value: Int?) -> Bool { (value ?? 0) > 100 }
     let int: MutablePreference<Int> = store <| "absent"
     let bounded = int.whenNil(use: 5).ensure(when: isGreat, use: 100)
@@ -117,7 +117,7 @@ struct PreferenceTests {
     #expect(told == ["x", "none"])
   }
 
-  @Test func anEnsuredTransformationCanBeReadOnItsOwn() {
+  @Test func ensuredTransformationIsReadableAlone() {
     let int: MutablePreference<Int> = store <| "int"
     let ensured = int.whenNil(use: 5).transformation
     #expect(ensured.reverseTransformedValue(nil) as? Int == 5)

@@ -38,7 +38,7 @@ struct PrephirencableTests {
     }
   }
 
-  @Test func withoutAMutableParentThereIsNoMutableInstance() {
+  @Test func immutableParentGivesNoMutableInstance() {
     Self.$store.withValue(["editor.fixed/a": 1]) {
       #expect(Editor.ReadOnly.mutableInstance == nil)
       #expect(Editor.ReadOnly.instance["a"] as? Int == 1)

@@ -66,7 +66,7 @@ struct TransformationTests {
     #expect(!store.hasObject(forKey: "int"))
   }
 
-  @Test func severalTransformationsReadFromTheFirstAndWriteFromTheLast() {
+  @Test func transformationsReadForwardAndWriteBackward() {
     let both = TransformationKey.compose(transformations: [Self.doubled, Self.incremented])
     store["int", both] = 5
     #expect(store["int"] as? Int == 12 && store["int", both] as? Int == 5)
@@ -154,7 +154,7 @@ struct TransformationTests {
     #expect(read.value == Point(), "a value that was stored as it is")
   }
 
-  @Test func namesAreComparedAsFarAsTheyCanBe() {
+  @Test func namesAreComparedWherePossible() {
     let transformer = ArchiveValueTransformer()
     #expect(TransformationKey.none == .None && TransformationKey.archive == .Archive)
     #expect(TransformationKey.none != .archive && Self.doubled != Self.doubled)

@@ -30,7 +30,7 @@ struct ValueTransformerTests {
     #expect(!store.hasObject(forKey: "k"))
   }
 
-  @Test func withoutAReverseOrAResultNothingIsChanged() {
+  @Test func missingReverseOrResultChangesNothing() {
     store["text", Uppercasing()] = "new"
     store["text", Reversing()] = 5
     #expect(store["text"] as? String == "old")

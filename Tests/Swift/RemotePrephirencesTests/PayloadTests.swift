@@ -26,7 +26,7 @@ struct PayloadTests {
     #expect(list?.first as? Bool == true && list?.last as? Int == 2)
   }
 
-  @Test func nullRemovesAtTheRootAndIsLeftOutElsewhere() throws {
+  @Test func nullRemovesAtRootAndIsOmittedElsewhere() throws {
     let preferences: MutableDictionaryPreferences = ["a": 1, "b": 2]
     preferences.set(dictionary: try json(#"{"a": null, "c": [null, 1], "d": {"e": null}}"#))
     #expect(preferences["a"] == nil && preferences["b"] as? Int == 2)
@@ -60,7 +60,7 @@ struct PayloadTests {
     }
   }
 
-  @Test func depthOfPropertyListsIsCountedBeforeTheyAreRead() {
+  @Test func propertyListDepthIsCheckedBeforeReading() {
     func nested(_ count: Int) -> Data {
       Data(
         (String(repeating: "<array>", count: count)

@@ -38,7 +38,7 @@ struct RedirectionTests {
 
   private let good = RemoteResponse(status: 200, body: Data(#"{"a": 1}"#.utf8))
 
-  @Test func toPlainHTTPNoneIsFollowedEvenIfThatIsAllowed() async throws {
+  @Test func redirectionToPlainHTTPIsNeverFollowed() async throws {
     var options = RemoteOptions()
     options.allowsPlainHTTP = true
     let network = Network([

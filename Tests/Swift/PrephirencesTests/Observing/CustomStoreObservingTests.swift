@@ -36,7 +36,7 @@ struct CustomStoreObservingTests {
     #expect(texts == ["size = 1"])
   }
 
-  @Test func objectIsNotKeptAliveAndItsPlaceIsFree() {
+  @Test func objectIsReleasedAndItsPlaceFreed() {
     final class Settings: PreferencesType {
       func object(forKey key: PreferenceKey) -> PreferenceObject? { nil }
       func dictionary() -> PreferencesDictionary { [:] }

@@ -53,7 +53,7 @@ struct ObservingTests {
     #expect(recorder.texts == ["a: nil -> 1"])
   }
 
-  @Test func equalValueIsNoChangeButAnotherTypeIs() {
+  @Test func equalValueOfAnotherTypeIsAChange() {
     let observation = store.observe(forKey: "a", recorder.record)
     for value in [1, 1, 1.0, true, [1, ["x": Double.nan]], [1, ["x": Double.nan]]] as [Any] {
       store["a"] = value
@@ -99,7 +99,7 @@ struct ObservingTests {
     #expect(recorder.texts == ["a = 1", "a: 1 -> 2"])
   }
 
-  @Test func changesWhileTheHandlerRunsBecomeOnePerKey() {
+  @Test func changesDuringHandlerMergePerKey() {
     let observation = store.observeAll { [store, recorder] change in
       recorder.record(change)
       guard change.key == "go" else { return }

@@ -51,7 +51,7 @@ struct ObservingThreadsTests {
     #expect(faults.withLock { $0 } == 0)
   }
 
-  @Test func writerDoesNotWaitForAHandlerThatWaitsForIt() {
+  @Test func writerAndWaitingHandlerDoNotDeadlock() {
     let written = DispatchSemaphore(value: 0)
     let observation = store.observe(forKey: "a") { [store] _ in
       let thread = Thread {

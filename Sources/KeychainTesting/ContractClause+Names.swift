@@ -117,35 +117,4 @@ extension ContractClause {
       }
     },
   ]
-
-  static let limits = [
-    ContractClause("any bytes are a secret") { store in
-      for text in ["", "\0", "a\0b", "\n", "two\nlines\n", " ", "\u{1F511}"] {
-        try store.put(text, password("a"))
-        #expect(try store.bytes(password("a")) == Array(text.utf8))
-      }
-      let every = try SecretBytes(count: 256) { bytes in
-        for value in 0..<256 {
-          bytes.storeBytes(of: UInt8(value), toByteOffset: value, as: UInt8.self)
-        }
-      }
-      try store.store(Credential(password("a")), secret: every)
-      #expect(try store.bytes(password("a")) == (0..<256).map { UInt8($0) })
-    },
-    ContractClause("a secret has at most 16 MiB") { store in
-      let limit = Credential.maximumSecretCount
-      let largest = try SecretBytes.random(count: limit)
-      try store.store(Credential(password("a")), secret: largest)
-      let isSame = try store.bytes(password("a")) == largest.withBytes { $0.array }
-      #expect(isSame)
-      let larger = try SecretBytes.random(count: limit + 1)
-      do {
-        try store.store(Credential(password("a")), secret: larger)
-        Issue.record("a secret of one byte more was stored")
-      } catch let error as KeychainError {
-        #expect(error.code == .tooLarge)
-      }
-      #expect(try store.bytes(password("a"))?.count == limit)
-    },
-  ]
 }

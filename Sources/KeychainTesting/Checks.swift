@@ -1,37 +1,6 @@
-public import KeychainCredentials
+internal import KeychainCredentials
 internal import KeychainSecrets
-public import Testing
-
-/// A rule that every store of credentials keeps.
-///
-/// Run all of them against each store:
-///
-/// ```swift
-/// @Test(arguments: ContractClause.all)
-/// func keeps(_ clause: ContractClause) async throws {
-///   try await clause.check(InMemoryCredentialStore())
-/// }
-/// ```
-public struct ContractClause: Sendable, CustomTestStringConvertible {
-  /// The rule in words.
-  public let testDescription: String
-
-  /// Checks a store, which must be empty, unlocked and used by nobody else.
-  public let check: @Sendable (any CredentialStore) async throws -> Void
-
-  init(
-    _ description: String, check: @escaping @Sendable (any CredentialStore) async throws -> Void
-  ) {
-    testDescription = description
-    self.check = check
-  }
-
-  /// All rules.
-  public static let all =
-    reading + writing + merging + updating + renaming + removing + searching + naming + limits
-    + concurrency
-    + observing
-}
+internal import Testing
 
 func password(_ account: String, service: String = "service", group: String = "")
   -> CredentialIdentity
@@ -78,4 +47,9 @@ func expect(
 ) {
   let error = #expect(throws: KeychainError.self, sourceLocation: sourceLocation) { try body() }
   #expect(error?.code == code, sourceLocation: sourceLocation)
+}
+
+/// Waits for what another thread does, for a minute at most.
+func eventually(_ condition: () -> Bool) async throws {
+  for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }

@@ -8,9 +8,9 @@ protocol PendingWork: Sendable {
 
 /// Work that is done by one thread at a time, in order, and with no lock held.
 ///
-/// Who finds another thread at work, or is called by the work itself, leaves the rest to that
-/// thread, so that nobody waits and nothing can deadlock.
-final class Turn<Work: PendingWork>: Sendable {
+/// A caller that finds another thread at work, or is called by the work itself, leaves the rest to
+/// that thread, so that no thread waits and nothing can deadlock.
+final class SerialQueue<Work: PendingWork>: Sendable {
   private struct State {
     var work: Work
     var isBusy: Bool
@@ -19,7 +19,7 @@ final class Turn<Work: PendingWork>: Sendable {
 
   private let state: Mutex<State>
 
-  /// Makes a turn that nobody has taken, or one that the caller has.
+  /// Makes a queue that is idle, or one that is busy until the caller calls ``runRest(_:)``.
   init(_ work: Work, isBusy: Bool = false) {
     state = Mutex(State(work: work, isBusy: isBusy))
   }
@@ -28,22 +28,22 @@ final class Turn<Work: PendingWork>: Sendable {
     state.withLock { if !$0.hasEnded { body(&$0.work) } }
   }
 
-  /// Takes the turn if it is free, and does what waits.
-  func take(_ perform: (Work.Item) -> Void) {
+  /// Does what waits, unless a thread is at work already.
+  func run(_ perform: (Work.Item) -> Void) {
     let isFree = state.withLock { state in
       guard !state.isBusy else { return false }
       state.isBusy = true
       return true
     }
-    if isFree { finish(perform) }
+    if isFree { runRest(perform) }
   }
 
-  /// Does what waits, as the holder of the turn, and gives the turn back.
-  func finish(_ perform: (Work.Item) -> Void) {
+  /// Does what waits, as the thread at work; the queue is idle then.
+  func runRest(_ perform: (Work.Item) -> Void) {
     while let item = next() { perform(item) }
   }
 
-  /// Whether the holder of the turn is to go on.
+  /// Whether the queue takes and does no more work.
   var hasEnded: Bool { state.withLock(\.hasEnded) }
 
   func end() { state.withLock { $0.hasEnded = true } }

@@ -1,0 +1,8 @@
+/// A preference value, of any type.
+public typealias PreferenceObject = Any
+
+/// What names a preference.
+public typealias PreferenceKey = String
+
+/// Preferences as a dictionary.
+public typealias PreferencesDictionary = [PreferenceKey: PreferenceObject]
