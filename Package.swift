@@ -126,13 +126,14 @@ let package = Package(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "PrephirencesFiles",
+        "PrephirencesFiles", systemPackage,
       ]),
     .target(
       name: "Keychain",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainTerminal", "KeychainVault", "Prephirences", "PrephirencesFiles",
+        "KeychainTerminal", "KeychainVault", "KeychainVaultFormat", "Prephirences",
+        "PrephirencesFiles", systemPackage,
       ]),
 
     // Commands
@@ -226,8 +227,8 @@ let package = Package(
 )
 
 let targetsThatTouchC: Set = [
-  "KeychainSecretService", "KeychainSecrets", "KeychainVault", "KeychainVaultFormat",
-  "PrephirencesFiles",
+  "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
+  "KeychainVaultFormat", "PrephirencesFiles",
 ]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]

@@ -5,7 +5,7 @@ extension KeychainError {
   /// The failure of a file, as one of a credential store: the one place where it is translated.
   package init(_ error: FileError) {
     self.init(
-      Code(error.kind), error.message, recovery: error.advice,
+      Code(error.kind), error.message, recovery: error.advice.map { .advice($0) },
       underlying: error.systemError.map { .system(errno: $0.rawValue) })
   }
 

@@ -28,20 +28,18 @@ public struct KeychainError: Error, Hashable, Sendable {
   /// What failed, in words: an item or file and what is the matter with it.
   public let message: String
 
-  /// What to do next, in words, if anything can be done.
-  ///
-  /// Commands stand in backticks, under the name `prefs keychain`.
-  public let recovery: String?
+  /// What to do next, if anything can be done.
+  public let recovery: Recovery?
 
   /// Describes a failure; for authors of stores.
   ///
   /// - Parameters:
   ///   - code: What kind of failure it is.
   ///   - message: What failed, without a capital and without a full stop. Never a secret.
-  ///   - recovery: What to do next.
+  ///   - recovery: What to do next; a string, which can name actions.
   ///   - underlying: The code behind the failure.
   public init(
-    _ code: Code, _ message: String, recovery: String? = nil, underlying: Underlying? = nil
+    _ code: Code, _ message: String, recovery: Recovery? = nil, underlying: Underlying? = nil
   ) {
     self.code = code
     self.message = message
@@ -63,8 +61,8 @@ extension KeychainError: LocalizedError {
   /// What failed: the message.
   public var errorDescription: String? { message }
 
-  /// What to do next.
-  public var recoverySuggestion: String? { recovery }
+  /// What to do next, with actions as the names of the library's API.
+  public var recoverySuggestion: String? { recovery?.description }
 }
 
 extension KeychainError: CustomStringConvertible {

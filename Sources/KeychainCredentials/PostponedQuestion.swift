@@ -52,7 +52,7 @@ package final class PostponedQuestion: Sendable {
       }
     }
     throw KeychainError(
-      .busy, "the store is locked again each time it was unlocked", recovery: "try again")
+      .busy, "the store is locked again each time it was unlocked", recovery: .tryAgain)
   }
 
   private func take() -> (@Sendable () throws(KeychainError) -> Void)? {

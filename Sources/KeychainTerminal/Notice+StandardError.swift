@@ -17,7 +17,7 @@ extension Notice {
   /// - Parameter notice: The notice.
   @Sendable
   public static func writeToStandardError(_ notice: Notice) {
-    let message = notice.message.replacing("`", with: "'").visible
+    let message = notice.description.replacing("`", with: "'").visible
     writeAll("\(ProgramName.current): \(message)\n", to: STDERR_FILENO)
   }
 }

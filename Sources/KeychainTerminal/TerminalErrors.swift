@@ -26,7 +26,7 @@ extension KeychainError {
       .locked,
       "the vault \(request.vaultPath) is locked, and there is no terminal to ask for the "
         + "\(request.kind)",
-      recovery: "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE")
+      recovery: .unlockOrGivePassphrase)
   }
 
   static let nobodyToAskForSecret = KeychainError(

@@ -82,9 +82,9 @@ extension KeychainPreferences {
     let item = RenewableItem<Value>(self, key)
     let deadline = RenewalTimeout(item.identity, after: deadline)
     if let value = try item.current().value, isValid(value) { return value }
-    let turn = try RenewalTurn(item.identity, in: store)
-    try turn.wait(within: deadline)
-    defer { extendLifetime(turn) }
+    let lock = try RenewalLock(item.identity, in: store)
+    try lock.wait(within: deadline)
+    defer { extendLifetime(lock) }
     switch try item.need(isValid) {
     case .none(let value): return value
     case .renewal(let old):
@@ -103,9 +103,9 @@ extension RenewableItem {
     _ isValid: @escaping @Sendable (Value) -> Bool,
     _ renew: @Sendable (Value?) async throws -> Value
   ) async throws -> SharedRenewal<Value>.Outcome {
-    let turn = try await onOwnThread { try RenewalTurn(identity, in: store) }
-    try await turn.wait()
-    defer { extendLifetime(turn) }
+    let lock = try await onOwnThread { try RenewalLock(identity, in: store) }
+    try await lock.wait()
+    defer { extendLifetime(lock) }
     switch try await onOwnThread({ try need(isValid) }) {
     case .none(let value): return SharedRenewal.Outcome(value: value, isNew: false)
     case .renewal(let old):

@@ -54,7 +54,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
         guard error.isConflict else { throw error }
       }
     }
-    throw KeychainError(.busy, "others keep changing \(identity)", recovery: "try again")
+    throw KeychainError(.busy, "others keep changing \(identity)", recovery: .tryAgain)
   }
 
   /// Stores a renewed value in the place of the one that it was made of.
@@ -102,7 +102,7 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
         }
       }
     }
-    throw KeychainError(.busy, "others keep changing it", recovery: "try again")
+    throw KeychainError(.busy, "others keep changing it", recovery: .tryAgain)
   }
 
   private enum Successor {

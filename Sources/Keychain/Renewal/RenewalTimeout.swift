@@ -33,6 +33,6 @@ struct RenewalTimeout: Sendable {
   /// The failure of who waited for an answer.
   var tookTooLong: KeychainError {
     KeychainError(
-      .timedOut, "renewing \(identity) took longer than \(duration)", recovery: "try again")
+      .timedOut, "renewing \(identity) took longer than \(duration)", recovery: .tryAgain)
   }
 }

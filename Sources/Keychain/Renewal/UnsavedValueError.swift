@@ -30,15 +30,20 @@ extension UnsavedValueError: LocalizedError {
   }
 
   /// What to do next.
-  public var recoverySuggestion: String? {
+  public var recovery: KeychainError.Recovery {
     reason.recovery ?? "sign in again if the old value is no longer accepted"
+  }
+
+  /// What to do next, with actions as the names of the library's API.
+  public var recoverySuggestion: String? {
+    recovery.description
   }
 }
 
 extension UnsavedValueError: KeychainFailure {
   package var failure: KeychainError {
     KeychainError(
-      reason.code, errorDescription ?? reason.message, recovery: recoverySuggestion,
+      reason.code, errorDescription ?? reason.message, recovery: recovery,
       underlying: reason.underlying)
   }
 }

@@ -16,7 +16,7 @@ extension KeychainError {
   }
 
   /// Standard input was closed when the program began; the recovery says what was to be read.
-  static func inputClosed(_ recovery: String) -> Self {
+  static func inputClosed(_ recovery: Recovery) -> Self {
     Self(.inputOutput, "standard input cannot be read: it is closed", recovery: recovery)
   }
 

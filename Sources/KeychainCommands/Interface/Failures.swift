@@ -59,13 +59,13 @@ extension KeychainError {
   static func noSlot(_ number: UInt32) -> Self {
     Self(
       .notFound, "the vault has no slot \(number)",
-      recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
+      recovery: .listSlots)
   }
 
   static func noSlot(of recipient: VaultRecipient) -> Self {
     Self(
       .notFound, "the vault has no slot of the recipient \(recipient)",
-      recovery: "see the slots with '\(KeychainCommandContext.current.commandPath) slots list'")
+      recovery: .listSlots)
   }
 
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")

@@ -17,11 +17,8 @@ enum StoreText {
     "KEYCHAIN_STORE=secret-service concerns credentials; this is about the vault"
 
   /// What to do about records of stores that cannot be read; without the device key, none can.
-  static func findingTheStore(hasDeviceKey: Bool) -> String {
-    hasDeviceKey
-      ? "say which store is meant with --store or KEYCHAIN_STORE, look there, and remove the file"
-      : "put device.key back from a backup, or say which store is meant with --store or "
-        + "KEYCHAIN_STORE"
+  static func findingTheStore(hasDeviceKey: Bool) -> KeychainError.Recovery {
+    hasDeviceKey ? .nameStoreAndRemoveRecord : .nameStoreOrRestoreDeviceKey
   }
 
   /// What to do if another store was chosen than the one that a service has.

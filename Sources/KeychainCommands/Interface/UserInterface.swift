@@ -50,7 +50,7 @@ struct UserInterface: Sendable {
   /// Reports what failed, and what to do next.
   func report(_ failure: KeychainError) {
     error(failure.message)
-    if let recovery = failure.recovery { hint(Self.namingCommands(in: recovery)) }
+    if let recovery = failure.recovery { hint(recovery.commandText) }
   }
 
   /// Reports that a command line names a group of commands, and none of them.
@@ -82,14 +82,6 @@ struct UserInterface: Sendable {
       line.replaceSubrange(range, with: "\u{1B}[\(kind.colour)m\(kind.word)\u{1B}[0m")
     }
     writeAll(line + "\n", to: STDERR_FILENO)
-  }
-
-  /// Names commands as they are typed here: `` `prefs keychain verify` `` in a message of the library
-  /// becomes 'mytool keychain verify' in a host of that name.
-  static func namingCommands(in recovery: String) -> String {
-    recovery
-      .replacing("`prefs keychain", with: "`" + KeychainCommandContext.current.commandPath)
-      .replacing("`", with: "'")
   }
 
   /// The question for the passphrase that unlocks.

@@ -52,7 +52,7 @@ extension KeychainError {
   func explained(by absence: VaultAbsence, named name: String) -> Self {
     Self(
       code, "\(message): \(AbsenceText.missing(absence))",
-      recovery: AbsenceText.checkPath(of: name))
+      recovery: .advice(AbsenceText.checkPath(of: name)))
   }
 
   /// Not even the folder is there of a vault that was named.
@@ -60,6 +60,6 @@ extension KeychainError {
     Self(
       .noStore,
       "the vault '\(absence.path)' does not exist, nor does its folder '\(absence.folder)'",
-      recovery: AbsenceText.checkPath(of: name) + ", or mount its volume")
+      recovery: .advice(AbsenceText.checkPath(of: name)) + ", or mount its volume")
   }
 }

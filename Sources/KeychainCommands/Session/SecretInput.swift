@@ -46,7 +46,7 @@ struct SecretInput {
   private func piped() throws(KeychainError) -> SecretBytes {
     // A stream that was closed would read as an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(SecretInput.secretOnInput)
+      throw .inputClosed(.advice(SecretInput.secretOnInput))
     }
     guard
       let secret = try SecretBytes.reading(

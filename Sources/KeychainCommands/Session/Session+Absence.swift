@@ -11,14 +11,15 @@ extension Session {
     guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
       return failure
     }
-    return KeychainError(failure.code, failure.message, recovery: recovery)
+    return KeychainError(failure.code, failure.message, recovery: .advice(recovery))
   }
 
   /// That nothing has such attributes, with where to search for items of other programs if these may be meant.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
-    return KeychainError(failure.code, failure.message, recovery: StoreText.keyringLeftOut)
+    return KeychainError(
+      failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
   /// That something is not there; because the vault isn't that was named, where that is why.

@@ -35,7 +35,7 @@ struct Session {
       secretService: SecretServiceStore.Configuration(
         collection: choice?.secretServiceCollection ?? .default,
         interaction: mayAsk ? .allowed : .denied),
-      notice: { interface.say(UserInterface.namingCommands(in: $0.message)) })
+      notice: { interface.say($0.commandText) })
     configuration.vault.secretFileReaders = options.secretFileReaders
     configuration.hasFallbackPath = options.vault == nil
     if let deadline = options.deadline {

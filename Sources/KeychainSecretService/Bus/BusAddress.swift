@@ -34,7 +34,7 @@ enum BusAddress: Hashable, Sendable {
     self = .path(runtime + "/bus")
   }
 
-  static let recovery = "use the vault, or log in to a desktop"
+  static let recovery: KeychainError.Recovery = "use the vault, or log in to a desktop"
 
   /// The first usable address of a list, as the D-Bus specification writes them.
   static func parse(_ text: String) -> Self? {

@@ -56,7 +56,7 @@ extension KeychainError {
     case .timedOut:
       self.init(
         .busy, "another program kept writing to the desktop keyring for too long",
-        recovery: "try again")
+        recovery: .tryAgain)
     case .noPlace(let reason):
       self.init(
         .inputOutput, "there is no place for the lock of the desktop keyring: \(reason)",

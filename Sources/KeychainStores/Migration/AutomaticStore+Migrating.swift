@@ -1,5 +1,6 @@
 public import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesFiles
 
 extension AutomaticStore {
   /// Describes a migration between two of the stores.
@@ -23,11 +24,11 @@ extension AutomaticStore {
         recovery: "name two different stores")
     }
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
-    migration.environment = configuration.vault.environment
+    migration.state = state
     migration.deadline = configuration.vault.deadline
     // What a named vault gets or gives is recorded nowhere, and so nothing tells who deleted what.
     if !isVaultNamed, !target.endsWithSession {
-      migration.notes = MigrationNotes(vault.copyNotes(), from: source, to: target)
+      migration.notes = MigrationNotes(CopyNotes(state), from: source, to: target)
     }
     migration.mayChangeOver = { [self] identity throws(KeychainError) in
       try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
@@ -52,7 +53,7 @@ extension AutomaticStore {
     }
     throw KeychainError(
       .refused, "\(service) has its credentials in \(own.words)",
-      recovery: "move them first, and name their collection with --collection")
+      recovery: "move them first, and name their collection with \(.nameCollection)")
   }
 
   /// Makes a place the one of a service.
@@ -69,11 +70,12 @@ extension AutomaticStore {
       throw KeychainError(
         .refused,
         "\(service) would not be found in \(place.words), as nothing can be recorded without device.key",
-        recovery: "put device.key back, or make a new one with `prefs keychain slots add --device`")
+        recovery: "put device.key back, or make a new one with \(.addSlot(.device))")
     }
   }
 
   private var isVaultNamed: Bool {
-    configuration.vault.path != nil || vault.environmentValue("KEYCHAIN_VAULT") != nil
+    configuration.vault.path != nil
+      || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
   }
 }

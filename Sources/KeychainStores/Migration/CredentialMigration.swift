@@ -1,7 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 public import KeychainVault
-package import PrephirencesFiles
+internal import PrephirencesFiles
 
 /// Moves credentials from one store to another, so that none is lost and none is there twice.
 ///
@@ -75,7 +75,8 @@ public struct CredentialMigration: Sendable {
   /// Keeps what was copied for the next run; `nil` where no service changes over.
   var notes: MigrationNotes?
 
-  package var environment = EnvironmentVariables.process
+  /// Where the locks of migrations and of the choice are.
+  package var state = StateFolder(environment: .process)
 
   /// How long to wait for programs that are writing, and for another migration.
   package var deadline = Vault.Configuration().deadline
@@ -113,7 +114,7 @@ public struct CredentialMigration: Sendable {
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> MigrationReport {
     try checkEnds()
-    let lock = try StateLock("migration.lock", environment: environment, within: deadline)
+    let lock = try StateLock("migration.lock", in: state, within: deadline)
     defer { extendLifetime(lock) }
     var run = MigrationRun(self, progress: progress)
     try run.begin()

@@ -15,7 +15,7 @@ extension KeychainError {
     Self(
       .refused,
       "\(credential.identity) is \(credential.accessibility), and must not leave the machine",
-      recovery: "leave it, or give it another accessibility with `prefs keychain update`")
+      recovery: "leave it, or give it another accessibility with \(.update)")
   }
 
   static func differs(_ found: Credential) -> Self {
@@ -30,7 +30,7 @@ extension KeychainError {
   static func isOutOfDate(_ found: Credential) -> Self {
     Self(
       .refused, "the target has a newer \(found.identity), which programs use",
-      recovery: "remove the older one from the source with `prefs keychain delete` and --store")
+      recovery: "remove the older one from the source with \(.delete) and \(.nameStore)")
   }
 
   static func wasRemoved(_ credential: Credential) -> Self {
@@ -39,8 +39,8 @@ extension KeychainError {
       "\(credential.identity) stays in the source: its service uses the target already, and the item "
         + "may have been deleted there",
       recovery:
-        "delete it from the source, too, with `prefs keychain delete` and --store, or copy it "
-        + "with --overwrite")
+        "delete it from the source, too, with \(.delete) and \(.nameStore), or copy it "
+        + "with \(.overwrite)")
   }
 
   static func wasDeleted(_ copy: Credential) -> Self {
@@ -49,8 +49,8 @@ extension KeychainError {
       "\(copy.identity) is in the target, where an earlier run copied it, and is gone from the source "
         + "since: it may have been deleted there",
       recovery:
-        "delete it from the target, too, with `prefs keychain delete` and --store, or keep it "
-        + "with --overwrite")
+        "delete it from the target, too, with \(.delete) and \(.nameStore), or keep it "
+        + "with \(.overwrite)")
   }
 
   static func cameLate(_ credential: Credential) -> Self {
@@ -58,7 +58,7 @@ extension KeychainError {
       .versionConflict,
       "\(credential.identity) was written to the source when its service had left it",
       recovery: "compare it with the one of the target, and remove what is out of date with "
-        + "`prefs keychain delete` and --store")
+        + "\(.delete) and \(.nameStore)")
   }
 
   static func cameBackChanged(_ identity: CredentialIdentity) -> Self {
@@ -71,7 +71,7 @@ extension KeychainError {
     Self(
       .locked,
       "\(count) \(count == 1 ? "item" : "items") of the \(place) cannot be read while it is locked",
-      recovery: "unlock it: the vault with `prefs keychain unlock`, the keyring at the desktop")
+      recovery: "unlock it: the vault with \(.unlock), the keyring at the desktop")
   }
 
   static let keepsChanging = KeychainError(

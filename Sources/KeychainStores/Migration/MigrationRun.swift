@@ -91,7 +91,7 @@ struct MigrationRun {
   ///
   /// The caller's closure is not called meanwhile: it may wait for a terminal.
   private mutating func changeOver() throws(KeychainError) {
-    let choiceLock = ChoiceLock(environment: migration.environment)
+    let choiceLock = ChoiceLock(migration.state)
     let question = PostponedQuestion(forbidsDialogs: true)
     useEnds(postponing: question)
     try question.answering { () throws(KeychainError) in

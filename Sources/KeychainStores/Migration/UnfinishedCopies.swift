@@ -15,7 +15,7 @@ package struct UnfinishedCopies: Hashable, Sendable {
 extension AutomaticStore {
   /// The copies of migrations whose services have not changed over; none if their notes cannot be read.
   package func unfinishedCopies() -> [UnfinishedCopies] {
-    let notes = (try? vault.copyNotes().all()) ?? []
+    let notes = (try? CopyNotes(state).all()) ?? []
     let counts = notes.reduce(into: [:]) { $0[$1.way, default: 0] += 1 }
     return counts.sorted { $0.key < $1.key }.compactMap { way, count in
       let places = way.split(separator: ":").compactMap { StorePlace(name: String($0)) }

@@ -80,8 +80,8 @@ extension KeychainError {
     }
     return KeychainError(
       .noStore, "\(subject) are in the desktop keyring, and \(message)",
-      recovery: "use them within the desktop session; `prefs keychain migrate` moves them into the "
-        + "vault, and --store vault or KEYCHAIN_STORE=vault uses the vault without them",
+      recovery: "use them within the desktop session; \(.migrate) moves them into the "
+        + "vault, and \(.useVault) or KEYCHAIN_STORE=vault uses the vault without them",
       underlying: underlying)
   }
 }

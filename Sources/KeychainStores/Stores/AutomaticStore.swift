@@ -27,7 +27,7 @@ internal import Synchronization
 /// An explicit choice that differs from the record is followed, and tells so when it writes; the record
 /// stays. A keyring is recorded once it has shown that it can take the credential, and before that is
 /// written. The third step is taken at most once in a process. Records outlive the last credential of their
-/// service; `prefs keychain migrate` moves a service to another store.
+/// service; ``migration(from:to:)`` moves a service to another store.
 ///
 /// While a service moves, nothing is lost and nothing old is found. Programs that change credentials
 /// through the choice share a lock, in the state folder, over the choice and the change, which a migration
@@ -45,6 +45,9 @@ public final class AutomaticStore: CredentialStore {
   /// The vault, whether or not it is used.
   public let vault: Vault
 
+  /// Where the records and locks of the choice are.
+  let state: StateFolder
+
   let chooser: StoreChooser
   let choiceLock: ChoiceLock
   let observing = StoreObserving()
@@ -55,10 +58,11 @@ public final class AutomaticStore: CredentialStore {
   /// - Parameter configuration: How the stores are opened, and who chooses between them.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    vault = Vault(configuration: configuration.vault)
+    state = StateFolder(environment: configuration.vault.environment)
+    vault = Vault(configuration: configuration.vault, state: state)
     let keyring = SecretServiceStore(configuration: configuration.secretService)
-    choiceLock = ChoiceLock(environment: configuration.vault.environment)
-    chooser = StoreChooser(configuration, vault, keyring)
+    choiceLock = ChoiceLock(state)
+    chooser = StoreChooser(configuration, StoreRecords(in: state), vault, keyring)
     keyrings.withLock { $0[configuration.secretService.collection] = keyring }
   }
 

@@ -59,6 +59,6 @@ extension KeychainError {
   static func otherStore(_ service: ServiceName, _ place: StorePlace) -> Self {
     Self(
       .refused, "\(service) has its credentials in \(place.words), another store",
-      recovery: "move the services into one store with `prefs keychain migrate`")
+      recovery: "move the services into one store with \(.migrate)")
   }
 }

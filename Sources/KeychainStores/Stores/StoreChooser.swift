@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainVault
+internal import PrephirencesFiles
 internal import Synchronization
 
 /// Decides which store a service has.
@@ -14,12 +15,14 @@ final class StoreChooser: Sendable {
   /// Held while the desktop is looked at, which can take its time.
   private let deciding = Mutex(())
 
-  init(_ configuration: AutomaticStore.Configuration, _ vault: Vault, _ keyring: SecretServiceStore)
-  {
+  init(
+    _ configuration: AutomaticStore.Configuration, _ records: StoreRecords, _ vault: Vault,
+    _ keyring: SecretServiceStore
+  ) {
     self.configuration = configuration
     self.vault = vault
     self.keyring = keyring
-    records = StoreRecords(vault: vault)
+    self.records = records
   }
 
   /// The store that was chosen for all services.
@@ -33,11 +36,15 @@ final class StoreChooser: Sendable {
     if configuration.vault.path != nil, !configuration.hasFallbackPath {
       return StoreDecision(place: .vault, reason: .namedVault)
     }
-    if configuration.choice == nil, let name = vault.environmentValue("KEYCHAIN_STORE") {
+    if configuration.choice == nil,
+      let name = configuration.vault.environment.value("KEYCHAIN_STORE")
+    {
       guard let choice = StoreChoice(rawValue: name) else { throw .unknownStore(name) }
       if let place = place(of: choice) { return StoreDecision(place: place, reason: .environment) }
     }
-    guard configuration.vault.path != nil || vault.environmentValue("KEYCHAIN_VAULT") != nil
+    guard
+      configuration.vault.path != nil
+        || configuration.vault.environment.value("KEYCHAIN_VAULT") != nil
     else { return nil }
     return StoreDecision(place: .vault, reason: .namedVault)
   }
@@ -137,8 +144,7 @@ final class StoreChooser: Sendable {
     throw KeychainError(
       .damaged,
       "which store has \(service) is not known, as this machine's device.key is gone",
-      recovery: "put device.key back from a backup, or say which store is meant with --store or "
-        + "KEYCHAIN_STORE")
+      recovery: .nameStoreOrRestoreDeviceKey)
   }
 }
 

@@ -27,7 +27,7 @@ extension StorePlace {
     guard first == Self.heading + Self.version else {
       throw KeychainError(
         .unsupportedFormat, "\(path) was written by a newer release",
-        recovery: "use that release, or say which store is meant with --store or KEYCHAIN_STORE")
+        recovery: "use that release, or " + .nameStore)
     }
     switch lines.dropFirst() {
     case ["store: vault", ""]: self = .vault
@@ -64,7 +64,6 @@ extension KeychainError {
   fileprivate static func strange(_ path: String) -> Self {
     Self(
       .damaged, "\(path) is damaged: it names no store",
-      recovery: "say which store is meant with --store or KEYCHAIN_STORE, look there, "
-        + "and remove the file")
+      recovery: .nameStoreAndRemoveRecord)
   }
 }

@@ -15,7 +15,7 @@ package final class StoreRecords: Sendable {
   private let files: KeyedRecords
   private let known = Mutex<[ServiceName: Known]>([:])
 
-  init(vault: Vault) { files = vault.keyedRecords(named: "stores") }
+  init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 
   /// The place of a service; `nil` if it has none yet, or there is no device key.
   ///
@@ -43,7 +43,7 @@ package final class StoreRecords: Sendable {
       if try files.create(name, place.text) { return (place, true) }
       if let winner = try self.place(of: service) { return (winner, false) }
     }
-    throw KeychainError(.busy, "the store of \(service) keeps changing", recovery: "try again")
+    throw KeychainError(.busy, "the store of \(service) keeps changing", recovery: .tryAgain)
   }
 
   /// Records another place of a service, to which its credentials were moved.

@@ -32,8 +32,7 @@ struct BackupPlace {
         .insecurePermissions,
         "other users can make files in \(target.folder), and one that looks like a journal of the older "
           + "backup would be believed when that is opened",
-        recovery: "use a folder of your own; or make the backup under a new name, without --replace"
-      )
+        recovery: "use a folder of your own; or make the backup under a new name")
     }
     let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
     let found = try translated(PrivateFile.look(self.path))
@@ -148,7 +147,7 @@ extension KeychainError {
       .alreadyExists, "\(path) exists already",
       recovery:
         "name a new file, or put the new backup in the place of an older one of the same vault with "
-        + "`prefs keychain backup --replace`")
+        + "\(.replaceBackup)")
   }
 
   fileprivate static func emptyInPlaceOfBackup(_ path: String) -> Self {
@@ -171,12 +170,13 @@ extension KeychainError {
       "\(path) has changes that the vault has not, and is not replaced: it is at change \(found), and the "
         + "vault at \(vault)",
       recovery:
-        "look at it with --vault, and name a new file, or remove this one if it is not needed")
+        "look at it with \(.nameVault), and name a new file, or remove this one if it is not needed"
+    )
   }
 
   fileprivate static func backupWasChanged(_ path: String) -> Self {
     Self(
-      .versionConflict, "\(path) was changed meanwhile, and is not replaced", recovery: "try again")
+      .versionConflict, "\(path) was changed meanwhile, and is not replaced", recovery: .tryAgain)
   }
 
   fileprivate func inPlaceOfBackup(_ path: String) -> Self {

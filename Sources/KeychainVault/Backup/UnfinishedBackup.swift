@@ -67,6 +67,6 @@ struct UnfinishedBackup: ~Copyable {
 
 extension KeychainError {
   fileprivate static func backupIsMade(_ path: String) -> Self {
-    Self(.timedOut, "other processes held \(path) for too long", recovery: "try again")
+    Self(.timedOut, "other processes held \(path) for too long", recovery: .tryAgain)
   }
 }

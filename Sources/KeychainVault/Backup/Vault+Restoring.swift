@@ -45,7 +45,7 @@ extension Vault {
       rows throws(KeychainError) -> SeenState in
       let now = try compare(rows, sealing, session.opened.seen)
       guard try rows.vaultRow().checks == keys.checks, now.differences == differences else {
-        throw KeychainError(.busy, "the vault changed meanwhile", recovery: "try again")
+        throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
       }
       var state = now.actual
       state.counter = counter

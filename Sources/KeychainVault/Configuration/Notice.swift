@@ -1,3 +1,5 @@
+public import KeychainCredentials
+
 /// Something a person should know, that is not an error.
 public struct Notice: Hashable, Sendable {
   /// The kinds of notice.
@@ -41,11 +43,22 @@ public struct Notice: Hashable, Sendable {
   /// The kind.
   public let kind: Kind
 
-  /// The text, without a capital and without a full stop.
+  /// What happened, without a capital and without a full stop.
   public let message: String
 
-  package init(kind: Kind, message: String) {
+  /// What can be done about it, if anything.
+  public let recovery: KeychainError.Recovery?
+
+  package init(kind: Kind, message: String, recovery: KeychainError.Recovery? = nil) {
     self.kind = kind
     self.message = message
+    self.recovery = recovery
+  }
+}
+
+extension Notice: CustomStringConvertible {
+  /// The message, and what can be done, with actions as the names of the library's API.
+  public var description: String {
+    recovery.map { "\(message); \($0)" } ?? message
   }
 }

@@ -20,7 +20,7 @@ public struct UnlockSource: Sendable {
   /// A passphrase that a closure gives; it is called at most once for each unlocking.
   ///
   /// - Parameters:
-  ///   - name: How errors name the source, such as `--passphrase-fd`.
+  ///   - name: How errors name the source, such as `the pipe`.
   ///   - provide: Returns the passphrase.
   /// - Returns: The source.
   public static func passphrase(
@@ -58,7 +58,7 @@ public struct UnlockSource: Sendable {
   /// A recovery code that a closure gives; it is called at most once for each unlocking.
   ///
   /// - Parameters:
-  ///   - name: How errors name the source, such as `--recovery-code-fd`.
+  ///   - name: How errors name the source, such as `the pipe`.
   ///   - provide: Returns the code as somebody typed it.
   /// - Returns: The source.
   public static func recoveryCode(

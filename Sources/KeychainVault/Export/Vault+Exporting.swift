@@ -151,7 +151,7 @@ private struct VaultExport {
     guard written == count else {
       throw KeychainError(
         .damaged, "the vault has \(count) items to export, and \(written) were found",
-        recovery: "run `prefs keychain verify`, and restore a backup")
+        recovery: .verify)
     }
     try writer.finish()
     return ExportReport(itemCount: count, leftOutCount: leftOut)
@@ -165,7 +165,6 @@ extension VerificationReport {
     throw KeychainError(
       .damaged, "the vault is not intact: \(problem)",
       recovery:
-        "see all problems with `prefs keychain verify`; a plain copy of the file keeps what there is"
-    )
+        "see all problems with \(.verify); a plain copy of the file keeps what there is")
   }
 }

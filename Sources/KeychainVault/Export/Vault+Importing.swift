@@ -168,6 +168,6 @@ extension KeychainError {
   fileprivate static func emptyExport(_ name: String) -> Self {
     Self(
       .foreign, "\(name) is empty, so it is not an export",
-      recovery: "look whether what makes it failed; `prefs keychain export` makes one")
+      recovery: "look whether what makes it failed; \(.export) makes one")
   }
 }

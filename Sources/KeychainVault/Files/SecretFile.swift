@@ -91,11 +91,11 @@ extension KeychainError {
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {
       return
     }
-    let way =
+    let way: Recovery =
       mode & 0o007 == 0
-      ? "if its group may read it, as in a container: --allow-group-read, or "
+      ? "if its group may read it, as in a container: \(.allowReaders(.group)), or "
         + "\(SecretFilePolicy.variable)=group"
-      : "if everybody here may read it, as in a container: --allow-others-read, or "
+      : "if everybody here may read it, as in a container: \(.allowReaders(.others)), or "
         + "\(SecretFilePolicy.variable)=others"
     self.init(
       code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "),

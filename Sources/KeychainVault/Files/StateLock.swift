@@ -1,5 +1,5 @@
 package import KeychainCredentials
-package import PrephirencesFiles
+internal import PrephirencesFiles
 
 /// A lock on something that one process of the user does at a time, held until the value is destroyed.
 package struct StateLock: ~Copyable {
@@ -9,16 +9,14 @@ package struct StateLock: ~Copyable {
   ///
   /// - Parameters:
   ///   - name: The name of the lock's file, which lies in the state folder and stays there.
-  ///   - environment: Says where that is.
+  ///   - state: The state folder.
   ///   - time: How long to wait for another process.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
   package init(
-    _ name: String, environment: EnvironmentVariables, within time: Duration = .zero
+    _ name: String, in state: StateFolder, within time: Duration = .zero
   ) throws(KeychainError) {
-    let folder = try Locations(environment: environment).stateFolder()
+    let path = try state.make() + "/" + name
     do throws(FileError) {
-      try PrivateFile.makeFolder(folder)
-      let path = try TrustedPath(resolving: folder).path + "/" + name
       lock = try FileLock(exclusive: path, deadline: Deadline(after: time))
     } catch {
       guard error.kind == .timedOut else { throw KeychainError(error) }

@@ -50,9 +50,9 @@ struct RekeyDecision {
     }
   }
 
-  private static let keepOne =
-    "keep a slot with --keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or "
-    + "--keep-recipient, or unlock by what stays, such as with --identity; or add another way first with `prefs keychain slots add`"
+  private static let keepOne: KeychainError.Recovery =
+    "keep a slot with \(.keepSlot(nil)), or unlock by what stays, such as with "
+    + "\(.giveKey(.identity)); or add another way first with \(.addSlot(nil))"
 
   private mutating func remove(
     _ number: UInt32, _ change: borrowing SlotChange
@@ -111,12 +111,11 @@ struct RekeyDecision {
   private mutating func doom(
     _ removal: Removal?, _ items: PassphraseItems
   ) throws(KeychainError) {
-    let number = removal.map { "\($0.number)" } ?? "NUMBER"
     try items.requireAgreement(removal?.deletesItems ?? false) { names in
       KeychainError(
         .refused, "no passphrase would be kept, and items need one: \(names)",
-        recovery: "keep one with --keep-passphrase-file, or delete the items: "
-          + "`prefs keychain slots remove \(number) --rekey --delete-items`")
+        recovery: "keep one with \(.keepSlot(.passphrase)), or delete the items: "
+          + "\(.removeSlot(number: removal?.number, deletingItems: true, withNewKeys: true))")
     }
     doomed = items
     plan.deletedItems = Set(items.credentials.map(\.identity))

@@ -34,6 +34,6 @@ extension RekeySecrets {
     }
     throw KeychainError(
       .incorrectSecret, "the recovery code does not open slot \(slot.number); nothing was changed",
-      recovery: "see what opens the vault with `prefs keychain slots list`")
+      recovery: .listWhatOpens)
   }
 }

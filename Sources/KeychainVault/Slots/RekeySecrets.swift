@@ -121,7 +121,7 @@ struct RekeySecrets {
     guard root.isEqual(to: admin.root.bytes) else {
       throw KeychainError(
         .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
+        recovery: .restoreBackup)
     }
   }
 

@@ -18,7 +18,7 @@ struct RemainingSlots {
   /// - Returns: The slot, or `nil` if it stays as it is.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if nothing would be left.
   func deviceToPromote(
-    _ ownSlot: UInt32?, orElse recovery: String
+    _ ownSlot: UInt32?, orElse recovery: KeychainError.Recovery
   ) throws(KeychainError) -> SlotRow? {
     guard !slots.contains(where: \.isDailyKey) else { return nil }
     guard let own = slots.first(where: { $0.number == ownSlot }) else {

@@ -2,11 +2,11 @@ internal import KeychainCredentials
 
 extension KeychainError {
   static let slotsChanged = KeychainError(
-    .busy, "the slots changed meanwhile", recovery: "try again")
+    .busy, "the slots changed meanwhile", recovery: .tryAgain)
 
   static func noSlot(_ number: UInt32) -> Self {
     Self(
       .notFound, "the vault has no slot \(number)",
-      recovery: "see the slots with `prefs keychain slots list`")
+      recovery: .listSlots)
   }
 }

@@ -58,14 +58,14 @@ struct SlotRemoval {
     }
   }
 
-  private static let another = "add another way first with `prefs keychain slots add`"
+  private static let another: KeychainError.Recovery =
+    "add another way first with \(.addSlot(nil))"
 
   private func lastPassphrase(_ names: String) -> KeychainError {
     KeychainError(
       .refused, "items need a passphrase, and this is the last one: \(names)",
       recovery:
         "change their accessibility first, or delete them with it: "
-        + "`prefs keychain slots remove \(slot.number) --delete-items`"
-    )
+        + "\(.removeSlot(number: slot.number, deletingItems: true, withNewKeys: false))")
   }
 }

@@ -73,7 +73,7 @@ extension Vault {
       guard slot.kind == .passphrase else {
         throw KeychainError(
           .refused, "slot \(number) is no passphrase, but a \(slot.kind)",
-          recovery: "see the slots with `prefs keychain slots list`")
+          recovery: .listSlots)
       }
       return slot
     }
@@ -83,13 +83,13 @@ extension Vault {
     guard let only = slots.first else {
       throw KeychainError(
         .refused, "the vault has no passphrase to change",
-        recovery: "add one with `prefs keychain slots add --passphrase`")
+        recovery: .addPassphrase)
     }
     guard slots.count == 1 else {
       let numbers = slots.map { "\($0.number)" }.joined(separator: ", ")
       throw KeychainError(
         .ambiguous, "the vault has \(slots.count) passphrases, in slots \(numbers)",
-        recovery: "name the slot, with --slot")
+        recovery: "name the slot, with \(.nameSlot)")
     }
     return only
   }

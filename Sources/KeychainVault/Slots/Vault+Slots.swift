@@ -202,15 +202,14 @@ extension Vault {
   }
 
   private func tellGrantChange(hasRecipients: Bool) {
-    let pins =
-      hasRecipients
-      ? "; identities that are pinned to the vault need its new check "
-        + "(`prefs keychain identity pin`)" : ""
     configuration.notice?(
       Notice(
         kind: .deviceGrantChanged,
         message: "the device key alone now opens only what needs no unlock; "
-          + "copies of the vault made before stay as open as they were\(pins)"))
+          + "copies of the vault made before stay as open as they were",
+        recovery: hasRecipients
+          ? "give the vault's new check to identities that are pinned to it, with "
+            + "\(.pinIdentity(check: nil))" : nil))
   }
 
   /// Opens the root key for a change of slots.

@@ -23,7 +23,7 @@ struct VaultAdministration: Sendable {
     guard keys.checks == head.row.checks else {
       throw KeychainError(
         .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: "restore a backup")
+        recovery: .restoreBackup)
     }
   }
 
@@ -73,7 +73,7 @@ struct VaultAdministration: Sendable {
     return try session.opened.storage.write(session.deadline) {
       (rows: any WritableVaultRows) throws(KeychainError) -> Result in
       guard try rows.vaultRow().checks == keys.checks else {
-        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
       }
       let state = try session.checkedState(rows, keys).row
       var change = try SlotChange(
@@ -129,8 +129,8 @@ struct SlotChange: ~Copyable {
   private static func notIntact(_ problem: String) -> KeychainError {
     KeychainError(
       .damaged, "the vault is not intact, so its slots stay as they are: \(problem)",
-      recovery: "see all problems with `prefs keychain verify`, and restore a backup; or accept "
-        + "the vault as it is, with `prefs keychain accept-restored`")
+      recovery: "see all problems with \(.verify), and restore a backup; or accept "
+        + "the vault as it is, with \(.acceptRestored)")
   }
 
   /// Believes only slots that a holder of the root key made.
@@ -153,7 +153,8 @@ struct SlotChange: ~Copyable {
     else {
       throw KeychainError(
         .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
-        recovery: "remove one with `prefs keychain slots remove NUMBER`")
+        recovery: "remove one with "
+          + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: false))")
     }
     return newest + 1
   }

@@ -61,20 +61,25 @@ extension VaultRekey {
       .refused,
       "the first passphrase or key file gives the vault new keys, and \(what) \(names) "
         + "would not get them",
-      recovery: ways(slots).joined(separator: "; "))
+      recovery: ways(slots))
   }
 
   /// What keeps a slot is named first: a code that is removed makes the paper with it worthless.
-  private static func ways(_ slots: [SlotRow]) -> [String] {
-    let removals = slots.map { "`prefs keychain slots remove \($0.number)`" }
-    let keeping: [String?] = [
+  private static func ways(_ slots: [SlotRow]) -> KeychainError.Recovery? {
+    let removals = slots.map { slot -> KeychainError.Recovery in
+      "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: false))"
+    }
+    let keeping: [KeychainError.Recovery?] = [
       slots.contains { $0.kind == .recoveryCode }
         ? "keep the recovery code: type it when a terminal asks for it, or give it with "
-          + "--recovery-code-file FILE" : nil,
-      slots.contains { $0.kind == .recipient } ? "keep a recipient with --keep-recipient" : nil,
+          + "\(.giveKey(.recoveryCode))" : nil,
+      slots.contains { $0.kind == .recipient }
+        ? "keep a recipient with \(.keepSlot(.identity))" : nil,
     ]
     let kept = keeping.compactMap(\.self)
-    let removing = "remove \(slots.count == 1 ? "it" : "them") first, with "
-    return kept + [(kept.isEmpty ? "" : "or ") + removing + removals.joined(separator: ", ")]
+    let removing = removals.joined(separator: ", ").map { names in
+      "\(kept.isEmpty ? "" : "or ")remove \(slots.count == 1 ? "it" : "them") first, with " + names
+    }
+    return (kept + [removing].compactMap(\.self)).joined(separator: "; ")
   }
 }

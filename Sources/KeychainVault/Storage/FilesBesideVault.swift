@@ -39,7 +39,7 @@ struct FilesBesideVault: Sendable {
     if let found = try inspect(writeAheadLog), found.size > 0 {
       throw KeychainError(
         .damaged, "\(writeAheadLog) is a write-ahead log, which no vault has",
-        recovery: "move it away, and run `prefs keychain verify`")
+        recovery: "move it away, and run \(.verify)")
     }
     _ = try inspect(sharedMemory)
   }
@@ -50,7 +50,7 @@ struct FilesBesideVault: Sendable {
     guard stat.type == .regular else {
       throw KeychainError(
         .insecurePermissions, "\(path), which belongs to the vault, is not a regular file",
-        recovery: "move it away, and run `prefs keychain verify`")
+        recovery: "move it away, and run \(.verify)")
     }
     // It would empty the file under its other name, too. A snapshot by hard links gives a second name to
     // the empty journal that a vault at rest has.
@@ -59,8 +59,8 @@ struct FilesBesideVault: Sendable {
         .insecurePermissions, "\(path), which belongs to the vault, has a second name",
         recovery:
           "if the vault was copied by hard links, its journal is needed: replace it by a copy "
-          + "of itself with `cp -p '\(path)' '\(path).new'` and "
-          + "`mv '\(path).new' '\(path)'`; otherwise, move it away")
+          + "of itself with: cp -p '\(path)' '\(path).new' && mv '\(path).new' '\(path)'; "
+          + "otherwise, move it away")
     }
     try translated(PrivateFile.check(stat, path, forbidden: readers.forbiddenBits))
     return stat
@@ -83,7 +83,7 @@ struct FilesBesideVault: Sendable {
     throw KeychainError(
       .damaged,
       "\(journal) names another file, which would be deleted; no vault has such a journal",
-      recovery: "move it away, and run `prefs keychain verify`")
+      recovery: "move it away, and run \(.verify)")
   }
 
   /// The last 16 bytes of a file; none if it has fewer.

@@ -25,7 +25,7 @@ enum SQLiteErrors {
   }
 
   /// What an error means that only writing the target can have; `nil` for others.
-  private static func meaning(forTarget error: DatabaseError) -> (String, String)? {
+  private static func meaning(forTarget error: DatabaseError) -> (String, KeychainError.Recovery)? {
     switch error.resultCode {
     case .SQLITE_FULL:
       ("the disk is full; the copy was not made", "free some space, or choose another place")
@@ -43,7 +43,7 @@ enum SQLiteErrors {
 
   private static func meaning(
     _ error: DatabaseError
-  ) -> (KeychainError.Code, String, String?) {
+  ) -> (KeychainError.Code, String, KeychainError.Recovery?) {
     switch error.extendedResultCode {
     case .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK:
       return (
@@ -55,8 +55,8 @@ enum SQLiteErrors {
     }
     switch error.resultCode {
     case .SQLITE_BUSY, .SQLITE_LOCKED:
-      return (.busy, "another process held the vault for too long", "try again")
-    case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", "try again")
+      return (.busy, "another process held the vault for too long", .tryAgain)
+    case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", .tryAgain)
     case .SQLITE_FULL:
       return (.inputOutput, "the disk is full; the vault is as it was", "free some space")
     case .SQLITE_READONLY:
@@ -67,15 +67,15 @@ enum SQLiteErrors {
       return (.inputOutput, "reading or writing the vault failed", "check the disk")
     case .SQLITE_NOMEM where SQLiteSetup.metTooLongRow, .SQLITE_TOOBIG:
       return (
-        .damaged, "a row of the vault is longer than the format allows", "restore a backup"
+        .damaged, "a row of the vault is longer than the format allows", .restoreBackup
       )
     case .SQLITE_NOMEM:
       return (.insufficientMemory, "there is not enough memory for the vault", nil)
     case .SQLITE_NOTADB:
-      return (.foreign, "the file is not a vault, or its beginning is damaged", "restore a backup")
+      return (.foreign, "the file is not a vault, or its beginning is damaged", .restoreBackup)
     default:
       // The statements are fixed, so whatever else SQLite objects to lies in the file.
-      return (.damaged, "the vault is damaged", "run `prefs keychain verify`, and restore a backup")
+      return (.damaged, "the vault is damaged", .verify)
     }
   }
 }

@@ -71,7 +71,7 @@ enum SQLiteSetup {
     }
     guard version == Int32(VaultSchema.version), objects == Set(VaultSchema.statements) else {
       throw KeychainError(
-        .damaged, "the tables of the vault are damaged", recovery: "restore a backup")
+        .damaged, "the tables of the vault are damaged", recovery: .restoreBackup)
     }
   }
 

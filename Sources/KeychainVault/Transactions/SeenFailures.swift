@@ -44,7 +44,7 @@ extension KeychainError {
       recovery: otherFile("a file that you trust"))
   }
 
-  private static func otherFile(_ name: String) -> String {
-    "put \(name) back, or accept this one with `prefs keychain accept-restored`"
+  private static func otherFile(_ name: String) -> Recovery {
+    "put \(name) back, or accept this one with \(.acceptRestored)"
   }
 }

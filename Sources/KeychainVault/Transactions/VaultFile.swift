@@ -182,7 +182,7 @@ final class VaultFile: Sendable {
     else { return }
     throw KeychainError(
       .damaged, "the vault \(path) is damaged: only \(stat.size) bytes are left of it",
-      recovery: "restore a backup")
+      recovery: .restoreBackup)
   }
 
   /// The smallest page of an SQLite database; every database is at least one page.
@@ -192,7 +192,7 @@ final class VaultFile: Sendable {
     KeychainError(
       .noStore, "the vault \(path) is gone or empty, and was neither before",
       recovery:
-        "mount its volume or restore a backup; begin with an empty one by `prefs keychain init --start-anew`"
-    )
+        "mount its volume or restore a backup; begin with an empty one by "
+        + "\(.createVault(startingAnew: true))")
   }
 }

@@ -85,7 +85,7 @@ struct VaultSession: Sendable {
   func recordSight(_ keys: TierKeys) throws(KeychainError) {
     let state = try opened.storage.read(deadline) { rows throws(KeychainError) in
       guard try rows.vaultRow().checks == keys.checks else {
-        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: "try again")
+        throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
       }
       return try checkedState(rows, keys).seen
     }
@@ -118,7 +118,7 @@ struct VaultSession: Sendable {
     }
     throw KeychainError(
       .busy, "the keys of the vault \(opened.path) change faster than they can be used",
-      recovery: "try again")
+      recovery: .tryAgain)
   }
 
   private func freshKeys(

@@ -14,7 +14,7 @@ extension KeychainError {
       underlying: .system(errno: error.rawValue))
   }
 
-  private static func reason(_ error: Errno) -> String {
+  private static func reason(_ error: Errno) -> Recovery {
     switch error.rawValue {
     // What the filters of container engines answer to calls that they deny.
     case EPERM, ENOSYS:

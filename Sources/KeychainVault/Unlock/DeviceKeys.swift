@@ -14,30 +14,19 @@ final class DeviceKeys: Sendable {
     let keys: TierKeys
   }
 
-  private let locations: Locations
-  private let secret = Mutex<DeviceSecret?>(nil)
+  private let state: StateFolder
   private let opened = Mutex<Known?>(nil)
 
-  init(locations: Locations) {
-    self.locations = locations
-  }
+  init(_ state: StateFolder) { self.state = state }
 
   /// The path of the secret, if there is a place for it.
-  var path: String? { try? file().path }
+  var path: String? { state.pathOfSecret }
 
   /// The secret; `nil` if this machine has none.
-  func find() throws(KeychainError) -> DeviceSecret? {
-    try remembering { file throws(KeychainError) in try file.read() }
-  }
+  func find() throws(KeychainError) -> DeviceSecret? { try state.findSecret() }
 
   /// The secret; it is made if this machine has none.
-  func findOrCreate() throws(KeychainError) -> DeviceSecret {
-    let found = try remembering { file throws(KeychainError) in try file.readOrCreate() }
-    guard let found else {
-      throw KeychainError(.internalFailure, "the device secret could not be made")
-    }
-    return found
-  }
+  func findOrCreate() throws(KeychainError) -> DeviceSecret { try state.findOrCreateSecret() }
 
   /// The keys that this device's slot gives without anybody being asked.
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? {
@@ -88,18 +77,5 @@ final class DeviceKeys: Sendable {
     // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
     if let stranger { throw .strangeSlot(stranger.number) }
     return nil
-  }
-
-  private func file() throws(KeychainError) -> DeviceSecretFile {
-    try DeviceSecretFile(stateFolder: locations.stateFolder())
-  }
-
-  private func remembering(
-    _ read: (DeviceSecretFile) throws(KeychainError) -> DeviceSecret?
-  ) throws(KeychainError) -> DeviceSecret? {
-    if let known = secret.withLock({ $0 }) { return known }
-    guard let found = try read(try file()) else { return nil }
-    secret.withLock { $0 = found }
-    return found
   }
 }

@@ -26,7 +26,7 @@ struct UnlockCache: Sendable {
     guard try entry.cached.checksHash == row.checks.hash() else {
       throw KeychainError(
         .damaged, "the first row of the vault was changed outside the vault",
-        recovery: "restore a backup")
+        recovery: .restoreBackup)
     }
     guard let key = try? entry.cached.key(), try row.owns(key, tier) else { return nil }
     return SharedSecret(key)

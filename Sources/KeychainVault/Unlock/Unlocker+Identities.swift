@@ -37,7 +37,7 @@ extension Unlocker {
     throw KeychainError(
       .incorrectSecret,
       "the vault \(path) has no slot for the identity from \(presented.source)",
-      recovery: "see what opens it with `prefs keychain slots list`")
+      recovery: .listWhatOpens)
   }
 
   private func publicKey(of privateKey: borrowing SecretBytes) throws(KeychainError) -> Data {
@@ -55,8 +55,9 @@ extension Unlocker {
       Notice(
         kind: .firstSight,
         message: "the vault \(path) is seen here for the first time, and the identity names no "
-          + "vaults: compare its check, \(check), with what `prefs keychain status` shows "
-          + "where the vault was made"))
+          + "vaults",
+        recovery:
+          "compare its check, \("\(check)"), with what \(.status) shows where the vault was made"))
   }
 }
 
@@ -67,6 +68,6 @@ extension KeychainError {
       "the vault \(path) is another vault than those that the identity from \(source) is pinned to; "
         + "its check is \(check)",
       recovery: "if that is the check where the vault was made, as after a new root key, "
-        + "run `prefs keychain identity pin FILE --check \(check)`")
+        + "run \(.pinIdentity(check: "\(check)"))")
   }
 }

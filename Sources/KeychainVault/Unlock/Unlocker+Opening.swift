@@ -59,12 +59,12 @@ extension Unlocker {
       throw KeychainError(
         .incorrectSecret,
         "the \(presented.kind) from \(presented.source) does not open the vault \(path)",
-        recovery: Self.ways(head, but: presented.kind).map { "if it is lost: \($0)" })
+        recovery: Self.ways(head, but: presented.kind).map { "if it is lost: " + $0 })
     }
     throw KeychainError(
       .incorrectSecret,
       "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
-      recovery: "see what opens it with `prefs keychain slots list`")
+      recovery: .listWhatOpens)
   }
 
   /// Opens one slot; `nil` if the secret is not its own.
@@ -104,15 +104,15 @@ extension Unlocker {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     guard !kinds.isEmpty else {
       return KeychainError(
-        .damaged, "no slot of the vault \(path) can be read", recovery: "restore a backup")
+        .damaged, "no slot of the vault \(path) can be read", recovery: .restoreBackup)
     }
-    let bringing =
+    let bringing: KeychainError.Recovery =
       "bring device.key of the machine that made it to \(device.path ?? "the state folder")"
     if kinds == [.device] {
       return KeychainError(
         .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
     }
-    let ways = [
+    let ways: [KeychainError.Recovery?] = [
       Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,
       sources.emptyCredentialsFolder.map {
         "there is no keychain.passphrase or keychain.key that can be read in \($0)"
@@ -135,24 +135,24 @@ extension Unlocker {
   /// What a person can give that opens everything, beside one kind that failed; `nil` if nothing.
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
-  ) -> String? {
+  ) -> KeychainError.Recovery? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     let keeps = UnlockCache.isAvailable
-    let unlocking = keeps ? "`prefs keychain unlock`" : "--passphrase-file FILE"
-    let code =
-      (keeps ? "`prefs keychain unlock " : "") + "--recovery-code-file FILE" + (keeps ? "`" : "")
-    let ways: [(SlotKind, String)] = [
+    let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
+    let code: KeychainError.Recovery.Action =
+      keeps ? .unlockWithRecoveryCode : .giveKey(.recoveryCode)
+    let ways: [(SlotKind, KeychainError.Recovery)] = [
       (.passphrase, "give the passphrase, with \(unlocking) or KEYCHAIN_PASSPHRASE_FILE"),
       (.keyFile, "give the key file, with KEYCHAIN_KEY_FILE"),
       (
         .recipient,
         "give an identity, with KEYCHAIN_IDENTITY_FILE"
-          + (identity.map { "='\($0)', the one that is here" } ?? "")
+          + .advice(identity.map { "='\($0)', the one that is here" } ?? "")
       ),
       (.recoveryCode, "give the recovery code, with \(code)"),
     ]
     let possible = ways.filter { kinds.contains($0.0) && $0.0 != failed }.map(\.1)
-    return possible.isEmpty ? nil : possible.joined(separator: "; ")
+    return possible.joined(separator: "; ")
   }
 }
 
@@ -160,9 +160,9 @@ extension KeychainError {
   /// The failure of the last answer of a person, who has a recovery code to type, too.
   var namingCodeAtPrompt: Self {
     guard code == .incorrectSecret else { return self }
-    let way = "or type the recovery code where the passphrase is asked for"
+    let way: Recovery = ", or type the recovery code where the passphrase is asked for"
     return Self(
-      code, message, recovery: recovery.map { "\($0), \(way)" } ?? "try again, \(way)",
+      code, message, recovery: (recovery ?? .tryAgain) + way,
       underlying: underlying)
   }
 }

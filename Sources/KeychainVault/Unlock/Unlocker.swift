@@ -21,12 +21,12 @@ final class Unlocker: Sendable {
   /// Held while a person is asked.
   private let asking = Mutex(())
 
-  init(_ configuration: VaultConfiguration) {
+  init(_ configuration: VaultConfiguration, _ state: StateFolder) {
     self.configuration = configuration
     sources = UnlockSources(policy: configuration.secretFilePolicy)
     cache = UnlockCache(idleTime: configuration.idleTime)
     locations = Locations(environment: configuration.environment)
-    device = DeviceKeys(locations: locations)
+    device = DeviceKeys(state)
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 

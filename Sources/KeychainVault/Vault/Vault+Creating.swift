@@ -67,11 +67,7 @@ extension Vault {
     let inputs = try slotsOfSourcesAtHand()
     let hasDailyKey = inputs.hasDailyKey
     guard try create(inputs) else { return }
-    let path = try path()
-    let protection =
-      hasDailyKey ? "it opens by the passphrase, key file or identity given" : wordsForDeviceKey
-    configuration.notice?(
-      Notice(kind: .vaultCreated, message: "made the vault \(path); \(protection)"))
+    reportCreation(of: try path(), hasDailyKey: hasDailyKey)
   }
 
   /// The device, and what is presented.
@@ -143,9 +139,7 @@ extension Vault {
       guard try session() == nil else {
         throw KeychainError(
           .alreadyExists, "there is a vault at \(try path())",
-          recovery:
-            "see it with `prefs keychain status`, or let more open it with `prefs keychain slots add`"
-        )
+          recovery: .showOrAddSlot)
       }
     } catch {
       guard error.code == .noStore, startingAnew else { throw error }
@@ -240,7 +234,7 @@ extension KeychainError {
   fileprivate static func codeMakesNoVault(_ source: String) -> Self {
     Self(
       .refused, "there is no vault yet, and the recovery code from \(source) can only open one",
-      recovery: "make the vault with `prefs keychain init`")
+      recovery: .createVault)
   }
 
   fileprivate static func pinnedElsewhere(_ source: String) -> Self {
@@ -248,9 +242,8 @@ extension KeychainError {
       .refused,
       "there is no vault yet, and the identity from \(source) is pinned to others, "
         + "so it would not open a new one",
-      recovery: "make the vault with `prefs keychain init`, then add the recipient with "
-        + "`prefs keychain slots add --recipient` and pin the identity with "
-        + "`prefs keychain identity pin`")
+      recovery: .createVault + ", then add the recipient with \(.addSlot(.identity)) and pin the "
+        + "identity with \(.pinIdentity(check: nil))")
   }
 
   fileprivate static func madeMeanwhile(_ path: String) -> Self {

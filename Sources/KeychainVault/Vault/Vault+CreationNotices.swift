@@ -3,25 +3,37 @@ internal import PrephirencesFiles
 
 /// What a person should know of a vault that was just made.
 extension Vault {
-  /// What protects a vault that was made without a passphrase, key file or identity.
-  var wordsForDeviceKey: String {
-    "it opens by this machine's device key: that protects it from other users, "
-      + "not from whoever has the disk (`prefs keychain slots add --passphrase` does); without device.key "
-      + "everything in it is lost, unless a code on paper opens it (after that, "
-      + "`prefs keychain recovery create`)" + wordsForNoSource
+  /// Reports that a vault was made by the first write.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the vault.
+  ///   - hasDailyKey: Whether a passphrase, key file or identity opens it.
+  func reportCreation(of path: String, hasDailyKey: Bool) {
+    configuration.notice?(
+      hasDailyKey
+        ? Notice(
+          kind: .vaultCreated,
+          message: "made the vault \(path); it opens by the passphrase, key file or identity given")
+        : Notice(
+          kind: .vaultCreated,
+          message:
+            "made the vault \(path); it opens by this machine's device key: other users cannot "
+            + "read it, but whoever has the disk can; without device.key everything in it is lost, "
+            + "unless a code on paper opens it",
+          recovery: "\(.addSlot(.passphrase)) protects it from whoever has the disk; after that, "
+            + "\(.addSlot(.recoveryCode)) makes the code" + addingForService))
   }
 
   /// How to have more than the device key, for a service or script that may have been meant to give it.
-  private var wordsForNoSource: String {
-    let adding =
-      "`prefs keychain slots add --new-passphrase-file FILE` or `--with-key-file FILE` adds it"
+  private var addingForService: KeychainError.Recovery {
+    let adding: KeychainError.Recovery = "\(.addSlotForService) adds it"
     if let folder = unlocker.sources.emptyCredentialsFolder {
       return "; \(folder) holds neither keychain.passphrase nor keychain.key: if one was meant to "
-        + "open the vault, \(adding)"
+        + "open the vault, " + adding
     }
-    // A person at a terminal has `doctor`, and asked for no file.
+    // A person at a terminal asked for no file.
     guard case .denied = configuration.interaction else { return "" }
-    return "; if a passphrase or key file was meant to open it, \(adding)"
+    return "; if a passphrase or key file was meant to open it, " + adding
   }
 
   /// Reports a vault or device key in memory, unless somebody chose the place: then it is meant to be there.

@@ -1,3 +1,4 @@
+internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
@@ -34,7 +35,7 @@ extension Vault {
       Notice(
         kind: .weakKeyFile,
         message: "the key file \(name) holds a few readable words: key files are not stretched as "
-          + "passphrases are, so whoever has the vault guesses them fast; better is one of random bytes, "
-          + "which `prefs keychain slots add --new-key-file FILE` makes"))
+          + "passphrases are, so whoever has the vault guesses them fast",
+        recovery: "better is one of random bytes, which \(.addSlot(.keyFile)) makes"))
   }
 }

@@ -53,23 +53,4 @@ extension Vault {
 
   /// Whether this machine's device secret is there.
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try unlocker.device.find() != nil }
-
-  /// A variable of the vault's environment; `nil` if it is not set or empty.
-  package func environmentValue(_ name: String) -> String? {
-    configuration.environment.value(name)
-  }
-
-  /// What unfinished migrations have copied.
-  package func copyNotes() -> CopyNotes {
-    CopyNotes(
-      records: keyedRecords(named: "copies"),
-      locations: Locations(environment: configuration.environment))
-  }
-
-  /// Texts in the state folder, under this machine's device secret.
-  package func keyedRecords(named name: String) -> KeyedRecords {
-    KeyedRecords(
-      device: unlocker.device, locations: Locations(environment: configuration.environment),
-      name: name)
-  }
 }

@@ -72,7 +72,7 @@ extension KeychainError {
       .inputOutput,
       "\(name) names \(path), which does not exist or cannot be reached: the vault does not open by it",
       recovery:
-        "put the file there, or name another one; `prefs keychain lock --all` and a `get` show "
+        "put the file there, or name another one; \(.lockAll) and then \(.read) show "
         + "whether it opens the vault")
   }
 }

@@ -247,7 +247,7 @@ extension VaultWriter {
       guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
         throw KeychainError(
           .refused, "\(credential.identity) asks for a vault with a passphrase, and this has none",
-          recovery: "add one with `prefs keychain slots add --passphrase`")
+          recovery: .addPassphrase)
       }
     }
     let id = try sealing.id(of: credential.identity)

@@ -33,12 +33,19 @@ public final class Vault: CredentialStore {
   /// Makes a handle; nothing is read or made before the first use.
   ///
   /// - Parameter configuration: Where the vault lies and how it is opened.
-  public init(configuration: Configuration = Configuration()) {
+  public convenience init(configuration: Configuration = Configuration()) {
+    self.init(
+      configuration: configuration,
+      state: StateFolder(environment: configuration.environment))
+  }
+
+  /// Makes a handle that shares what it reads of the state folder.
+  package init(configuration: Configuration, state: StateFolder) {
     self.configuration = configuration
     knownHead = KnownHead()
     postponed = nil
     file = VaultFile(configuration)
-    unlocker = Unlocker(configuration)
+    unlocker = Unlocker(configuration, state)
     observers = VaultObservers(
       configuration, file: file, unlocker: unlocker, knownHead: knownHead)
   }
@@ -73,7 +80,7 @@ public final class Vault: CredentialStore {
     guard let session = try session() else {
       throw KeychainError(
         .noStore, "there is no vault at \(try path())",
-        recovery: "make one with `prefs keychain init`, or store something")
+        recovery: "make one with \(.createVault(startingAnew: false)), or store something")
     }
     return session
   }

@@ -77,11 +77,11 @@ package struct ExportHead: Hashable, Sendable {
       return KeychainError(
         .foreign, "the file is a vault or another database, not an export",
         recovery: "put a backup in the vault's place, closed to others (chmod 600), and run "
-          + "`prefs keychain accept-restored` if that is asked for")
+          + "\(.acceptRestored) if that is asked for")
     }
     return KeychainError(
       .foreign, "the file is not an export",
-      recovery: "name a file that `prefs keychain export` made")
+      recovery: "name a file that \(.export) made")
   }
 }
 
@@ -139,6 +139,6 @@ extension KeychainError {
   package static func damagedExport(_ what: String) -> Self {
     Self(
       .damaged, "the export is damaged: \(what)",
-      recovery: "copy it anew, or make another with `prefs keychain export`")
+      recovery: "copy it again, or make another with \(.export)")
   }
 }

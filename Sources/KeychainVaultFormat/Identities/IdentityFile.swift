@@ -93,6 +93,6 @@ package struct IdentityFile: ~Copyable, Sendable {
   private static func refused(_ name: String, _ reason: String) -> KeychainError {
     KeychainError(
       .incorrectSecret, "\(name) is no identity file: \(reason)",
-      recovery: "make one with `prefs keychain identity create FILE`")
+      recovery: "make one with \(.createIdentity)")
   }
 }

@@ -19,7 +19,7 @@ public struct VaultRecipient: Hashable, Sendable {
   ///
   /// Case, hyphens and white space after the prefix mean nothing.
   ///
-  /// - Parameter text: The text, such as `prefs keychain identity create` prints it.
+  /// - Parameter text: The text, such as ``description`` gives it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is none,
   ///   something in it is mistyped, or nobody can have the private half.
   public init(text: String) throws(KeychainError) {
@@ -53,7 +53,7 @@ public struct VaultRecipient: Hashable, Sendable {
   private static func refused(_ reason: String) -> KeychainError {
     KeychainError(
       .invalidArgument, "that is no recipient: \(reason)",
-      recovery: "show it again where the identity is, with `prefs keychain identity show FILE`")
+      recovery: "show it again where the identity is, with \(.showIdentity)")
   }
 }
 

@@ -51,7 +51,7 @@ extension ItemSealing {
       let name = bytes.withBytes({ $0.text }), try groupToken(name) == row.token
     else {
       throw KeychainError(
-        .damaged, "the name of an access group is damaged", recovery: "restore a backup")
+        .damaged, "the name of an access group is damaged", recovery: .restoreBackup)
     }
     return name
   }

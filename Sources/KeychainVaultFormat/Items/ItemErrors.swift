@@ -5,19 +5,19 @@ extension KeychainError {
     Self(
       .damaged, "\(name) is damaged or was changed outside the vault",
       recovery:
-        "run `prefs keychain verify` for the whole picture, and restore the item from a backup")
+        "run \(.verify) for the whole picture, and restore the item from a backup")
   }
 
   package static func otherDevice(_ name: String) -> Self {
     Self(
       .otherDevice, "\(name) is bound to another device",
       recovery: "read it on the machine that stored it, or bring that machine's device.key along; "
-        + "if that is gone for good, `prefs keychain rekey` deletes what only it could read")
+        + "if that is gone for good, \(.rekey) deletes what only it could read")
   }
 
   package static func locked(_ name: String) -> Self {
     Self(
       .locked, "the vault is locked for \(name)",
-      recovery: "run `prefs keychain unlock`, or give a passphrase by KEYCHAIN_PASSPHRASE_FILE")
+      recovery: .unlockOrGivePassphrase)
   }
 }

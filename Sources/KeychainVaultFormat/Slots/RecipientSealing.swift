@@ -51,7 +51,7 @@ extension SlotSealing {
       guard error.code == .invalidLength else { throw KeychainError(error) }
       throw KeychainError(
         .invalidArgument, "nothing can be sealed to \(recipient)",
-        recovery: "make an identity with `prefs keychain identity create`")
+        recovery: "make an identity with \(.createIdentity)")
     }
   }
 

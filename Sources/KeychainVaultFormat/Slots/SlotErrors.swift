@@ -11,11 +11,11 @@ extension KeychainError {
   package static func strangeSlot(_ number: UInt32) -> Self {
     Self(
       .damaged, "slot \(number) of the vault opens, but to another vault's key",
-      recovery: "restore a backup")
+      recovery: .restoreBackup)
   }
 
   package static func forgedSlot(
-    _ number: UInt32, recovery: String = "restore a backup from before it appeared"
+    _ number: UInt32, recovery: Recovery = "restore a backup from before it appeared"
   ) -> Self {
     Self(
       .damaged, "slot \(number) was not made by a holder of the vault's root key",

@@ -24,7 +24,7 @@ package struct StateRow: Hashable, Sendable {
   package static func counter(after counter: UInt64) throws(KeychainError) -> UInt64 {
     guard counter < maximumCounter else {
       throw KeychainError(
-        .damaged, "the counter of the vault is at its end", recovery: "restore a backup")
+        .damaged, "the counter of the vault is at its end", recovery: .restoreBackup)
     }
     return counter + 1
   }
@@ -82,7 +82,7 @@ package struct StateRow: Hashable, Sendable {
     throw KeychainError(
       .damaged, "the vault's state row is damaged",
       recovery:
-        "restore a backup, or run `prefs keychain accept-restored` if you know what happened")
+        "restore a backup, or run \(.acceptRestored) if you know what happened")
   }
 }
 
@@ -104,7 +104,7 @@ extension StateRow {
     guard UInt64(found) == itemCount else {
       throw KeychainError(
         .damaged, "the vault has \(found) items and should have \(itemCount)",
-        recovery: "run `prefs keychain verify`, and restore a backup")
+        recovery: .verify)
     }
   }
 }

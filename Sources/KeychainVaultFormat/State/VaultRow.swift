@@ -57,6 +57,6 @@ extension VaultRow {
 extension KeychainError {
   /// That the file is damaged as a whole, and why.
   package static func damagedVault(_ path: String, _ reason: String) -> Self {
-    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: "restore a backup")
+    Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: .restoreBackup)
   }
 }

@@ -28,7 +28,7 @@ public func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
 /// Handles every kind of failure by its code or its number.
 public func explain(_ error: KeychainError) -> String {
   switch error.code {
-  case .locked: "locked: \(error.recovery ?? "")"
+  case .locked: "locked: \(error.recovery?.description ?? "")"
   case .expired: error.message
   default: error.status == errSecItemNotFound ? "absent" : "\(error)"
   }

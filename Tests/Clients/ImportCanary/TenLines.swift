@@ -8,7 +8,7 @@ public func keepToken(_ token: String, in keychain: KeychainPreferences) throws 
     try keychain.set(token, for: "api")
     if let token = try keychain.string(for: "api") { return token.count }
   } catch  where error.code == .locked {
-    print("unlock the keychain first: prefs keychain unlock")
+    print("unlock the keychain first")
   }
   return nil
 }

@@ -44,7 +44,7 @@ struct Fail: ParsableCommand {
         store.fail(
           .writing,
           with: KeychainError(
-            .locked, "the store is locked", recovery: "run `prefs keychain unlock`"))
+            .locked, "the store is locked", recovery: .unlock))
         return 4242
       }
   }

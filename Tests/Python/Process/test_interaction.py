@@ -114,4 +114,4 @@ def test_notices_go_to_standard_error(home, sample_tool):
     stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
   assert made.returncode == 0 and made.stdout == b"5 characters\n"
   assert made.stderr.startswith(b"SampleTool: made the vault ")
-  assert b"'prefs keychain recovery create'" in made.stderr and b"`" not in made.stderr
+  assert b"'Vault.addRecoveryCodeSlot(" in made.stderr and b"`" not in made.stderr

@@ -65,7 +65,7 @@ final class SecretFileTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path("p"))
     let error = #expect(throws: KeychainError.self) { _ = try ProtectedFile(path: path("p")) }
     #expect(error?.code == .insecurePermissions)
-    #expect(error?.recovery?.contains("chmod 600") == true)
+    #expect(error?.recoverySuggestion?.contains("chmod 600") == true)
   }
 
   @Test func descriptorIsReadOnce() throws {

@@ -16,7 +16,7 @@ struct ChangingTests {
   init() throws { machine = try Machine() }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: EnvironmentVariables(machine.environment))
+    ChoiceLock(StateFolder(environment: EnvironmentVariables(machine.environment)))
   }
 
   /// A handle that asks for the passphrase, and counts how often nobody held the lock then.

@@ -15,7 +15,7 @@ struct ChoiceLockTests {
   init() throws { machine = try Machine() }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: EnvironmentVariables(machine.environment))
+    ChoiceLock(StateFolder(environment: EnvironmentVariables(machine.environment)))
   }
 
   @Test func writersShareLockAndMigrationHoldsItAlone() throws {
@@ -65,7 +65,7 @@ struct ChoiceLockTests {
   @Test func itsDescriptorsEndWithAnotherProgram() throws {
     let alone = try lock.exclusive(within: .zero)
     let shared = try Machine()
-    let other = ChoiceLock(environment: EnvironmentVariables(shared.environment))
+    let other = ChoiceLock(StateFolder(environment: EnvironmentVariables(shared.environment)))
     let second = try other.shared(within: .zero)
     let folders = [machine.folder.path, shared.folder.path]
     var count = 0
@@ -95,7 +95,8 @@ struct ChoiceLockTests {
 
   /// In `/proc` nobody can make anything, whoever runs the test.
   @Test func whereNothingCanBeMadeThereIsNone() throws {
-    let lock = ChoiceLock(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"]))
+    let lock = ChoiceLock(
+      StateFolder(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"])))
     let isHeld = try lock.shared(within: .zero) != nil
     #expect(!isHeld)
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
@@ -139,7 +140,7 @@ struct ChoiceLockTests {
   @Test func otherFailuresAreFailures() throws {
     let file = machine.folder.path + "/file"
     #expect(FileManager.default.createFile(atPath: file, contents: nil))
-    let lock = ChoiceLock(environment: EnvironmentVariables(["XDG_STATE_HOME": file]))
+    let lock = ChoiceLock(StateFolder(environment: EnvironmentVariables(["XDG_STATE_HOME": file])))
     expect(.inputOutput) { _ = try lock.shared(within: .zero) }
   }
 }

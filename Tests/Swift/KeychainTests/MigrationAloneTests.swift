@@ -18,7 +18,7 @@ struct MigrationAloneTests {
 
   /// Whether the lock is free.
   private var isFree: @Sendable () -> Bool {
-    let lock = ChoiceLock(environment: EnvironmentVariables(scene.place.environment))
+    let lock = ChoiceLock(StateFolder(environment: EnvironmentVariables(scene.place.environment)))
     return {
       let held = try? lock.shared(within: .zero)
       return held != nil

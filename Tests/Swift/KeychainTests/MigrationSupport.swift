@@ -27,7 +27,7 @@ struct MigrationScene {
     _ change: (inout CredentialMigration) -> Void = { _ in }
   ) -> CredentialMigration {
     var migration = CredentialMigration(from: source, to: target)
-    migration.environment = EnvironmentVariables(place.environment)
+    migration.state = StateFolder(environment: EnvironmentVariables(place.environment))
     change(&migration)
     return migration
   }

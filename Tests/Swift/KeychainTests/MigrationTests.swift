@@ -181,7 +181,7 @@ struct MigrationTests {
   @Test func twoAtOnceAreOneTooMany() throws {
     try scene.source.add("a", "1")
     let lock = try StateLock(
-      "migration.lock", environment: EnvironmentVariables(scene.place.environment))
+      "migration.lock", in: StateFolder(environment: EnvironmentVariables(scene.place.environment)))
     let error = #expect(throws: KeychainError.self) { try scene.move().run() }
     #expect(error?.code == .busy)
     extendLifetime(lock)

@@ -93,7 +93,7 @@ struct MigrationLateWriterTests {
   }
 
   private var lock: ChoiceLock {
-    ChoiceLock(environment: EnvironmentVariables(scene.place.environment))
+    ChoiceLock(StateFolder(environment: EnvironmentVariables(scene.place.environment)))
   }
 
   @Test func whatComesLateStaysAndIsTold() throws {

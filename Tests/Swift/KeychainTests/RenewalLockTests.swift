@@ -12,8 +12,8 @@ struct RenewalLockTests {
 
   init() throws { machine = try Machine() }
 
-  private func lock(_ account: String, _ machine: Machine? = nil) throws -> RenewalLock {
-    try RenewalLock(
+  private func lock(_ account: String, _ machine: Machine? = nil) throws -> RenewalFileLock {
+    try RenewalFileLock(
       .item(account), environment: EnvironmentVariables((machine ?? self.machine).environment))
   }
 
@@ -71,8 +71,9 @@ struct RenewalLockTests {
 
   @Test func withoutAPlaceForItNobodyRenews() throws {
     let store = machine.store(["XDG_STATE_HOME": "/proc/nowhere"])
-    let error = #expect(throws: KeychainError.self) { try RenewalTurn(.item("a"), in: store.vault) }
-    #expect(error?.code == .inputOutput && error?.recovery?.contains("XDG_STATE_HOME") == true)
+    let error = #expect(throws: KeychainError.self) { try RenewalLock(.item("a"), in: store.vault) }
+    #expect(
+      error?.code == .inputOutput && error?.recoverySuggestion?.contains("XDG_STATE_HOME") == true)
     #expect(error?.message.contains("'a' of service 's'") == true)
   }
 }

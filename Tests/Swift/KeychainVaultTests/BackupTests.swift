@@ -39,7 +39,7 @@ struct BackupTests {
     try vault.handle().put("b")
     let refused = #expect(throws: KeychainError.self) { try vault.handle().backup(to: copy) }
     #expect(refused?.code == .alreadyExists)
-    #expect(refused?.recovery?.contains("--replace") == true)
+    #expect(refused?.recovery?.actions == [.replaceBackup])
     #expect(try vault.handle().backup(to: copy, replacing: true).itemCount == 2)
     #expect(try vault.handle { $0.path = copy }.status().itemCount == 2)
     let names = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)

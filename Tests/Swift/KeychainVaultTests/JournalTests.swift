@@ -66,8 +66,9 @@ struct JournalTests {
   @Test func anObserverDeletesNoFile() throws {
     let configuration = handle.configuration
     let look = VaultChangeScanner(
-      file: VaultFile(configuration), unlocker: Unlocker(configuration), knownHead: KnownHead(),
-      timeout: .seconds(60))
+      file: VaultFile(configuration),
+      unlocker: Unlocker(configuration, StateFolder(environment: configuration.environment)),
+      knownHead: KnownHead(), timeout: .seconds(60))
     look.begin()
     defer { look.end() }
     try vault.putBeside("-journal", try ForgedJournal.naming(victim, beside: vault))

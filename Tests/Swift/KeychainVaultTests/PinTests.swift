@@ -31,7 +31,8 @@ struct PinTests {
     let error = failure { _ = try other.handle(identity: alice.path).text("a") }
     #expect(error?.code == .rolledBack)
     #expect(error?.message.contains("another vault") == true)
-    #expect(error?.recovery?.contains("`prefs keychain identity pin") == true)
+    let otherCheck = try #require(try other.handle().status().check)
+    #expect(error?.recovery?.actions == [.pinIdentity(check: "\(otherCheck)")])
     #expect(failure { try other.handle(identity: alice.path).addDeviceSlot() }?.code == .rolledBack)
     try other.handle().pinIdentity(at: alice.path)
     #expect(try other.handle(identity: alice.path).text("a") == "forged")
@@ -56,7 +57,7 @@ struct PinTests {
     let elsewhere = try TestVault()
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.map(\.kind) } == [.firstSight])
-    #expect(try told.withLock { $0[0].message.contains("\(try check())") })
+    #expect(try told.withLock { $0[0].description.contains("\(try check())") })
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.count } == 1)
   }

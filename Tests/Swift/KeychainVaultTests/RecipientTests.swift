@@ -77,12 +77,12 @@ struct RecipientTests {
     let (alice, bob) = (try vault.identity("alice"), try vault.identity("bob"))
     for person in [alice, bob] { try vault.handle().addRecipientSlot(person.recipient) }
     let check = try #require(try vault.handle().status().check)
-    let told = Mutex("")
-    try vault.handle { $0.notice = { notice in told.withLock { $0 += notice.message } } }
+    let told = Mutex<[Notice]>([])
+    try vault.handle { $0.notice = { notice in told.withLock { $0.append(notice) } } }
       .addPassphraseSlot(
         SecretBytes(copying: "open"),
         keepingRecipient: { [alice, bob].map(\.recipient).contains($0.recipient) })
-    #expect(told.withLock { $0.contains("identity pin") })
+    #expect(told.withLock { $0.last?.recovery?.actions == [.pinIdentity(check: nil)] })
     #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root, .root])
     #expect(try vault.handle().status().check != check)
     // They were pinned to the vault under its old key.

@@ -23,8 +23,12 @@ struct RecoverySlotTests {
     try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
     let error = failure { _ = try vault.handle().text("a") }
     #expect(error?.code == .locked)
-    #expect(error?.recovery?.contains("--recovery-code-file") == true)
-    #expect(error?.recovery?.contains("device.key") == true)
+    let recovery = try #require(error?.recovery)
+    let unlocking: [KeychainError.Recovery.Action] = [
+      .unlockWithRecoveryCode, .giveKey(.recoveryCode),
+    ]
+    #expect(recovery.actions.contains { unlocking.contains($0) })
+    #expect("\(recovery)".contains("device.key"))
     let opened = vault.handle(recoveryCode: code)
     #expect(try opened.text("a") == "one")
     try opened.put("b", "two")
@@ -71,7 +75,7 @@ struct RecoverySlotTests {
     let code = try vault.addRecoveryCode()
     let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
     #expect(error?.code == .refused)
-    #expect(error?.recovery?.contains("--recovery-code-file") == true)
+    #expect(error?.recovery?.actions.first == .giveKey(.recoveryCode))
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
     try vault.handle().removeSlot(2)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))

@@ -50,8 +50,10 @@ struct RemovalWithNewKeysTests {
     try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
     let error = failure { try handle.rekey(removing: 2) { _ in true } }
     #expect(error?.code == .refused && error?.message.contains("'bound'") == true)
-    #expect(error?.recovery?.contains("--keep-passphrase-file") == true)
-    #expect(error?.recovery?.contains("--rekey --delete-items") == true)
+    #expect(
+      error?.recovery?.actions == [
+        .keepSlot(.passphrase), .removeSlot(number: 2, deletingItems: true, withNewKeys: true),
+      ])
     #expect(failure { try handle.rekey { _ in true } }?.code == .refused)
     var shown: RekeyPlan?
     try handle.rekey(removing: 2, deletingItems: true) { plan in

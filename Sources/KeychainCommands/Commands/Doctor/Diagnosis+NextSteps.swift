@@ -7,7 +7,7 @@ internal import KeychainVault
 /// What a person can do about something that a diagnosis found.
 enum NextStep {
   /// What a failure advises.
-  case recover(String)
+  case recover(KeychainError.Recovery)
 
   // The stores.
   case findStoreOfDamagedRecord(hasDeviceKey: Bool)

@@ -139,12 +139,12 @@ extension KeychainError {
     Self(
       .noStore, "'\(path)' was here before and is gone",
       recovery: "mount its volume, restore a backup, or start anew with "
-        + "'\(KeychainCommandContext.current.commandPath) init --start-anew'")
+        + "\(.createVault(startingAnew: true))")
   }
 
   static func nothingOpens(_ status: VaultStatus) -> Self {
     Self(
       .locked, "nothing that is here opens '\(status.path)'",
-      recovery: NextStepText.text(status.rescue))
+      recovery: .advice(NextStepText.text(status.rescue)))
   }
 }

@@ -6,10 +6,10 @@ internal import KeychainVault
 enum NextStepText {
   static func text(_ step: NextStep) -> String {
     switch step {
-    case .recover(let recovery): UserInterface.namingCommands(in: recovery)
+    case .recover(let recovery): recovery.commandText
     case .findStoreOfDamagedRecord(let hasDeviceKey):
       "for a service of a damaged record, "
-        + StoreText.findingTheStore(hasDeviceKey: hasDeviceKey)
+        + StoreText.findingTheStore(hasDeviceKey: hasDeviceKey).commandText
     case .finishMigration(let copies): MigrationText.finishing(copies)
     case .reachDesktopKeyring:
       "services have credentials in the desktop keyring, which is not here: use them within its "

@@ -67,7 +67,7 @@ struct ImportCommand: KeychainSubcommand {
     }
     guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(ExportText.exportOnInput)
+      throw .inputClosed(.advice(ExportText.exportOnInput))
     }
   }
 

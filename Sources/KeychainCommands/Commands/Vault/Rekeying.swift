@@ -120,7 +120,5 @@ extension KeychainError {
   static let wouldLoseSomething = KeychainError(
     .invalidArgument,
     "new keys would lose the above, and there is no terminal to ask, or asking is turned off",
-    recovery:
-      "keep slots with --keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or "
-      + "--keep-recipient, or add --yes to let them go")
+    recovery: "keep slots with \(.keepSlot(nil)), or add --yes to let them go")
 }

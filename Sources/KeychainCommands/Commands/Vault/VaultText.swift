@@ -137,8 +137,7 @@ extension KeychainError {
   static func vaultExists(_ path: String) -> Self {
     Self(
       .alreadyExists, "there is a vault at '\(path)'",
-      recovery: "see it with '\(KeychainCommandContext.current.commandPath) status', or let more "
-        + "open it with '\(KeychainCommandContext.current.commandPath) slots add'")
+      recovery: .showOrAddSlot)
   }
 
   static func notIntact(_ problems: Int) -> Self {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Glibc
-package import KeychainCredentials
-internal import KeychainSecrets
+internal import KeychainCredentials
+internal import KeychainVault
 internal import KeychainVaultFormat
-package import PrephirencesFiles
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The lock under which one credential is renewed, held until the object is destroyed.
@@ -14,7 +14,7 @@ internal import SystemPackage
 ///
 /// Every user of the machine can read in `/proc/locks` which byte is locked. So it is chosen by a hash of
 /// the credential's names under random bytes, which are the contents of the file.
-package final class RenewalLock: Sendable {
+final class RenewalFileLock: Sendable {
   private let descriptor: FileDescriptor
   private let path: String
   private let position: Int64
@@ -24,13 +24,12 @@ package final class RenewalLock: Sendable {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for the file,
   ///   ``KeychainError/Code/insecurePermissions`` if others could change it, or
   ///   ``KeychainError/Code/inputOutput``.
-  package init(
+  init(
     _ identity: CredentialIdentity, environment: EnvironmentVariables
   ) throws(KeychainError) {
-    let named = try Locations(environment: environment).stateFolder()
-    let folder = try translated(TrustedPath(resolving: named)).path
-    path = folder + "/renewal.lock"
-    descriptor = try Self.open(path, in: folder)
+    let state = StateFolder(environment: environment)
+    path = try state.path() + "/renewal.lock"
+    descriptor = try Self.open(path, in: state)
     do throws(KeychainError) {
       position = try Self.position(of: identity, in: descriptor, path)
     } catch {
@@ -49,7 +48,7 @@ package final class RenewalLock: Sendable {
   ///
   /// - Returns: Whether it was taken.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
-  package func take() throws(KeychainError) -> Bool {
+  func take() throws(KeychainError) -> Bool {
     do throws(Errno) {
       return try set(F_WRLCK)
     } catch {
@@ -74,10 +73,10 @@ package final class RenewalLock: Sendable {
   private static let setLock: CInt = 37
 
   private static func open(
-    _ path: String, in folder: String
+    _ path: String, in state: StateFolder
   ) throws(KeychainError) -> FileDescriptor {
     if try translated(PrivateFile.inspect(path)) == nil {
-      try translated(PrivateFile.makeFolder(folder))
+      try state.make()
       try create(path)
     }
     do throws(Errno) {
@@ -88,20 +87,12 @@ package final class RenewalLock: Sendable {
   }
 
   private static func create(_ path: String) throws(KeychainError) {
-    let key = try newKey()
+    let key = (0..<keyCount).map { _ in UInt8.random(in: 0 ... .max) }
     do throws(FileError) {
       // Another process may have been faster; then its key is the one.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
-        try key.write(to: descriptor)
+        try DescriptorIO.write(key, to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  private static func newKey() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes.random(count: keyCount)
     } catch {
       throw KeychainError(error)
     }

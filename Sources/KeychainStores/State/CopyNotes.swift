@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import KeychainCredentials
+package import KeychainVault
 internal import PrephirencesFiles
 internal import SystemPackage
 
@@ -20,13 +21,9 @@ package struct CopyNotes: Sendable {
     package let way: String
   }
 
-  private let records: KeyedRecords
-  private let locations: Locations
+  private let state: StateFolder
 
-  init(records: KeyedRecords, locations: Locations) {
-    self.records = records
-    self.locations = locations
-  }
+  package init(_ state: StateFolder) { self.state = state }
 
   /// The note about a copy.
   ///
@@ -36,7 +33,8 @@ package struct CopyNotes: Sendable {
   /// - Returns: The note, or `nil` if there is no device secret.
   /// - Throws: ``KeychainError`` if the device secret cannot be read.
   package func note(_ subject: [UInt8], way: String) throws(KeychainError) -> Note? {
-    try records.fileName(of: way.utf8 + [0] + subject).map { Note(mark: $0, way: way) }
+    try state.tag("pk1/record.name", of: [Array("copies".utf8), way.utf8 + [0] + subject])
+      .map { Note(mark: $0, way: way) }
   }
 
   /// Every note.
@@ -56,8 +54,7 @@ package struct CopyNotes: Sendable {
 
   /// Adds a note, which is durable when this returns.
   package func add(_ note: Note) throws(KeychainError) {
-    let folder = try locations.stateFolder()
-    try translated(PrivateFile.makeFolder(folder))
+    let folder = try state.make()
     let path = try path()
     let isNew = try translated(PrivateFile.inspect(path)) == nil
     do throws(Errno) {
@@ -93,8 +90,7 @@ package struct CopyNotes: Sendable {
   }
 
   private func path() throws(KeychainError) -> String {
-    let folder = try locations.stateFolder()
-    return try translated(TrustedPath(resolving: folder)).path + "/migration.copies"
+    try state.path() + "/migration.copies"
   }
 
   private static func note(_ line: Substring) -> Note? {

@@ -7,26 +7,26 @@ internal import KeychainVault
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// The right to renew a credential, which one task of all processes of the user has at a time, until the
-/// object is destroyed.
+/// The lock that one task of all processes of the user holds while it renews a credential, until the object
+/// is destroyed.
 ///
 /// It is the same for all stores, so that it does not matter how a program came to its handle. A store in
 /// memory is this process's own, and needs no file.
-final class RenewalTurn: Sendable {
+final class RenewalLock: Sendable {
   private enum Place: Sendable {
-    case file(RenewalLock)
-    case memory(ProcessTurns.Name)
+    case file(RenewalFileLock)
+    case memory(LocksInMemory.Name)
   }
 
   private let place: Place
   private let isTaken = Atomic(false)
 
-  /// Names the turn; nobody has it yet.
+  /// Names the lock; nobody holds it yet.
   ///
   /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
     if let store = store as? InMemoryCredentialStore {
-      place = .memory(ProcessTurns.Name(store: ObjectIdentifier(store), identity: identity))
+      place = .memory(LocksInMemory.Name(store: ObjectIdentifier(store), identity: identity))
     } else {
       place = .file(try Self.lock(identity, environment: store.renewalEnvironment))
     }
@@ -34,9 +34,9 @@ final class RenewalTurn: Sendable {
 
   private static func lock(
     _ identity: CredentialIdentity, environment: EnvironmentVariables
-  ) throws(KeychainError) -> RenewalLock {
+  ) throws(KeychainError) -> RenewalFileLock {
     do throws(KeychainError) {
-      return try RenewalLock(identity, environment: environment)
+      return try RenewalFileLock(identity, environment: environment)
     } catch {
       guard error.code == .inputOutput || error.code == .noStore else { throw error }
       throw KeychainError(
@@ -48,28 +48,28 @@ final class RenewalTurn: Sendable {
 
   deinit {
     if case .memory(let name) = place, isTaken.load(ordering: .acquiring) {
-      ProcessTurns.end(name)
+      LocksInMemory.end(name)
     }
   }
 
-  /// Takes the turn, unless somebody has it.
+  /// Takes the lock, unless somebody holds it.
   private func take() throws(KeychainError) -> Bool {
     switch place {
     case .file(let lock): return try lock.take()
     case .memory(let name):
-      guard ProcessTurns.begin(name) else { return false }
+      guard LocksInMemory.begin(name) else { return false }
       isTaken.store(true, ordering: .releasing)
       return true
     }
   }
 
-  /// Waits for the turn until the task is cancelled, without blocking a thread.
+  /// Waits for the lock until the task is cancelled, without blocking a thread.
   func wait() async throws {
     var pause = Pause()
     while try !take() { try await Task.sleep(for: .microseconds(pause.next())) }
   }
 
-  /// Waits for the turn, and blocks the thread.
+  /// Waits for the lock, and blocks the thread.
   func wait(within deadline: RenewalTimeout) throws(KeychainError) {
     var pause = Pause()
     while try !take() {
@@ -90,8 +90,8 @@ private struct Pause {
   }
 }
 
-/// The turns of stores that are this process's own.
-private enum ProcessTurns {
+/// The locks of stores that are this process's own.
+private enum LocksInMemory {
   struct Name: Hashable {
     let store: ObjectIdentifier
     let identity: CredentialIdentity

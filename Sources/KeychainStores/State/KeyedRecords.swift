@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 package import KeychainCredentials
-internal import KeychainSecrets
+package import KeychainVault
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import Synchronization
@@ -18,28 +18,26 @@ package final class KeyedRecords: Sendable {
     let nanoseconds: Int
   }
 
-  let device: DeviceKeys
-  private let locations: Locations
+  private let state: StateFolder
   private let name: String
   private let resolved = Mutex<String?>(nil)
 
-  init(device: DeviceKeys, locations: Locations, name: String) {
-    self.device = device
-    self.locations = locations
+  /// Names the records; nothing is read or made before their first use.
+  ///
+  /// - Parameters:
+  ///   - name: The folder of the records in the state folder.
+  ///   - state: The state folder.
+  package init(named name: String, in state: StateFolder) {
     self.name = name
+    self.state = state
   }
 
   /// The name of a subject's file; `nil` if there is no device secret, and none shall be made.
   package func fileName(
     of subject: [UInt8], makingDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {
-    let secret = try makingDeviceSecret ? device.findOrCreate() : device.find()
-    guard let secret else { return nil }
-    let fields = FieldWriter.fields { writer in
-      writer.text(name)
-      writer.byteString(subject)
-    }
-    return try Derivation.shortTag(secret.secret.bytes, "pk1/record.name", fields).hexadecimal
+    try state.tag(
+      "pk1/record.name", of: [Array(name.utf8), subject], makingDeviceSecret: makingDeviceSecret)
   }
 
   /// The stamp of a record as it is now; `nil` if there is none.
@@ -78,7 +76,7 @@ package final class KeyedRecords: Sendable {
     do throws(FileError) {
       try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
       return try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
-        try sealed.write(to: descriptor)
+        try DescriptorIO.write(sealed, to: descriptor)
       }
     } catch {
       throw KeychainError(error)
@@ -92,7 +90,7 @@ package final class KeyedRecords: Sendable {
     do throws(FileError) {
       try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
       try PrivateFile.replace(path) { descriptor throws(Errno) in
-        try sealed.write(to: descriptor)
+        try DescriptorIO.write(sealed, to: descriptor)
       }
     } catch {
       throw KeychainError(error)
@@ -131,8 +129,7 @@ package final class KeyedRecords: Sendable {
 
   private func folder() throws(KeychainError) -> String {
     if let folder = resolved.withLock({ $0 }) { return folder }
-    let state = try locations.stateFolder()
-    let folder = try translated(TrustedPath(resolving: state)).path + "/" + name
+    let folder = try state.path() + "/" + name
     // What is not there yet may lead elsewhere later.
     if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
     return folder
@@ -168,6 +165,31 @@ package final class KeyedRecords: Sendable {
   }
 }
 
+extension KeyedRecords {
+  private static let checkLabel = "check: "
+
+  /// A text with its check, which also ties it to its file's name.
+  private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> [UInt8] {
+    guard let check = try check(text, fileName) else {
+      throw KeychainError(.internalFailure, "there is no device key to write a record with")
+    }
+    return Array((text + Self.checkLabel + check + "\n").utf8)
+  }
+
+  /// The text of a file, or `nil` if its check does not hold.
+  private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
+    guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
+    let text = String(contents[..<range.lowerBound])
+    guard let check = try check(text, fileName), contents[range.upperBound...] == check + "\n"
+    else { return nil }
+    return text
+  }
+
+  private func check(_ text: String, _ fileName: String) throws(KeychainError) -> String? {
+    try state.tag("pk1/record.check", of: [Array(fileName.utf8), Array(text.utf8)])
+  }
+}
+
 extension KeyedRecords.Stamp {
   fileprivate init(_ stat: Stat) {
     let changed = stat.st_ctim
@@ -181,7 +203,6 @@ extension KeychainError {
   fileprivate static func damagedRecord(_ path: String) -> Self {
     Self(
       .damaged, "\(path) is damaged, or was written with another device key",
-      recovery: "say which store is meant with --store or KEYCHAIN_STORE, look there, "
-        + "and remove the file")
+      recovery: .nameStoreAndRemoveRecord)
   }
 }

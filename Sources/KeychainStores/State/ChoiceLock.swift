@@ -1,7 +1,7 @@
 internal import Glibc
 package import KeychainCredentials
-package import PrephirencesFiles
-internal import Synchronization
+package import KeychainVault
+internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The lock on which store each service has: writers share it, and a migration holds it alone.
@@ -27,13 +27,10 @@ package final class ChoiceLock: Sendable {
     let length: Int64
   }
 
-  private let locations: Locations
-  private let resolved = Mutex<String?>(nil)
+  private let state: StateFolder
 
   /// Names the lock; nothing is made before it is taken.
-  package init(environment: EnvironmentVariables) {
-    locations = Locations(environment: environment)
-  }
+  package init(_ state: StateFolder) { self.state = state }
 
   /// Takes the lock together with others.
   ///
@@ -45,7 +42,7 @@ package final class ChoiceLock: Sendable {
   ///   the user that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func shared(within time: Duration) throws(KeychainError) -> Held? {
     let deadline = Deadline(after: time)
-    let folder = try folder()
+    let folder = try state.path()
     let path = folder + "/choice.lock"
     guard let descriptor = try openForSharing(path, in: folder) else { return nil }
     let lock = FileLock(descriptor)
@@ -65,8 +62,7 @@ package final class ChoiceLock: Sendable {
   ///   that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
-    let folder = try folder()
-    try translated(PrivateFile.makeFolder(folder))
+    let folder = try state.make()
     let turnstile = try Self.lockAlone(folder + "/choice.turnstile", deadline)
     let path = folder + "/choice.lock"
     return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile, path: path)
@@ -74,19 +70,10 @@ package final class ChoiceLock: Sendable {
 
   /// The generation as it is now; equal ones mean that no service has changed over in between.
   package func generation() -> Generation? {
-    guard let path = try? folder() + "/choice.lock",
+    guard let path = try? state.path() + "/choice.lock",
       let stat = try? unsafe Stat(path, followTargetSymlink: false)
     else { return nil }
     return Generation(identity: stat.identity, length: stat.size)
-  }
-
-  /// The folder, whose path is checked once it is there: before, it may lead elsewhere later.
-  private func folder() throws(KeychainError) -> String {
-    if let folder = resolved.withLock({ $0 }) { return folder }
-    let state = try locations.stateFolder()
-    let folder = try translated(TrustedPath(resolving: state)).path
-    if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
-    return folder
   }
 }
 

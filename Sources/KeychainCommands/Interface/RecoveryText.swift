@@ -1,0 +1,96 @@
+internal import KeychainCredentials
+internal import KeychainVault
+
+/// How the commands name what is to be done about a failure: as they are typed here, under the host's name.
+extension KeychainError.Recovery {
+  /// The text, with actions as commands and options.
+  var commandText: String { text(naming: \.commandText) }
+}
+
+extension Notice {
+  /// The message, and what can be done, with actions as commands and options.
+  var commandText: String {
+    recovery.map { "\(message); \($0.commandText)" } ?? message
+  }
+}
+
+extension KeychainError.Recovery.Action {
+  /// The command, in quotation marks, or the option.
+  var commandText: String {
+    switch self {
+    case .unlock: Self.command("unlock")
+    case .unlockWithRecoveryCode: Self.command("unlock --recovery-code-file FILE")
+    case .lockAll: Self.command("lock --all")
+    case .giveKey(let key): Self.giving(key)
+    case .allowReaders(.group): "--allow-group-read"
+    case .allowReaders(.others): "--allow-others-read"
+    case .read: Self.command("get")
+    case .update: Self.command("update")
+    case .delete: Self.command("delete")
+    case .createVault(startingAnew: false): Self.command("init")
+    case .createVault(startingAnew: true): Self.command("init --start-anew")
+    case .nameVault: "--vault"
+    case .status: Self.command("status")
+    case .verify: Self.command("verify")
+    case .acceptRestored: Self.command("accept-restored")
+    case .rekey: Self.command("rekey")
+    case .export: Self.command("export")
+    case .replaceBackup: Self.command("backup --replace")
+    case .listSlots: Self.command("slots list")
+    case .addSlot(let key): Self.adding(key)
+    case .addSlotForService:
+      Self.command("slots add --new-passphrase-file FILE") + " or '--with-key-file FILE'"
+    case .nameSlot: "--slot"
+    case .removeSlot(let number, let deletingItems, let withNewKeys):
+      Self.command(
+        "slots remove " + (number.map { "\($0)" } ?? "NUMBER") + (withNewKeys ? " --rekey" : "")
+          + (deletingItems ? " --delete-items" : ""))
+    case .keepSlot(let key): Self.keeping(key)
+    case .createIdentity: Self.command("identity create FILE")
+    case .showIdentity: Self.command("identity show FILE")
+    case .pinIdentity(let check):
+      Self.command("identity pin" + (check.map { " FILE --check \($0)" } ?? ""))
+    case .nameStore: "--store"
+    case .useVault: "--store vault"
+    case .nameCollection: "--collection"
+    case .migrate: Self.command("migrate")
+    case .overwrite: "--overwrite"
+    }
+  }
+
+  private static func command(_ words: String) -> String {
+    "'\(KeychainCommandContext.current.commandPath) \(words)'"
+  }
+
+  private static func giving(_ key: KeychainError.Recovery.Key) -> String {
+    switch key {
+    case .passphrase: "--passphrase-file FILE"
+    case .keyFile: "--key-file FILE"
+    case .recoveryCode: "--recovery-code-file FILE"
+    case .identity: "--identity"
+    case .device: "device.key"
+    }
+  }
+
+  private static func adding(_ key: KeychainError.Recovery.Key?) -> String {
+    switch key {
+    case .none: command("slots add")
+    case .passphrase: command("slots add --passphrase")
+    case .keyFile: command("slots add --new-key-file FILE")
+    case .recoveryCode: command("recovery create")
+    case .identity: command("slots add --recipient")
+    case .device: command("slots add --device")
+    }
+  }
+
+  private static func keeping(_ key: KeychainError.Recovery.Key?) -> String {
+    switch key {
+    case .none, .device:
+      "--keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or --keep-recipient"
+    case .passphrase: "--keep-passphrase-file"
+    case .keyFile: "--keep-key-file"
+    case .recoveryCode: "--keep-recovery-code-file"
+    case .identity: "--keep-recipient"
+    }
+  }
+}

@@ -1,0 +1,181 @@
+extension KeychainError.Recovery {
+  /// Something that a program or a person does about a failure, through an interface of this package.
+  ///
+  /// More may be added, so a `switch` needs a default.
+  public enum Action: Hashable, Sendable {
+    /// Unlock the vault.
+    case unlock
+
+    /// Unlock the vault with a recovery code.
+    case unlockWithRecoveryCode
+
+    /// Lock the vault, including what opens without being unlocked after a restart.
+    case lockAll
+
+    /// Open the vault with this key in each call.
+    case giveKey(Key)
+
+    /// Accept files with secrets that others than their owner can read.
+    case allowReaders(Readers)
+
+    /// Read a credential.
+    case read
+
+    /// Change a credential, such as its accessibility.
+    case update
+
+    /// Delete a credential.
+    case delete
+
+    /// Create the vault; `startingAnew` also if one was here before and is gone.
+    case createVault(startingAnew: Bool)
+
+    /// Name the vault by its path.
+    case nameVault
+
+    /// See the vault's status.
+    case status
+
+    /// Verify the whole vault.
+    case verify
+
+    /// Accept a vault that is not the one seen before.
+    case acceptRestored
+
+    /// Give the vault new keys.
+    case rekey
+
+    /// Write an export.
+    case export
+
+    /// Replace an older backup by a new one.
+    case replaceBackup
+
+    /// See the slots of the vault.
+    case listSlots
+
+    /// Let something more open the vault; `nil` leaves open what it is.
+    case addSlot(Key?)
+
+    /// Let a passphrase file or a key file open the vault, which need nobody who is asked.
+    case addSlotForService
+
+    /// Name a slot by its number.
+    case nameSlot
+
+    /// Remove a slot, with the items that would be lost to everybody, or with new keys for the vault.
+    case removeSlot(number: UInt32?, deletingItems: Bool, withNewKeys: Bool)
+
+    /// Keep what opens the vault when it gets new keys; `nil` for everything that can be kept.
+    case keepSlot(Key?)
+
+    /// Create an identity.
+    case createIdentity
+
+    /// See an identity's recipient.
+    case showIdentity
+
+    /// Pin an identity to the vault with this check; `nil` leaves open which.
+    case pinIdentity(check: String?)
+
+    /// Name the store to use.
+    case nameStore
+
+    /// Use the vault, whatever is recorded.
+    case useVault
+
+    /// Name a collection of the desktop keyring.
+    case nameCollection
+
+    /// Move credentials to another store.
+    case migrate
+
+    /// Replace what is in the target of a migration.
+    case overwrite
+  }
+
+  /// What opens a vault.
+  public enum Key: Hashable, Sendable {
+    /// A passphrase.
+    case passphrase
+
+    /// A key file.
+    case keyFile
+
+    /// A recovery code.
+    case recoveryCode
+
+    /// An identity, or its recipient.
+    case identity
+
+    /// This machine's device key.
+    case device
+  }
+
+  /// Who may read a file with a secret, besides its owner.
+  public enum Readers: Hashable, Sendable {
+    /// The group of the file.
+    case group
+
+    /// Everybody.
+    case others
+  }
+}
+
+extension KeychainError.Recovery.Action: CustomStringConvertible {
+  /// The library's API for the action, in backticks.
+  public var description: String {
+    switch self {
+    case .unlock, .unlockWithRecoveryCode: "`Vault.unlock(…)`"
+    case .lockAll: "`Vault.lock(all: true)`"
+    case .giveKey: "`Vault.Configuration.unlock`"
+    case .allowReaders: "`Vault.Configuration.secretFileReaders`"
+    case .read: "`CredentialStore.secret(…)`"
+    case .update: "`CredentialStore.update(…)`"
+    case .delete: "`CredentialStore.remove(…)`"
+    case .createVault(startingAnew: false): "`Vault.create(…)`"
+    case .createVault(startingAnew: true): "`Vault.create(startingAnew: true)`"
+    case .nameVault: "`Vault.Configuration.path`"
+    case .status: "`Vault.status()`"
+    case .verify: "`Vault.verify(…)`"
+    case .acceptRestored: "`Vault.acceptRestored(…)`"
+    case .rekey: "`Vault.rekey(…)`"
+    case .export: "`Vault.export(…)`"
+    case .replaceBackup: "`replacing: true` of `Vault.backup(…)`"
+    case .listSlots: "`Vault.slots()`"
+    case .addSlot(let key): Self.adding(key)
+    case .addSlotForService: "`Vault.addPassphraseSlot(…)` or `Vault.addKeyFileSlot(…)`"
+    case .nameSlot: "`slot:`"
+    case .removeSlot(let number, let deletingItems, withNewKeys: false):
+      "`Vault.removeSlot(\(Self.argument(number))\(deletingItems ? ", deletingItems: true" : ""))`"
+    case .removeSlot(let number, let deletingItems, withNewKeys: true):
+      "`Vault.rekey(removing: \(Self.argument(number))"
+        + "\(deletingItems ? ", deletingItems: true" : ""), …)`"
+    case .keepSlot(.identity): "`keepingRecipient:`"
+    case .keepSlot: "`keeping:` of `Vault.rekey(…)`"
+    case .createIdentity: "`Vault.createIdentity(…)`"
+    case .showIdentity: "`Vault.identity(…)`"
+    case .pinIdentity: "`Vault.pinIdentity(…)`"
+    case .nameStore: "`AutomaticStore.Configuration.choice`"
+    case .useVault: "the choice `.vault`"
+    case .nameCollection: "`SecretServiceStore.Configuration.collection`"
+    case .migrate: "`AutomaticStore.migration(…)`"
+    case .overwrite: "`CredentialMigration.isOverwriting`"
+    }
+  }
+
+  private static func adding(_ key: KeychainError.Recovery.Key?) -> String {
+    switch key {
+    case .none: "`Vault.addPassphraseSlot(…)` or `Vault.addKeyFileSlot(…)`"
+    case .passphrase: "`Vault.addPassphraseSlot(…)`"
+    case .keyFile: "`Vault.addKeyFileSlot(…)`"
+    case .recoveryCode: "`Vault.addRecoveryCodeSlot(…)`"
+    case .identity: "`Vault.addRecipientSlot(…)`"
+    case .device: "`Vault.addDeviceSlot(…)`"
+    }
+  }
+
+  private static func argument(_ number: UInt32?) -> String {
+    number.map { "\($0)" } ?? "…"
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import KeychainCredentials
+import KeychainVault
+import Testing
+
+@testable import KeychainCommands
+
+private typealias Recovery = KeychainError.Recovery
+
+@Suite("The text of a recovery in the library and in commands")
+struct RecoveryTextTests {
+  @Test(arguments: examples)
+  fileprivate func anActionHasANameInEachInterface(_ action: Recovery.Action) {
+    #expect(action.isListed)
+    let library = action.description
+    #expect(library.contains("`") && !library.contains("--") && !library.contains("keychain "))
+    KeychainCommandContext.$current.withValue(KeychainCommandContext(Mounted.self)) {
+      let command = action.commandText
+      #expect(!command.isEmpty && !command.contains("`") && !command.contains("prefs"))
+      #expect(
+        command.contains("'mytool keychain ") || command.hasPrefix("--") || command == "device.key")
+    }
+  }
+
+  @Test func theWordsAreTheSameInBoth() {
+    let recovery: Recovery = "run \(.verify), and restore '\("a b")' or \(3) others"
+    #expect(recovery.actions == [.verify])
+    #expect("\(recovery)" == "run `Vault.verify(…)`, and restore 'a b' or 3 others")
+    #expect(recovery.text { _ in "it" } == "run it, and restore 'a b' or 3 others")
+  }
+
+  @Test func adviceNamesNoAction() {
+    let recovery: Recovery = "chmod 600 x"
+    #expect(recovery == .advice("chmod 600 x") && recovery.actions.isEmpty)
+    #expect("\(recovery)" == "chmod 600 x" && recovery.commandText == "chmod 600 x")
+  }
+
+  @Test func joinedRecoveriesKeepTheirActions() {
+    let joined = [Recovery.unlock, .tryAgain, .verify].joined(separator: "; ")
+    #expect(joined?.actions == [.unlock, .verify])
+    #expect(joined?.text { _ in "it" } == "run it; try again; run it, and restore a backup")
+    #expect([Recovery]().joined(separator: "; ") == nil)
+  }
+
+  @Test func anErrorDescribesItsRecovery() {
+    let error = KeychainError(.locked, "it is locked", recovery: .unlock)
+    #expect("\(error)" == "it is locked (run `Vault.unlock(…)`)")
+    #expect(error.recoverySuggestion == "run `Vault.unlock(…)`")
+    #expect("\(KeychainError(.busy, "it is busy"))" == "it is busy")
+  }
+
+  @Test func aNoticeEndsWithItsRecovery() {
+    let notice = Notice(kind: .weakKeyFile, message: "weak", recovery: "see \(.status)")
+    #expect("\(notice)" == "weak; see `Vault.status()`")
+    KeychainCommandContext.$current.withValue(KeychainCommandContext(Mounted.self)) {
+      #expect(notice.commandText == "weak; see 'mytool keychain status'")
+    }
+    #expect("\(Notice(kind: .vaultCreated, message: "made"))" == "made")
+  }
+
+  fileprivate static let examples: [Recovery.Action] =
+    [
+      .unlock, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete, .nameVault, .status,
+      .verify, .acceptRestored, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
+      .nameSlot, .createIdentity, .showIdentity, .nameStore, .useVault, .nameCollection, .migrate,
+      .overwrite, .allowReaders(.group), .allowReaders(.others), .createVault(startingAnew: false),
+      .createVault(startingAnew: true), .pinIdentity(check: nil), .pinIdentity(check: "0123"),
+      .removeSlot(number: nil, deletingItems: false, withNewKeys: false),
+      .removeSlot(number: 2, deletingItems: true, withNewKeys: true),
+    ]
+    + [nil, .passphrase, .keyFile, .recoveryCode, .identity, .device].flatMap { key in
+      [.addSlot(key), .keepSlot(key)] + (key.map { [.giveKey($0)] } ?? [])
+    }
+}
+
+extension KeychainError.Recovery.Action {
+  /// A case that is added doesn't compile here until it is one of the examples.
+  fileprivate var isListed: Bool {
+    switch self {
+    case .unlock, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders, .read, .update,
+      .delete, .createVault, .nameVault, .status, .verify, .acceptRestored, .rekey, .export,
+      .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot, .keepSlot,
+      .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,
+      .migrate, .overwrite:
+      RecoveryTextTests.examples.contains(self)
+    }
+  }
+}
+
+private struct Mounted: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mytool", subcommands: [KeychainCommand.self])
+}
