@@ -1,6 +1,8 @@
 public import Foundation
 
-/// The context in which data is encrypted. Decryption needs the same context.
+/// The context in which data is encrypted.
+///
+/// Decryption needs the same context.
 ///
 /// The contexts of preferences, files and programs are separate: whatever context a program
 /// chooses, it cannot decrypt a value of a preference in it, or the reverse.

@@ -22,8 +22,9 @@ public struct RemoteOptions: Sendable {
   /// Redirections from `https` to `http` are never followed.
   public var redirectLimit = 5
 
-  /// Whether a URL may begin with `http`. Others on the network can then read and change the
-  /// values.
+  /// Whether a URL may begin with `http`.
+  ///
+  /// Others on the network can then read and change the values.
   public var allowsPlainHTTP = false
 
   /// Additional headers of the request, such as `Authorization`; they are not sent to other servers

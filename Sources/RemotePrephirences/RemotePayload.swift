@@ -65,8 +65,9 @@ enum RemotePayload {
   }
 }
 
-/// The nesting depth of an XML property list. Its parser is recursive, so a deep list would
-/// overflow the stack.
+/// The nesting depth of an XML property list.
+///
+/// Its parser is recursive, so a deep list would overflow the stack.
 enum PropertyListDepth {
   private static let openings = [Data("<array".utf8), Data("<dict".utf8)]
   private static let lessThan = UInt8(ascii: "<")

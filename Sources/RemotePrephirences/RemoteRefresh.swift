@@ -8,7 +8,9 @@ public final class RemoteRefresh: Sendable {
 
   deinit { task.cancel() }
 
-  /// Ends the loading. A running load sets no values, unless it has already started to set them.
+  /// Ends the loading.
+  ///
+  /// A running load sets no values, unless it has already started to set them.
   public func cancel() { task.cancel() }
 }
 

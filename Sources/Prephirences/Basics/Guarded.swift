@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// A value behind a lock. The value need not be `Sendable`; it can be a store or a closure.
+/// A value behind a lock.
+///
+/// The value need not be `Sendable`; it can be a store or a closure.
 ///
 /// Only code of this module may be called while the lock is held.
 final class Guarded<Value>: @unchecked Sendable {
@@ -10,8 +12,9 @@ final class Guarded<Value>: @unchecked Sendable {
     self.value = Mutex(Unchecked(value))
   }
 
-  /// The value. The old value is destroyed outside the lock, because its destruction may run any
-  /// code.
+  /// The value.
+  ///
+  /// The old value is destroyed outside the lock, because its destruction may run any code.
   var current: Value {
     get { withLock { $0 } }
     set { _ = withLock { exchange(&$0, with: newValue) } }

@@ -91,7 +91,9 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     mutablePreferences.didRefuse(error, forKey: full(key))
   }
 
-  /// Removes all keys that begin with the prefix. Other keys of the preferences stay.
+  /// Removes all keys that begin with the prefix.
+  ///
+  /// Other keys of the preferences stay.
   open func clearAll() {
     if prefix.isEmpty { return mutablePreferences.clearAll() }
     for key in fullKeys() { mutablePreferences.removeObject(forKey: key) }

@@ -33,8 +33,9 @@ enum ArchivedClass {
     if case .string = object { true } else { false }
   }
 
-  /// Returns whether text is a valid URL. Invalid text yields an object that stops the process when
-  /// used.
+  /// Returns whether text is a valid URL.
+  ///
+  /// Invalid text yields an object that stops the process when used.
   private static func isURL(_ object: BinaryPropertyList.Object?) -> Bool {
     guard case .string(let text) = object else { return false }
     return URL(string: text, encodingInvalidCharacters: false) != nil

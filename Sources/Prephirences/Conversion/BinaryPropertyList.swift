@@ -48,15 +48,18 @@ struct BinaryPropertyList {
 }
 
 extension BinaryPropertyList {
-  /// Whether all objects are of property list types. Foundation reads others too, and stops the
-  /// process when they are used.
+  /// Whether all objects are of property list types.
+  ///
+  /// Foundation reads others too, and stops the process when they are used.
   var isPlain: Bool {
     var states: [Int: Bool] = [:]
     return isPlain(root, &states, depth: 0)
   }
 
-  /// Returns whether an object is plain. `states` has the known results, and `false` for objects
-  /// under examination: meeting one of these again means that it contains itself.
+  /// Returns whether an object is plain.
+  ///
+  /// `states` has the known results, and `false` for objects under examination: meeting one of
+  /// these again means that it contains itself.
   private func isPlain(_ index: Int, _ states: inout [Int: Bool], depth: Int) -> Bool {
     if let known = states[index] { return known }
     guard depth < KeyedArchive.maximumDepth else { return false }

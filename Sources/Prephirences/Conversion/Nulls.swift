@@ -7,7 +7,9 @@ package func withoutNulls(_ values: PreferencesDictionary) -> PreferencesDiction
   values.compactMapValues { hasNull($0, depth: 0) ? stripped($0, depth: 0) : $0 }
 }
 
-/// Returns whether a value contains a null. A value without one keeps its type.
+/// Returns whether a value contains a null.
+///
+/// A value without one keeps its type.
 private func hasNull(_ value: Any, depth: Int) -> Bool {
   // Values of these types, and arrays and dictionaries of them, cannot contain a null.
   guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)

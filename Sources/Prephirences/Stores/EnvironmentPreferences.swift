@@ -53,8 +53,9 @@ public struct EnvironmentPreferences: PreferencesAdapter, Sendable {
     variables[prefix + key] ?? variables[key] ?? variables[prefix + Self.name(of: key)]
   }
 
-  /// Returns the names of all variables. With a prefix, the names are without it and in lower case,
-  /// like keys.
+  /// Returns the names of all variables.
+  ///
+  /// With a prefix, the names are without it and in lower case, like keys.
   public func keys() -> [String] {
     guard !prefix.isEmpty else { return Array(variables.keys) }
     let keys = variables.keys.map { variable in
