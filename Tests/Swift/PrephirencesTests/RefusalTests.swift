@@ -105,7 +105,7 @@ struct RefusalTests {
     #expect(preferences.lastError?.code == .unstorable)
     let unlisted = MutableKVCPreferences(Person())
     unlisted["age"] = 2
-    #expect(unlisted.lastError?.message.contains("make the class a PreferenceKeyPaths") == true)
+    #expect(unlisted.lastError?.message.contains("make the class conform to PreferenceKeyPaths") == true)
   }
 }
 
