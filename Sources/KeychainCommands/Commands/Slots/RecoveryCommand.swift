@@ -65,7 +65,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     _ code: borrowing RecoveryCode, _ session: Session
   ) throws(KeychainError) -> Bool {
     guard let prompt = session.prompt else { throw .nobodyToShowTheCode }
-    return try prompt.isGivenBack(
+    return try prompt.confirmRetyped(
       code.text(), below: RecoveryCodeText.aboveCode, question: RecoveryCodeText.questionForCode,
       wrong: RecoveryCodeText.wrongCode
     ) { answer in
