@@ -19,7 +19,7 @@ public struct VaultConfiguration: Sendable {
   /// The source of the unlocking secret.
   ///
   /// A source given here decides alone: if its secret is wrong, nothing else is tried. `nil`
-  /// leaves it to the kernel's cache, the device key, the environment, the system's credentials,
+  /// leaves it to the device key, the kernel's cache, the environment, the system's credentials,
   /// and a prompt, in that order.
   public var unlock: UnlockSource?
 
