@@ -38,7 +38,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   }
 
   /// The unlock state that reading an item of this accessibility takes.
-  public var requires: UnlockRequirement {
+  public var unlockRequirement: UnlockRequirement {
     switch self {
     case .always, .alwaysThisDeviceOnly: .nothing
     case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .unlockedSinceBoot

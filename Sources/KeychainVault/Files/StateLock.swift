@@ -1,7 +1,8 @@
 package import KeychainCredentials
 internal import PrephirencesFiles
 
-/// A lock on something that one process of the user does at a time, held until the value is destroyed.
+/// A lock for work that only one process of the user may do at a time. It is held until the value
+/// is destroyed.
 package struct StateLock: ~Copyable {
   private let lock: FileLock
 

@@ -3,10 +3,10 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Decides which slots a new root key keeps, by what is true within a transaction.
+/// Decides within a transaction which slots a new root key keeps.
 ///
-/// What follows from that, as what the device's slot opens and which items go, is decided by the slots that
-/// are kept: more than the removed one may go.
+/// What the device slot opens and which items are deleted follows from the kept slots, because more
+/// than the removed slot may go.
 struct RekeyDecision {
   /// How a slot is sealed again.
   enum Carrying {
@@ -24,7 +24,7 @@ struct RekeyDecision {
   private(set) var plan = RekeyPlan()
   private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
 
-  /// The items that go with the last passphrase.
+  /// The items that are deleted with the last passphrase.
   private(set) var doomed = PassphraseItems()
 
   private let own: SlotRow?
@@ -38,7 +38,7 @@ struct RekeyDecision {
     for slot in try change.slots() where slot.number != removal?.number {
       try decide(slot, secrets, isTrusted: slot.isMade(byHolderOf: change.root.bytes))
     }
-    // A slot that was replaced meanwhile is not what was presented or agreed to.
+    // A slot that was replaced meanwhile is not the one that was presented or agreed to.
     guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
     else { throw .slotsChanged }
     let remaining = RemainingSlots(slots: carried.map(\.slot))
@@ -103,7 +103,7 @@ struct RekeyDecision {
     let sealing = change.writer.sealing
     try change.writer.rows.forEachItem { _, item throws(KeychainError) in
       plan.itemCount += 1
-      // What is damaged is found before anything is sealed again.
+      // Damaged items are found before anything is sealed again.
       if let item, sealing.isOfOtherDevice(item) { plan.otherDeviceItemCount += 1 }
     }
   }
@@ -123,6 +123,7 @@ struct RekeyDecision {
 }
 
 extension RekeyDecision.Carrying {
-  /// Whether it is kept because a secret was presented, or a recipient agreed to.
+  /// Whether it is kept because its secret was presented, or because a person agreed to the
+  /// recipient.
   fileprivate var isDecided: Bool { if case .asDevice = self { false } else { true } }
 }

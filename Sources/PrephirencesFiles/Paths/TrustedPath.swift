@@ -8,7 +8,7 @@ package struct TrustedPath: Hashable, Sendable {
   package let path: String
 
   /// Whether others can add files next to it, although they cannot replace it: as in `/tmp`.
-  package let isBesideOthers: Bool
+  package let othersCanAddFiles: Bool
 
   /// The folder that holds the file.
   package var folder: String {
@@ -27,7 +27,7 @@ package struct TrustedPath: Hashable, Sendable {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
     self.path = walk.reached
-    isBesideOthers = walk.openFolders.contains(walk.parents.dropLast())
+    othersCanAddFiles = walk.openFolders.contains(walk.parents.dropLast())
   }
 
   /// Returns the real path, whoever could change the way to it: for what is safe wherever the path leads.
