@@ -51,7 +51,7 @@ extension AutomaticStore {
   func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {
       if let place = try records.place(of: service) { return place }
-      guard case .something = try vault.holding(service.query) else { return nil }
+      guard case .present = try vault.presence(of: service.query) else { return nil }
       return .vault
     } catch {
       return nil

@@ -31,7 +31,7 @@ struct BackupPlace {
       throw KeychainError(
         .insecurePermissions,
         "other users can make files in \(target.folder), and SQLite would trust one that looks like a "
-            + "journal of the older backup",
+          + "journal of the older backup",
         recovery: "use a folder of your own; or make the backup under a new name")
     }
     let isBesideVault = SidecarFiles(vault.path).paths.contains(self.path)

@@ -93,7 +93,9 @@ extension ItemSealing {
   ///   - groups: The names of the access groups.
   /// - Returns: The identity.
   fileprivate func identity(in row: ItemRow, groups: [String]) -> CredentialIdentity? {
-    guard keys.satisfies(row.accessibility.unlockRequirement), !isOfOtherDevice(row) else { return nil }
+    guard keys.satisfies(row.accessibility.unlockRequirement), !isOfOtherDevice(row) else {
+      return nil
+    }
     for group in groups {
       if let credential = try? credential(in: row, group: group, name: "") {
         return credential.identity

@@ -60,6 +60,6 @@ extension Vault {
       Notice(
         kind: .deviceGrantChanged,
         message: "the device key alone now opens everything, because there is no passphrase, "
-            + "key file or recipient"))
+          + "key file or recipient"))
   }
 }

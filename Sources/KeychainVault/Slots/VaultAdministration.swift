@@ -152,7 +152,7 @@ struct SlotChange: ~Copyable {
       kind != .passphrase || slots.count(where: { $0.kind == .passphrase }) < 8
     else {
       throw KeychainError(
-        .refused, "the vault has the maximum number of slots: 32, of which 8 are passphrases",
+        .refused, "the vault has as many slots as allowed: at most 32, and at most 8 passphrases",
         recovery: "remove one with "
           + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: false))")
     }

@@ -54,8 +54,9 @@ extension Unlocker {
     configuration.notice?(
       Notice(
         kind: .firstSight,
-        message: "the vault \(path) is seen here for the first time, and the identity is not pinned to "
-            + "any vault",
+        message:
+          "the vault \(path) is seen here for the first time, and the identity is not pinned to "
+          + "any vault",
         recovery:
           "compare its check, \("\(check)"), with what \(.status) shows where the vault was made"))
   }

@@ -109,8 +109,8 @@ extension Unlocker {
     let bringing: KeychainError.Recovery =
       "bring device.key of the machine that made it to \(device.path ?? "the state folder")"
     if kinds == [.device] {
-      .locked, "the device key that opens the vault \(path) is not here", recovery: bringing)
-        .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
+      return KeychainError(
+        .locked, "the device key that opens the vault \(path) is not here", recovery: bringing)
     }
     let ways: [KeychainError.Recovery?] = [
       Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,

@@ -18,8 +18,8 @@ extension Vault {
           kind: .vaultCreated,
           message:
             "created the vault \(path); this machine's device key opens it: other users cannot read "
-              + "it, but whoever has the disk can; without a recovery code, losing device.key loses "
-              + "everything in the vault",
+            + "it, but whoever has the disk can; without a recovery code, losing device.key loses "
+            + "everything in the vault",
           recovery: "\(.addSlot(.passphrase)) protects it from whoever has the disk; after that, "
             + "\(.addSlot(.recoveryCode)) makes the code" + addingForService))
   }

@@ -34,8 +34,9 @@ extension Vault {
     configuration.notice?(
       Notice(
         kind: .weakKeyFile,
-        message: "the key file \(name) holds a few readable words, which whoever has the vault can guess "
-            + "fast, because key files are not stretched as passphrases are",
+        message:
+          "the key file \(name) holds a few readable words, which whoever has the vault can guess "
+          + "fast, because key files are not stretched as passphrases are",
         recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes"))
   }
 }

@@ -246,7 +246,8 @@ extension VaultWriter {
     if credential.accessibility == .whenPasscodeSetThisDeviceOnly {
       guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
         throw KeychainError(
-          .refused, "\(credential.identity) needs a vault with a passphrase, and this vault has none",
+          .refused,
+          "\(credential.identity) needs a vault with a passphrase, and this vault has none",
           recovery: .addPassphrase)
       }
     }

@@ -103,7 +103,7 @@ def test_a_file_that_is_no_vault_stays(one, contents):
 def test_a_copy_with_changes_of_its_own_stays(one):
   given = ("--vault", str(copy(one)))
   one.set("only there", b"x", *given)
-  assert "has changes that the vault has not" in refused_and_untouched(one, 79).error
+  assert "has changes that the vault lacks" in refused_and_untouched(one, 79).error
   # As many changes, but others.
   one.set("only here", b"x")
   refused_and_untouched(one, 79)
