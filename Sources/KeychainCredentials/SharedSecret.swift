@@ -1,6 +1,6 @@
 package import KeychainSecrets
 
-/// A secret that several places hold; it is wiped when the last lets go.
+/// A secret with several owners; it is wiped when the last owner releases it.
 package final class SharedSecret: Sendable {
   package let bytes: SecretBytes
 
@@ -26,7 +26,8 @@ package final class SharedSecret: Sendable {
 }
 
 extension KeychainError {
-  /// Translates a failure of memory or cryptography where it can only be one of the machine.
+  /// Creates the error for a failure of memory or cryptography that only the machine can have
+  /// caused.
   package init(_ error: SecretsError) {
     switch error.code {
     case .outOfMemory:

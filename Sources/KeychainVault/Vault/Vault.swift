@@ -5,8 +5,9 @@ internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///
-/// The file is an SQLite database of format 1. Names, values and times are encrypted;
-/// <doc:VaultFormat> lists what is not. The first write creates the vault if it does not exist.
+/// The file is an SQLite database of format 1. Names, values and times are encrypted; the article
+/// VaultFormat of `KeychainVaultFormat` lists what is not. The first write creates the vault if it
+/// does not exist.
 ///
 /// ```swift
 /// let vault = Vault()
