@@ -148,7 +148,7 @@ extension KeychainError {
     Self(
       .alreadyExists, "\(path) exists already",
       recovery:
-        "name a new file, or put the new backup in the place of an older one of the same vault with "
+        "name a new file, or replace an older backup of the same vault with "
         + "\(.replaceBackup)")
   }
 

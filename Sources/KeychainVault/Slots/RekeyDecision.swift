@@ -25,7 +25,7 @@ struct RekeyDecision {
   private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
 
   /// The items that are deleted with the last passphrase.
-  private(set) var doomed = PassphraseItems()
+  private(set) var itemsToDelete = PassphraseItems()
 
   private let own: SlotRow?
 
@@ -46,12 +46,12 @@ struct RekeyDecision {
     plan.kept = carried.map(described)
     try countItems(change)
     if !remaining.hasPassphrase {
-      try doom(removal, try PassphraseItems(of: change, includingOtherDevices: false))
+      try planDeletion(removal, try PassphraseItems(of: change, includingOtherDevices: false))
     }
   }
 
   private static let keepOne: KeychainError.Recovery =
-    "keep a slot with \(.keepSlot(nil)), or unlock by what stays, such as with "
+    "keep a slot with \(.keepSlot(nil)), or unlock with what is kept, such as with "
     + "\(.giveKey(.identity)); or add another way first with \(.addSlot(nil))"
 
   private mutating func remove(
@@ -108,7 +108,7 @@ struct RekeyDecision {
     }
   }
 
-  private mutating func doom(
+  private mutating func planDeletion(
     _ removal: Removal?, _ items: PassphraseItems
   ) throws(KeychainError) {
     try items.requireAgreement(removal?.deletesItems ?? false) { names in
@@ -117,7 +117,7 @@ struct RekeyDecision {
         recovery: "keep one with \(.keepSlot(.passphrase)), or delete the items: "
           + "\(.removeSlot(number: removal?.number, deletingItems: true, withNewKeys: true))")
     }
-    doomed = items
+    itemsToDelete = items
     plan.deletedItems = Set(items.credentials.map(\.identity))
   }
 }

@@ -22,7 +22,7 @@ struct SlotRemoval {
   }
 
   /// Returns the items that are deleted with the last passphrase.
-  func doomedItems(_ change: borrowing SlotChange) throws(KeychainError) -> PassphraseItems {
+  func itemsToDelete(_ change: borrowing SlotChange) throws(KeychainError) -> PassphraseItems {
     guard slot.kind == .passphrase, !remaining.hasPassphrase else { return PassphraseItems() }
     return try PassphraseItems(of: change, includingOtherDevices: true)
   }
@@ -31,10 +31,10 @@ struct SlotRemoval {
   func deleteItems(
     _ isAgreed: Bool, _ change: inout SlotChange
   ) throws(KeychainError) -> [Credential] {
-    let doomed = try doomedItems(change)
-    try doomed.requireAgreement(isAgreed, else: lastPassphrase)
-    for row in doomed.rows { try change.writer.remove(row) }
-    return doomed.credentials
+    let items = try itemsToDelete(change)
+    try items.requireAgreement(isAgreed, else: lastPassphrase)
+    for row in items.rows { try change.writer.remove(row) }
+    return items.credentials
   }
 
   /// Lets this device's slot open everything if no daily key is left.

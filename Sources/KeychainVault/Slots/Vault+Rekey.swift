@@ -75,7 +75,7 @@ extension Vault {
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
       return VaultRekey.Decision(
         slots: try decision.slots(under: rekey), result: decision,
-        otherDeviceItems: decision.plan.otherDeviceItemCount, deletedItems: decision.doomed.ids)
+        otherDeviceItems: decision.plan.otherDeviceItemCount, deletedItems: decision.itemsToDelete.ids)
     }
     report(decision)
     return RekeyReport(plan: decision.plan, check: rekey.newCheck)
@@ -83,7 +83,7 @@ extension Vault {
 
   private func report(_ decision: RekeyDecision) {
     if decision.plan.promotesDevice { reportPromotion() }
-    for credential in decision.doomed.credentials {
+    for credential in decision.itemsToDelete.credentials {
       observers.notify(CredentialChange(credential.identity, .removed))
     }
   }

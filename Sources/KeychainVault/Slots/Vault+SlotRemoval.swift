@@ -51,7 +51,7 @@ extension Vault {
   public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
     let admin = try administration()
     return try admin.inspect { change throws(KeychainError) -> [Credential] in
-      try SlotRemoval(number, change).doomedItems(change).credentials
+      try SlotRemoval(number, change).itemsToDelete(change).credentials
     }
   }
 

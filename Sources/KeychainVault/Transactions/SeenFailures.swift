@@ -17,7 +17,7 @@ extension SeenRecord {
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
     Self(
-      .rolledBack, "another vault lies at \(path) than before", recovery: otherFile("the right one")
+      .rolledBack, "the vault at \(path) is not the one that was seen here", recovery: otherFile("the right one")
     )
   }
 

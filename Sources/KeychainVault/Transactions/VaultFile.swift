@@ -124,7 +124,7 @@ final class VaultFile: Sendable {
     throw KeychainError(
       .noStore,
       "whether there is a vault at \(path) is not known: the folder \(folder) is closed to "
-        + "this process, as by ProtectHome= of a service",
+        + "this process, for example by ProtectHome= of a service",
       recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
         + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
   }
