@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// Calls `body`, and gives its failure the form that commands report.
+/// Calls `body`, and converts its error to one that commands report.
 func translating<Result: ~Copyable>(
   _ body: () throws(SecretsError) -> Result
 ) throws(KeychainError) -> Result {

@@ -98,10 +98,10 @@ struct ForeignItem {
 
   /// Limits the seconds from a provider to the end of the year 9999, because a provider may send
   /// any number.
-  private static func seconds(_ told: UInt64?) -> UInt64 { min(told ?? 0, 253_402_300_799) }
+  private static func seconds(_ reported: UInt64?) -> UInt64 { min(reported ?? 0, 253_402_300_799) }
 
   /// Returns the date for a provider's seconds.
-  static func date(told: UInt64?) -> Date? { told.map { date(seconds($0)) } }
+  static func date(reported: UInt64?) -> Date? { reported.map { date(seconds($0)) } }
 
   private static func date(_ seconds: UInt64) -> Date {
     Date(timeIntervalSince1970: Double(seconds))

@@ -42,8 +42,8 @@ struct ServiceItem {
     isLocked = properties["Locked"]?.bool ?? false
     let label = properties["Label"]?.text ?? ""
     shownLabel = label
-    created = ForeignItem.date(told: properties["Created"]?.number)
-    modified = ForeignItem.date(told: properties["Modified"]?.number)
+    created = ForeignItem.date(reported: properties["Created"]?.number)
+    modified = ForeignItem.date(reported: properties["Modified"]?.number)
     var attributes = CredentialAttributes()
     for pair in Self.pairs(properties["Attributes"]) { attributes[pair.name] = pair.value }
     self.attributes = attributes

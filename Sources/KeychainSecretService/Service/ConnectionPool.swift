@@ -35,7 +35,7 @@ final class ConnectionSlot: @unchecked Sendable {
   func connect(
     _ deadline: Deadline, startingProvider: Bool = true
   ) throws(KeychainError) -> SecretServiceConnection {
-    if let existing = try waitForTurn(deadline) {
+    if let existing = try waitForConnection(deadline) {
       try existing.bus.checkProcess()
       return existing
     }
@@ -58,7 +58,9 @@ final class ConnectionSlot: @unchecked Sendable {
   }
 
   /// Returns the connection, or `nil` if the caller must open it.
-  private func waitForTurn(_ deadline: Deadline) throws(KeychainError) -> SecretServiceConnection? {
+  private func waitForConnection(_ deadline: Deadline) throws(KeychainError)
+    -> SecretServiceConnection?
+  {
     condition.lock()
     defer { condition.unlock() }
     while isConnecting {

@@ -22,7 +22,7 @@ extension ServiceOperation {
   }
 
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
-  private static let patienceForDismissal = Duration.seconds(1)
+  private static let dismissalTimeout = Duration.seconds(1)
 
   /// Runs a prompt.
   ///
@@ -85,7 +85,7 @@ extension ServiceOperation {
     // The result is ignored: the caller has waited long enough.
     _ = connection.bus.results(
       of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
-      Deadline(after: Self.patienceForDismissal).limited(by: deadline))
+      Deadline(after: Self.dismissalTimeout).limited(by: deadline))
   }
 
   private enum PromptOutcome {

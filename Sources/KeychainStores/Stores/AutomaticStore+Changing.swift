@@ -31,7 +31,7 @@ extension AutomaticStore {
     _ body: (StoreDecision, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
-      tellIfElsewhere(explicit, service)
+      reportIfElsewhere(explicit, service)
       let store = store(at: explicit.place)
       let decision = try settle(explicit, service, adding: first, to: store)
       observing.use(decision.place, self)
@@ -74,7 +74,7 @@ extension AutomaticStore {
     return decision.canBeRecorded && ownPlace(of: service) == nil
   }
 
-  private func tellIfElsewhere(_ decision: StoreDecision, _ service: ServiceName) {
+  private func reportIfElsewhere(_ decision: StoreDecision, _ service: ServiceName) {
     guard let own = ownPlace(of: service), own != decision.place else { return }
     configuration.notice?(.differs(service, decision.place, own: own))
   }
