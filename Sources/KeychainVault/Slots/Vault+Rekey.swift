@@ -75,7 +75,8 @@ extension Vault {
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
       return VaultRekey.Decision(
         slots: try decision.slots(under: rekey), result: decision,
-        otherDeviceItems: decision.plan.otherDeviceItemCount, deletedItems: decision.itemsToDelete.ids)
+        otherDeviceItems: decision.plan.otherDeviceItemCount,
+        deletedItems: decision.itemsToDelete.ids)
     }
     report(decision)
     return RekeyReport(plan: decision.plan, check: rekey.newCheck)

@@ -17,7 +17,8 @@ extension SeenRecord {
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
     Self(
-      .rolledBack, "the vault at \(path) is not the one that was seen here", recovery: otherFile("the right one")
+      .rolledBack, "the vault at \(path) is not the one that was seen here",
+      recovery: otherFile("the right one")
     )
   }
 

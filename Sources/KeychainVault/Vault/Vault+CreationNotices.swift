@@ -57,7 +57,8 @@ extension Vault {
     configuration.notice?(
       Notice(
         kind: .vaultInMemory,
-        message: "\(what) lies in memory (\(fileSystem)), for example below ProtectHome=tmpfs of a service, "
+        message:
+          "\(what) lies in memory (\(fileSystem)), for example below ProtectHome=tmpfs of a service, "
           + "and is gone when the service or the machine stops; for one that stays, use StateDirectory= "
           + "in the unit, or set KEYCHAIN_VAULT and XDG_STATE_HOME"))
   }

@@ -174,7 +174,7 @@ def test_no_folder_in_which_others_can_make_files(one):
   refused = one.run("backup", str(place / "copy.db"), "--replace", code=79)
   assert "other users can make files" in refused.error and list(place.iterdir()) == []
   # A new file is nobody else's, and nothing is opened for it.
-  assert "a new name, without --replace" in hinted(refused)
+  assert "make the backup under a new name" in hinted(refused)
   one.run("backup", str(place / "copy.db"))
   one.run("backup", str(place / "copy.db"), "--replace", code=79)
 
