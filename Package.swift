@@ -126,6 +126,7 @@ let package = Package(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
+        "KeychainVaultFormat",
         "PrephirencesFiles", systemPackage,
       ]),
     .target(

@@ -15,7 +15,9 @@ public enum PasswordHash {
     /// The number of passes over the memory.
     public let passes: UInt32
 
-    /// Describes a cost. ``isAcceptable`` says whether it can be used.
+    /// Describes a cost.
+    ///
+    /// ``isAcceptable`` says whether it can be used.
     ///
     /// - Parameters:
     ///   - memory: Bytes.

@@ -1,5 +1,7 @@
 extension RawSpan {
-  /// Calls `body` with a pointer to the bytes. For an empty span, the pointer must not be read.
+  /// Calls `body` with a pointer to the bytes.
+  ///
+  /// For an empty span, the pointer must not be read.
   func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -29,8 +29,9 @@ extension SecretBytes {
     return nil
   }
 
-  /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready. Another
-  /// program may have left a pipe or terminal in that mode.
+  /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready.
+  ///
+  /// Another program may have left a pipe or terminal in that mode.
   private static func repeatingWhileBusy(
     _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
   ) throws(SecretsError) -> Int {

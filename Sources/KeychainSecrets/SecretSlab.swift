@@ -83,7 +83,9 @@ final class SecretSlabPool: Sendable {
     return unsafe (slab, slab.base + slot * slotSize)
   }
 
-  /// Takes a wiped slot back. Frees an empty slab, except one spare.
+  /// Takes a wiped slot back.
+  ///
+  /// Frees an empty slab, except one spare.
   fileprivate func take(back index: Int, of slab: SecretSlab) {
     withRoom.withLock { slabs in
       if slab.isFull { slabs.append(slab) }

@@ -14,7 +14,9 @@ struct BackupPlace {
   private let limitsMemory: Bool
   private let deadline: Deadline
 
-  /// Finds the place. Nothing is opened yet.
+  /// Finds the place.
+  ///
+  /// Nothing is opened yet.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is the vault itself, or
   ///   if it is not a file of its own.
@@ -58,8 +60,9 @@ struct BackupPlace {
     }
   }
 
-  /// Fails if there is a file that is not a backup of the vault with these checks. The file is not
-  /// changed, except that an interrupted change of it is undone.
+  /// Fails if there is a file that is not a backup of the vault with these checks.
+  ///
+  /// The file is not changed, except that an interrupted change of it is undone.
   func requireReplaceable(by checks: VaultChecks) throws(KeychainError) {
     guard try isTaken() else { return try Self.requireAbsent(path) }
     try whileNobodyWrites(checks) { _ throws(KeychainError) in }

@@ -33,7 +33,9 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The number of slots by the vault's state row; 0 if it is damaged.
   public var expectedSlotCount: Int
 
-  /// The slots that open the vault. A removed slot may be among them again.
+  /// The slots that open the vault.
+  ///
+  /// A removed slot may be among them again.
   public var slots: [VaultSlot]
 
   /// The numbers of slots that are damaged.

@@ -4,7 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// An export that was opened with its passphrase. It can be read more than once.
+/// An export that was opened with its passphrase.
+///
+/// It can be read more than once.
 struct ExportFile: ~Copyable {
   private let input: ReplayableInput
   private let key: ExportKey

@@ -52,7 +52,9 @@ struct ExportReader: ~Copyable {
     try bytes(Value.bitWidth / 8).withBytes { $0.littleEndian(at: 0, as: type) }
   }
 
-  /// Reads `bytes x`. A length above the limit fails before memory is allocated.
+  /// Reads `bytes x`.
+  ///
+  /// A length above the limit fails before memory is allocated.
   mutating func byteString(limit: Int) throws(KeychainError) -> SecretBytes {
     try bytes(try byteStringCount(limit: limit))
   }

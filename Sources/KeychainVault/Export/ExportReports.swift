@@ -17,8 +17,9 @@ public struct ImportReport: Hashable, Sendable {
   /// The number of items that the vault already has, equal in every detail.
   public var unchangedCount = 0
 
-  /// The items that the vault has with other contents. They were overwritten if that was requested,
-  /// and otherwise left unchanged.
+  /// The items that the vault has with other contents.
+  ///
+  /// They were overwritten if that was requested, and otherwise left unchanged.
   public var differing: [CredentialIdentity] = []
 
   /// Whether the differing items were overwritten.

@@ -5,7 +5,9 @@ internal import PrephirencesFiles
 
 /// Selects the items of a vault for an export.
 struct ExportSelection {
-  /// The searches; an item must match one of them. `nil` selects every item.
+  /// The searches; an item must match one of them.
+  ///
+  /// `nil` selects every item.
   let queries: [CredentialQuery]?
 
   func contains(_ credential: Credential) -> Bool {

@@ -45,7 +45,9 @@ final class ExportWriter {
     try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
   }
 
-  /// Ends the content. Without this, the export is incomplete.
+  /// Ends the content.
+  ///
+  /// Without this, the export is incomplete.
   func finish() throws(KeychainError) {
     try seal(.final)
   }

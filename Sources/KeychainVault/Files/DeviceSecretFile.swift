@@ -34,7 +34,9 @@ struct DeviceSecretFile: Sendable {
     return try DeviceSecret(secret)
   }
 
-  /// Reads the secret, and creates it first if there is none. Never overwrites a secret.
+  /// Reads the secret, and creates it first if there is none.
+  ///
+  /// Never overwrites a secret.
   ///
   /// The new secret appears whole or not at all, and is durable when this returns.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {

@@ -5,7 +5,9 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// Writes identity files. A reader finds either the old file or all of the new one.
+/// Writes identity files.
+///
+/// A reader finds either the old file or all of the new one.
 struct IdentityWriting {
   let path: String
   private let folder: String

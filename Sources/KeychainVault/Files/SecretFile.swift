@@ -20,7 +20,9 @@ enum SecretFile {
     }
   }
 
-  /// Reads a passphrase or key file that the user named. It may belong to root.
+  /// Reads a passphrase or key file that the user named.
+  ///
+  /// It may belong to root.
   ///
   /// `name` is how errors name the source. Without a policy, nobody else may be able to read the
   /// file.
@@ -55,8 +57,9 @@ enum SecretFile {
     }
   }
 
-  /// Returns who may read the file. In and below the folder of the system's credentials, the system
-  /// sets group permissions.
+  /// Returns who may read the file.
+  ///
+  /// In and below the folder of the system's credentials, the system sets group permissions.
   ///
   /// Kubernetes puts links there that lead to a folder of the same volume.
   private static func readers(
@@ -87,7 +90,9 @@ enum SecretFile {
 }
 
 extension KeychainError {
-  /// Creates the error of a file with a secret. Only for such files, other readers can be allowed.
+  /// Creates the error of a file with a secret.
+  ///
+  /// Only for such files, other readers can be allowed.
   fileprivate init(ofSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {

@@ -63,7 +63,9 @@ struct SeenRecordFile: Sendable {
 
   private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
 
-  /// Raises the record to a newer state. A record of another vault is left unchanged.
+  /// Raises the record to a newer state.
+  ///
+  /// A record of another vault is left unchanged.
   func raise(
     check: Data, to state: SeenState, synced: Bool = false
   ) throws(KeychainError) {
@@ -90,8 +92,9 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes the record that `body` returns; `nil` leaves it unchanged. `body` receives `nil` if the
-  /// record is missing or damaged.
+  /// Writes the record that `body` returns; `nil` leaves it unchanged.
+  ///
+  /// `body` receives `nil` if the record is missing or damaged.
   private func change(
     synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
   ) throws(KeychainError) {
@@ -112,14 +115,18 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Creates the record whole or not at all. Returns `false` if another process was faster.
+  /// Creates the record whole or not at all.
+  ///
+  /// Returns `false` if another process was faster.
   private func make(_ record: SeenRecord) throws(FileError) -> Bool {
     try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
       try Self.write(record, to: descriptor)
     }
   }
 
-  /// Writes a record in place. It lies within one sector, so it is never half written.
+  /// Writes a record in place.
+  ///
+  /// It lies within one sector, so it is never half written.
   private static func write(
     _ record: SeenRecord, to descriptor: FileDescriptor
   ) throws(Errno) {

@@ -13,7 +13,9 @@ package final class StateFolder: Sendable {
   private let resolved = Mutex<String?>(nil)
   private let secret = Mutex<DeviceSecret?>(nil)
 
-  /// Creates a handle. Nothing is read or created before its first use.
+  /// Creates a handle.
+  ///
+  /// Nothing is read or created before its first use.
   ///
   /// - Parameter environment: The variables that name the folder.
   package init(environment: EnvironmentVariables) {
@@ -44,8 +46,9 @@ package final class StateFolder: Sendable {
     return try path()
   }
 
-  /// Hashes fields under the device secret. Without the secret, nobody can compute or verify the
-  /// hash.
+  /// Hashes fields under the device secret.
+  ///
+  /// Without the secret, nobody can compute or verify the hash.
   ///
   /// - Parameters:
   ///   - label: The purpose of the hash, at most 16 bytes.

@@ -57,7 +57,9 @@ extension Vault {
     return IdentityDescription(path: path, recipient: file.identity.recipient, pins: file.pins)
   }
 
-  /// Pins an identity to a vault. It then opens only vaults to which it is pinned.
+  /// Pins an identity to a vault.
+  ///
+  /// It then opens only vaults to which it is pinned.
   ///
   /// - Parameters:
   ///   - path: The path of the identity file. Everything else in it stays unchanged.
@@ -79,8 +81,9 @@ extension Vault {
     return try identity(at: path)
   }
 
-  /// Returns the check of this vault. A vault that was never seen here is accepted only with
-  /// `firstSight`.
+  /// Returns the check of this vault.
+  ///
+  /// A vault that was never seen here is accepted only with `firstSight`.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let check = try session.readHead().row.checks.open

@@ -12,8 +12,10 @@ struct PassphraseItems {
   /// No items.
   init() {}
 
-  /// Finds the items. Items that are bound to other devices are included only if
-  /// `includingOtherDevices`, which fails if there are any.
+  /// Finds the items.
+  ///
+  /// Items that are bound to other devices are included only if `includingOtherDevices`, which
+  /// fails if there are any.
   init(
     of change: borrowing SlotChange, includingOtherDevices: Bool
   ) throws(KeychainError) {

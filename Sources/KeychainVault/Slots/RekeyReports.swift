@@ -50,6 +50,8 @@ public struct RekeyReport: Hashable, Sendable {
   /// What was kept, and what was lost.
   public var plan: RekeyPlan
 
-  /// The check of the vault under its new key. Identities on other machines must be pinned to it.
+  /// The check of the vault under its new key.
+  ///
+  /// Identities on other machines must be pinned to it.
   public var check: VaultCheck
 }

@@ -30,7 +30,9 @@ struct RekeySecrets {
   /// of a removed recipient.
   private(set) var recipients: Set<SlotRow> = []
 
-  /// Starts with the slot that opened the vault. The slot `removed` is never kept.
+  /// Starts with the slot that opened the vault.
+  ///
+  /// The slot `removed` is never kept.
   init(
     _ vault: Vault, _ admin: VaultAdministration, removing removed: UInt32? = nil
   ) throws(KeychainError) {
@@ -52,7 +54,9 @@ struct RekeySecrets {
     try keep(opened)
   }
 
-  /// Asks for the passphrases that were not presented. A slot without an answer is not kept.
+  /// Asks for the passphrases that were not presented.
+  ///
+  /// A slot without an answer is not kept.
   mutating func ask(
     _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
   ) throws(KeychainError) {

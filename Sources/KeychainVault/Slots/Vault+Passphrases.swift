@@ -113,7 +113,9 @@ extension Vault {
     return slot.described(isThisDevice: nil)
   }
 
-  /// Prepares a passphrase slot. The time of its hash does not count against the deadline.
+  /// Prepares a passphrase slot.
+  ///
+  /// The time of its hash does not count against the deadline.
   func slotInput(
     passphrase: borrowing SecretBytes, in session: VaultSession
   ) throws(KeychainError) -> SlotInput {

@@ -164,8 +164,9 @@ extension Vault {
     return secrets
   }
 
-  /// Fails if a slot is left that would not get the new keys. If the vault is damaged, fails with
-  /// that instead.
+  /// Fails if a slot is left that would not get the new keys.
+  ///
+  /// If the vault is damaged, fails with that instead.
   private func requireCarried(
     _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
   ) throws(KeychainError) {

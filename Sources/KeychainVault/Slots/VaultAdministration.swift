@@ -55,8 +55,9 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that writes nothing and does not verify the vault. Checks the
-  /// number of slots and, unless `checkingSlots` is `false`, the mac of each slot.
+  /// Runs `body` in a transaction that writes nothing and does not verify the vault.
+  ///
+  /// Checks the number of slots and, unless `checkingSlots` is `false`, the mac of each slot.
   func inspect<Result>(
     checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -64,7 +65,9 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Runs a transaction. If `checkingSlots` is `false`, `body` must check the macs of the slots.
+  /// Runs a transaction.
+  ///
+  /// If `checkingSlots` is `false`, `body` must check the macs of the slots.
   func transaction<Result>(
     checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

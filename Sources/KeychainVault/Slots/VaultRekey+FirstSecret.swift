@@ -21,8 +21,10 @@ extension VaultRekey {
     }
   }
 
-  /// Returns this device's slot, and those of confirmed recipients. Fails if another slot is left
-  /// that is not kept: it would hold the old root key, and its secret is not here.
+  /// Returns this device's slot, and those of confirmed recipients.
+  ///
+  /// Fails if another slot is left that is not kept: it would hold the old root key, and its secret
+  /// is not here.
   private func slotsToCarry(
     _ change: borrowing SlotChange, _ secrets: RekeySecrets
   ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {

@@ -39,7 +39,9 @@ struct VaultRekey {
     var deletedItems: Set<Data> = []
   }
 
-  /// Writes the new state. `decide` sees the old state, of which no row is changed yet.
+  /// Writes the new state.
+  ///
+  /// `decide` sees the old state, of which no row is changed yet.
   func run<Result>(
     _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
   ) throws(KeychainError) -> Result {

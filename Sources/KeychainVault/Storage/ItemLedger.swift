@@ -28,7 +28,9 @@ final class ItemLedger: Sendable {
     }
   }
 
-  /// Records that there is no vault. A vault that was there is expected to come back.
+  /// Records that there is no vault.
+  ///
+  /// A vault that was there is expected to come back.
   func noteAbsence() { snapshot.withLock { $0?.isKnown = true } }
 
   /// Adds what the handle itself has committed.

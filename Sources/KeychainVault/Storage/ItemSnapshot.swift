@@ -3,9 +3,13 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// The items of a vault at one moment, without their secrets. Their names stay sealed.
+/// The items of a vault at one moment, without their secrets.
+///
+/// Their names stay sealed.
 struct ItemSnapshot: Sendable {
-  /// Whether it was read. Otherwise no changes since then are known.
+  /// Whether it was read.
+  ///
+  /// Otherwise no changes since then are known.
   var isKnown = false
 
   /// Identifies the moment: every transaction seals the state row again.
@@ -41,9 +45,10 @@ struct ItemSnapshot: Sendable {
       + present.sorted { $0.row.version < $1.row.version }
   }
 
-  /// Removes the items that were only sealed again. Under a new root key every item has another id
-  /// but keeps its version, which only one transaction uses. So removed and new items of the same
-  /// version and class are paired.
+  /// Removes the items that were only sealed again.
+  ///
+  /// Under a new root key every item has another id but keeps its version, which only one
+  /// transaction uses. So removed and new items of the same version and class are paired.
   private static func dropResealed(_ gone: inout [ItemRow], _ come: inout [ItemRow]) {
     var counts: [VersionAndClass: Int] = [:]
     for row in gone { counts[VersionAndClass(row), default: 0] += 1 }

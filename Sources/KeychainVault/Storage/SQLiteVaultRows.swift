@@ -225,7 +225,9 @@ extension SQLiteVaultRows {
 }
 
 extension Row {
-  /// Returns the blob of a column. Another type there is damage.
+  /// Returns the blob of a column.
+  ///
+  /// Another type there is damage.
   func blob(_ index: Int) throws(KeychainError) -> Data {
     guard case .blob(let data) = (self[index] as DatabaseValue).storage else {
       throw KeychainError(.damaged, "a row of the vault is damaged")

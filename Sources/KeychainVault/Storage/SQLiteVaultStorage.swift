@@ -12,7 +12,9 @@ final class SQLiteVaultStorage: VaultStorage {
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
 
-  /// Opens an existing file. Others may be able to read a backup.
+  /// Opens an existing file.
+  ///
+  /// Others may be able to read a backup.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
   ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is not a

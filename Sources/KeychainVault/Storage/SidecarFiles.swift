@@ -17,7 +17,9 @@ struct SidecarFiles: Sendable {
   /// Who else may read them.
   private let readers: SecretFileReaders
 
-  /// Names the files next to a database. Others may be able to read those of a backup.
+  /// Names the files next to a database.
+  ///
+  /// Others may be able to read those of a backup.
   init(_ path: String, readers: SecretFileReaders = .owner) {
     self.readers = readers
     journal = path + "-journal"

@@ -163,7 +163,9 @@ final class VaultFile: Sendable {
     }
   }
 
-  /// Whether the file has its tables. Once there, they stay, so they are looked up only until then.
+  /// Whether the file has its tables.
+  ///
+  /// Once there, they stay, so they are looked up only until then.
   private func isInitialized(
     _ storage: SQLiteVaultStorage, _ deadline: Deadline
   ) throws(KeychainError) -> Bool {

@@ -47,9 +47,11 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Writes with the keys for `requirement`. `body` changes the rows through its writer.
+  /// Writes with the keys for `requirement`.
   ///
-  /// - Parameter device: The device secret, if the change needs one that may just have been made.
+  /// `body` changes the rows through its writer.
+  ///
+  /// `device` is the device secret, if the change needs one that may just have been created.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
     inBatch isBatch: Bool = false,
@@ -207,7 +209,9 @@ struct VaultSession: Sendable {
   }
 }
 
-/// The checks and slots that were read last. They are only a hint: each transaction checks them.
+/// The checks and slots that were read last.
+///
+/// They are only a hint: each transaction checks them.
 final class KnownHead: Sendable {
   private let head = Mutex<VaultHead?>(nil)
 

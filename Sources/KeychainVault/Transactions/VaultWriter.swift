@@ -96,7 +96,9 @@ struct VaultWriter: ~Copyable {
     try rows.put(row)
   }
 
-  /// Writes the state row if something was changed. This must be the last step of a transaction.
+  /// Writes the state row if something was changed.
+  ///
+  /// This must be the last step of a transaction.
   ///
   /// - Returns: The state of the vault afterwards. A transaction that changed no row does not
   ///   count.

@@ -4,8 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// The device secret and the keys that its slot gives. The handle reads both once and keeps them,
-/// because they are never locked.
+/// The device secret and the keys that its slot gives.
+///
+/// The handle reads both once and keeps them, because they are never locked.
 final class DeviceKeys: Sendable {
   private struct Known {
     let checks: VaultChecks

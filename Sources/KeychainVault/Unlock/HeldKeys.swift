@@ -2,7 +2,9 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// Keys that a handle itself was given. They stay until it locks or its idle time ends.
+/// Keys that a handle itself was given.
+///
+/// They stay until it locks or its idle time ends.
 final class HeldKeys: Sendable {
   private struct Held {
     let keys: TierKeys

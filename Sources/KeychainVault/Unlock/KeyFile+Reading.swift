@@ -3,7 +3,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension KeyFile {
-  /// Reads a key file. `name` is how errors name its source.
+  /// Reads a key file.
+  ///
+  /// `name` is how errors name its source.
   static func read(
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {

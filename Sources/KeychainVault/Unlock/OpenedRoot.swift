@@ -8,7 +8,9 @@ struct OpenedSlot {
   let root: SharedSecret
 }
 
-/// A root key with what opened it. A change seals the slot again with the same secret.
+/// A root key with what opened it.
+///
+/// A change seals the slot again with the same secret.
 final class OpenedRoot: Sendable {
   let root: SharedSecret
   let slot: SlotRow
@@ -23,7 +25,9 @@ final class OpenedRoot: Sendable {
   }
 
   /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to
-  /// vaults. Without it, the file would no longer open this one.
+  /// vaults.
+  ///
+  /// Without it, the file would no longer open this one.
   ///
   /// Removes `old`, so that after new keys, copies under the old keys are no longer accepted.
   func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {

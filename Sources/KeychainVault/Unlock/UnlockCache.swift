@@ -12,7 +12,9 @@ struct UnlockCache: Sendable {
 
   static let maximumTime: Duration = .seconds(12 * 3600)
 
-  /// Whether the kernel keeps keys here. Most containers don't allow it.
+  /// Whether the kernel keeps keys here.
+  ///
+  /// Most containers don't allow it.
   ///
   /// Tests it with a key that expires at once.
   static var isAvailable: Bool { KernelKeyring.failure() == nil }
@@ -57,7 +59,9 @@ struct UnlockCache: Sendable {
     }
   }
 
-  /// Removes a cached tier of the vault whose T0 has a check. A missing key is not an error.
+  /// Removes a cached tier of the vault whose T0 has a check.
+  ///
+  /// A missing key is not an error.
   func forget(_ tier: Tier, of check: Data) {
     guard let serial = KernelKeyring.find(CachedKey.name(tier, check)) else { return }
     KernelKeyring.remove(serial)

@@ -123,7 +123,9 @@ extension Unlocker {
       recovery: ways.compactMap(\.self).joined(separator: "; "))
   }
 
-  /// The user's identity file, if it exists. It opens nothing unless it is named.
+  /// The user's identity file, if it exists.
+  ///
+  /// It opens nothing unless it is named.
   private var identityAtHand: String? {
     let locations = Locations(environment: configuration.environment)
     guard let path = try? locations.configurationFolder() + "/identity",

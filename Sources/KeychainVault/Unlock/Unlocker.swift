@@ -167,7 +167,9 @@ final class Unlocker: Sendable {
     }
   }
 
-  /// Returns what to ask a person for. A recovery code is named only if nothing else is left.
+  /// Returns what to ask a person for.
+  ///
+  /// A recovery code is named only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     if kinds.contains(.passphrase) { return .passphrase }
@@ -195,7 +197,9 @@ final class Unlocker: Sendable {
 
   // MARK: - Root
 
-  /// Returns the root key, which only changes of slots need. It is never kept.
+  /// Returns the root key, which only changes of slots need.
+  ///
+  /// It is never kept.
   func root(
     _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedRoot {
@@ -209,7 +213,9 @@ final class Unlocker: Sendable {
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
   }
 
-  /// Returns all keys, from the root key. They are not kept.
+  /// Returns all keys, from the root key.
+  ///
+  /// They are not kept.
   func allKeys(
     _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
@@ -235,7 +241,9 @@ final class Unlocker: Sendable {
     for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: check) }
   }
 
-  /// Removes the cached keys of a vault that was replaced by another. Nothing else would find them.
+  /// Removes the cached keys of a vault that was replaced by another.
+  ///
+  /// Nothing else would find them.
   func forgetCachedKeys(of record: SeenRecord?) {
     for check in record?.checks ?? [] {
       for tier in Tier.allCases { cache.forget(tier, of: check) }

@@ -48,7 +48,9 @@ extension Vault {
   }
 
   /// Creates the vault as the first write does: with a slot for the unlocking secret at hand, or
-  /// else with the device slot alone. It asks nothing, and sends no notice about the new vault.
+  /// else with the device slot alone.
+  ///
+  /// It asks nothing, and sends no notice about the new vault.
   ///
   /// - Parameter startingAnew: Whether an empty vault may replace one that was seen here and is
   ///   gone.
@@ -146,7 +148,9 @@ extension Vault {
     }
   }
 
-  /// Creates the vault with its slots. Returns `false` if another process was faster.
+  /// Creates the vault with its slots.
+  ///
+  /// Returns `false` if another process was faster.
   private func create(_ inputs: consuming NewSlots) throws(KeychainError) -> Bool {
     guard inputs.hasDailyKey || inputs.device else {
       throw KeychainError(

@@ -71,7 +71,7 @@ extension Vault {
   /// - Parameters:
   ///   - identity: What names the credential.
   ///   - accessibility: The new accessibility; `nil` if it depends on the stored credential.
-  /// - keepsDates: Whether to store the dates of the new credential.
+  ///   - keepsDates: Whether to store the dates of the new credential.
   ///   - session: The session of the operation.
   ///   - change: Returns the new credential for the stored one, or throws.
   ///   - put: Writes the new credential with its secret.

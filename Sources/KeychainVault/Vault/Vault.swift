@@ -31,7 +31,9 @@ public final class Vault: CredentialStore {
   let knownHead: KnownHead
   let postponed: PostponedUnlocking?
 
-  /// Creates a handle. Nothing is read or created before its first use.
+  /// Creates a handle.
+  ///
+  /// Nothing is read or created before its first use.
   ///
   /// - Parameter configuration: Where the vault lies and how it is opened.
   public convenience init(configuration: Configuration = Configuration()) {
@@ -70,7 +72,9 @@ public final class Vault: CredentialStore {
     try file.path().path
   }
 
-  /// Begins an operation. Returns `nil` if there is no vault.
+  /// Begins an operation.
+  ///
+  /// Returns `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
     let deadline = Deadline(after: configuration.deadline)
     return try file.open(deadline).map { session($0, deadline) }

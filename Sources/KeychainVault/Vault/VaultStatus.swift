@@ -79,7 +79,9 @@ public struct VaultStatus: Hashable, Sendable {
   public var isReadOnly: Bool
 
   /// What unlocking would try after the cache and the device secret, in that order, such as
-  /// `KEYCHAIN_PASSPHRASE_FILE`. Only the first one counts.
+  /// `KEYCHAIN_PASSPHRASE_FILE`.
+  ///
+  /// Only the first one counts.
   public var unlockSources: [String]
 
   /// Whether a person may be asked for the passphrase.

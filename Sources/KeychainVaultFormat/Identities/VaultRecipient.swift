@@ -2,14 +2,18 @@ package import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
 
-/// The public half of an identity, to which a vault can be opened. It is not secret.
+/// The public half of an identity, to which a vault can be opened.
+///
+/// It is not secret.
 ///
 /// Its text begins with `pkpub1-`. Whoever has the private half opens the vaults that have a slot
 /// for it.
 public struct VaultRecipient: Hashable, Sendable {
   private static let prefix = "pkpub1-"
 
-  /// The X25519 public key, 32 bytes. A slot written by faulty software may have an unusable key.
+  /// The X25519 public key, 32 bytes.
+  ///
+  /// A slot written by faulty software may have an unusable key.
   package let publicKey: Data
 
   package init(publicKey: Data) {

@@ -30,7 +30,9 @@ package enum ClassKey {
     try Derivation.key(tierKey, "pk1/class", [accessibility.rawValue])
   }
 
-  /// Binds a key to a device. The fields contain the device secret, so they are in guarded memory.
+  /// Binds a key to a device.
+  ///
+  /// The fields contain the device secret, so they are in guarded memory.
   private static func bind(
     _ classKey: borrowing SecretBytes, to device: DeviceSecret
   ) throws(KeychainError) -> SecretBytes {

@@ -8,7 +8,9 @@ package enum MetadataCoding {
   /// attributes have different names.
   package static let maximumCount = 4 << 20
 
-  /// Returns the identity's fields in the order of the format. The item's id is derived from them.
+  /// Returns the identity's fields in the order of the format.
+  ///
+  /// The item's id is derived from them.
   package static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
     FieldWriter.fields { writer in
       switch identity.kind {

@@ -22,8 +22,9 @@ package struct CachedKey: ~Copyable {
     self.payload = payload
   }
 
-  /// Whether the key stays valid until its limit, used or not. The lowest bit of the limit is set
-  /// then.
+  /// Whether the key stays valid until its limit, used or not.
+  ///
+  /// The lowest bit of the limit is set then.
   package var isFixed: Bool { limit & 1 == 1 }
 
   /// Returns the key itself.

@@ -22,8 +22,9 @@ package enum Tier: UInt8, CaseIterable {
   }
 }
 
-/// The checks of the tiers, which are not encrypted in the vault row. They show whether a key
-/// belongs to this vault as it is now.
+/// The checks of the tiers, which are not encrypted in the vault row.
+///
+/// They show whether a key belongs to this vault as it is now.
 package struct VaultChecks: Hashable, Sendable {
   package let open: Data
   package let first: Data

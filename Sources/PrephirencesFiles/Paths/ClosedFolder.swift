@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A folder that nobody may enter. systemd mounts one over what it hides from a service.
+/// A folder that nobody may enter, such as systemd mounts over what it hides from a service.
 ///
 /// `ProtectHome=yes` and `InaccessiblePaths=` mount an empty folder with mode 0000; see
 /// systemd.exec(5). The superuser can still enter it, and would consider the hidden files missing.

@@ -11,8 +11,9 @@ enum FileOwner {
 
   case other
 
-  /// Finds the owner of what is at a path. For a symbolic link, the user cannot be found with
-  /// certainty.
+  /// Finds the owner of what is at a path.
+  ///
+  /// For a symbolic link, the user cannot be found with certainty.
   init(_ stat: Stat, _ path: String) {
     let number = stat.userID.rawValue
     if UserNamespace.hidesOwner(number) {

@@ -30,7 +30,9 @@ struct TrustedFolders: Sendable {
     }
   }
 
-  /// Whether a folder is trusted. The path must be real.
+  /// Whether a folder is trusted.
+  ///
+  /// The path must be real.
   func contains(_ path: String) -> Bool { folders.contains { $0.path == path } }
 
   /// Returns the bits of a mode that apply to others.

@@ -30,8 +30,9 @@ package struct TrustedPath: Hashable, Sendable {
     othersCanAddFiles = walk.openFolders.contains(walk.parents.dropLast())
   }
 
-  /// Returns the real path even if others could change the way to it. Use it only for work that is
-  /// safe wherever the path leads.
+  /// Returns the real path even if others could change the way to it.
+  ///
+  /// Use it only for work that is safe wherever the path leads.
   ///
   /// A link made by another user is not followed, because the vault was seen here before it was
   /// made.
@@ -138,7 +139,9 @@ private struct Walk {
   }
 
   /// A link in a folder that is closed to others was made by the folder's owner, who is trusted, or
-  /// by somebody whom the owner let in. So a hidden owner does not matter.
+  /// by somebody whom the owner let in.
+  ///
+  /// So a hidden owner does not matter.
   private func isTrusted(linkOf owner: FileOwner) -> Bool {
     owner.isTrusted || (owner == .unmapped && !openFolders.contains(parents[...]))
   }

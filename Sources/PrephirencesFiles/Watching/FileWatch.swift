@@ -106,7 +106,9 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Ends the watch. Must be the last call of its thread.
+  /// Ends the watch.
+  ///
+  /// Must be the last call of its thread.
   package func close() {
     state.withLock { state in
       guard !state.isClosed else { return }

@@ -98,8 +98,9 @@ package struct NewFile: ~Copyable {
     try takeName(of: temporary)
   }
 
-  /// Takes the name with an empty file first, and then replaces that. File systems without hard
-  /// links, as on memory sticks, offer nothing better.
+  /// Takes the name with an empty file first, and then replaces that.
+  ///
+  /// File systems without hard links, as on memory sticks, offer nothing better.
   private borrowing func takeName(of temporary: String) throws(FileError) {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)

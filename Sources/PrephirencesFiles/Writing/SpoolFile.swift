@@ -1,7 +1,9 @@
 internal import Glibc
 package import SystemPackage
 
-/// A file without a name, for data that does not fit into memory. It is deleted with the value.
+/// A file without a name, for data that does not fit into memory.
+///
+/// It is deleted with the value.
 package struct SpoolFile: ~Copyable {
   package let descriptor: FileDescriptor
 

@@ -1,9 +1,11 @@
-package import KeychainCredentials
+internal import KeychainCredentials
+internal import KeychainVault
 internal import PrephirencesFiles
 
-/// A lock for work that only one process of the user may do at a time. It is held until the value
-/// is destroyed.
-package struct StateLock: ~Copyable {
+/// A lock for work that only one process of the user may do at a time.
+///
+/// It is held until the value is destroyed.
+struct StateLock: ~Copyable {
   private let lock: FileLock
 
   /// Takes the lock.
@@ -13,7 +15,7 @@ package struct StateLock: ~Copyable {
   ///   - state: The state folder.
   ///   - time: How long to wait for another process.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
-  package init(
+  init(
     _ name: String, in state: StateFolder, within time: Duration = .zero
   ) throws(KeychainError) {
     let path = try state.make() + "/" + name
