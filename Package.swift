@@ -126,8 +126,7 @@ let package = Package(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultFormat",
-        "PrephirencesFiles", systemPackage,
+        "KeychainVaultFormat", "PrephirencesFiles", systemPackage,
       ]),
     .target(
       name: "Keychain",
