@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate package, so that users of the library neither resolve nor build the dependencies of the benchmarks.
+// A separate package, so that users of the library neither resolve nor build the dependencies of
+// the benchmarks.
 let package = Package(
   name: "Benchmarks",
   dependencies: [

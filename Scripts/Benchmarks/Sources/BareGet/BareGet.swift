@@ -4,8 +4,8 @@ import Foundation
 import GRDB
 import Glibc
 
-// The minimum work of a command that reads one secret with these libraries: the same command line, one select, two
-// opened boxes. It checks nothing and derives no key.
+// The minimum work of a command that reads one secret with these libraries: the same command line,
+// one select, two opened boxes. It checks nothing and derives no key.
 
 @main
 struct BareGet: ParsableCommand {

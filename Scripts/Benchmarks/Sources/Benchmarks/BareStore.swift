@@ -2,8 +2,8 @@ import CSodiumForBare
 import Foundation
 import GRDB
 
-/// The minimum work of a vault: the same rows through the same SQLite library and the same boxes, without the vault's
-/// protections.
+/// The minimum work of a vault: the same rows through the same SQLite library and the same boxes,
+/// without the vault's protections.
 final class BareStore {
   struct Failure: Error {}
 

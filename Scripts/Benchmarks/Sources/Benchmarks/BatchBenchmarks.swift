@@ -13,7 +13,8 @@ struct BatchBenchmarks {
     return [try batchImport(export), try changePassphrase(export)]
   }
 
-  /// An import hashes the passphrase of the export first; this is measured separately and subtracted.
+  /// An import hashes the passphrase of the export first; this is measured separately and
+  /// subtracted.
   private func batchImport(_ export: String) throws -> Figure {
     let bare = try BareStore(path: vaults.copy(vaults.largePath, "bare-import.db"))
     let items = try bare.allItems()

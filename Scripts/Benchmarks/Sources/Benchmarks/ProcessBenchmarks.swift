@@ -2,8 +2,8 @@ import CPeer
 import Foundation
 import Keychain
 
-/// Whole processes: `prefs keychain get`, compared with the command of the desktop's keyring and a program that does
-/// the minimum.
+/// Whole processes: `prefs keychain get`, compared with the command of the desktop's keyring and a
+/// program that does the minimum.
 struct ProcessBenchmarks {
   let vaults: BenchmarkVaults
   let effort: Effort
