@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses the library resolves or builds what only the
-// benchmarks need.
+// A separate package, so that users of the library neither resolve nor build the dependencies of
+// the benchmarks.
 let package = Package(
   name: "Benchmarks",
   dependencies: [

@@ -6,14 +6,14 @@ build_client() {
   # shellcheck disable=SC2154 # common.sh has the root
   local name=$1 scratch=$root/.build/clients/$1 cache
   shift
-  # A list of sources from before a file was added or moved would be used again.
+  # Otherwise a source list from before a file was added or moved would be reused.
   rm -f -- "$scratch"/{debug,release}.yaml
   mapfile -t cache < <(dependency_cache_options)
   swift build --package-path "$root/Tests/Clients/$name" --scratch-path "$scratch" "${cache[@]}" \
     --disable-index-store -debug-info-format none "$@" >&2
 }
 
-# Who uses the preferences alone builds nothing else, and downloads no HTTP client.
+# A client of the preferences alone builds nothing else, and downloads no HTTP client.
 check_plain_client() {
   local scratch=$root/.build/clients/PlainClient modules
   build_client PlainClient || return

@@ -14,7 +14,7 @@ fi
 
 say() { printf '==> %s\n' "$*" >&2; }
 
-# Says what is wrong, then what to do, a line each, and ends the script.
+# Prints what is wrong and what to do, one line each, and ends the script.
 fail() {
   local line
   printf 'error: %s\n' "$1" >&2
@@ -27,12 +27,12 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 
 can_be_root() { [ "$(id -u)" -eq 0 ] || has_command sudo; }
 
-# Runs a command as the superuser, where that can be.
+# Runs a command as the superuser, if possible.
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Fails in words unless a Swift compiler of at least this version is there.
+# Fails with a message unless a Swift compiler of at least this version is installed.
 require_swift() {
   local major=6 minor=2 version
   local install="Install it from https://www.swift.org/install/linux/ and run this script again."
@@ -47,7 +47,7 @@ require_swift() {
   fi
 }
 
-# Fails in words unless there is room for a first build, in MiB.
+# Fails with a message unless there is enough space for a first build, in MiB.
 require_space() {
   local free
   [ ! -d "$root/.build" ] || return 0
@@ -58,8 +58,7 @@ require_space() {
   fi
 }
 
-# Dependencies that the user has already downloaded are used even where HOME is set to another
-# folder.
+# Uses dependencies that the user has already downloaded, even if HOME is set to another folder.
 dependency_cache_options() {
   local home
   home=$(getent passwd "$(id -u)" | cut -d: -f6)
@@ -76,8 +75,8 @@ swift_build() {
   swift build --package-path "$root" "${cache[@]}" "$@"
 }
 
-# Builds a program as `prefs` is installed: optimised, with the Swift runtime inside, without symbols.
-# One set of options for every script, so that it is built once.
+# Options to build a program as `prefs` is installed: optimised, with the Swift runtime, without symbols. All scripts
+# share them, so that it is built once.
 release_options=(
   -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xlinker -s
 )

@@ -33,7 +33,7 @@ docker-helper docker-credential-secretservice            golang-docker-credentia
 TABLE
 }
 
-# Whether the thing of a table's second column is there.
+# Returns whether the requirement in the table's second column is met.
 is_present() {
   case $1 in
     pkg-config:*) has_command pkg-config && pkg-config --exists "${1#*:}" ;;
@@ -53,7 +53,7 @@ package_manager() {
   done
 }
 
-# Prints the packages that are missing among the needs given, as a package manager calls them.
+# Prints the missing packages for the given needs, with the names of a package manager.
 missing_packages() {
   local manager=$1 need test apt dnf zypper pacman
   shift
@@ -70,13 +70,13 @@ missing_packages() {
   done < <(package_table)
 }
 
-# Runs a package manager's own command for installing packages.
+# Runs a package manager's own command to install packages.
 install_packages() {
   local manager=$1
   shift
   case $manager in
     apt-get)
-      # A third party's broken source need not matter for what is asked for.
+      # A broken source of a third party need not affect the requested packages.
       as_root apt-get update -q || true
       as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends "$@"
@@ -87,7 +87,7 @@ install_packages() {
   esac
 }
 
-# Installs what is missing of the needs given. If nothing is, asks neither network nor superuser.
+# Installs what is missing for the given needs. If nothing is missing, needs no network and no superuser.
 require_packages() {
   local manager missing
   manager=$(package_manager)

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # How tests that need the superuser run for everybody else.
 
-# The words before a command that make it the superuser's.
+# The words before a command that run it as the superuser.
 superuser=()
 
-# Sets `superuser`: to the machine's own where sudo asks for nothing, else to that of a user namespace.
-# Fails where there is neither.
+# Sets `superuser`: to the machine's own if sudo needs no password, or else to that of a user namespace. Fails if
+# neither is available.
 find_superuser() {
   if has_command sudo && sudo -n true 2>/dev/null; then
     superuser=(sudo -n)

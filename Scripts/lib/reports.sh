@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # What the reports of test runs say: which tests were skipped, and which fail only sometimes.
 
-# So many failures of one step are looked into by running the tests again.
+# If a step has at most this many failures, the failed tests run again.
 repeated_tests=10
 
 # So many flaky tests don't let a run fail.
 # shellcheck disable=SC2034 # used by stages.sh
 tolerated_flaky=2
 
-# Seconds for one test that runs again.
+# The limit in seconds for one repeated test.
 test_limit=900
 
 flaky=()
@@ -16,8 +16,8 @@ declare -A skipped=()
 
 test_report() { "$(dirname -- "${BASH_SOURCE[0]}")/test-report" "$@" 2>/dev/null; }
 
-# all_pass_alone NAME REPORT RUNNER OPTION...: runs each test that failed again, alone, and notes those
-# that pass. Fails if one doesn't, and if the report doesn't say which failed, as after a crash.
+# all_pass_alone NAME REPORT RUNNER OPTION...: runs each failed test again, alone, and records those that pass. Fails if
+# a test fails again, or if the report does not name the failed tests, as after a crash.
 all_pass_alone() {
   local name=$1 report=$2 runner=$3 failed line status=0
   # The log and the outcome of the step stay as they are.
@@ -29,7 +29,7 @@ all_pass_alone() {
   for line in "${failed[@]}"; do
     say "$name: again, alone: ${line%%$'\t'*}"
     rm -f -- "$report.again"
-    # A filter that matches nothing is no failure to its runner.
+    # Runners do not report a filter without matches as a failure.
     if run_limited "$test_limit" "again_$runner" "$report.again" "${line%%$'\t'*}" "$@" &&
       grep -q '<testcase' "$report.again"; then
       flaky+=("$name: ${line/$'\t'/: }")
@@ -41,7 +41,7 @@ all_pass_alone() {
   return "$status"
 }
 
-# Keeps the names of skipped tests; a test that two steps skip is one.
+# Records the names of skipped tests; a test that two steps skip counts once.
 note_skipped() {
   local test reason
   while IFS=$'\t' read -r test reason; do
@@ -49,8 +49,8 @@ note_skipped() {
   done < <(test_report skipped "$1")
 }
 
-# Prints them by what they need.
-tell_skipped() {
+# Prints the skipped tests by their requirements.
+print_skipped() {
   local test reason last=
   ((${#skipped[@]})) || return 0
   printf '\n%d tests skipped:\n' "${#skipped[@]}"
@@ -62,7 +62,7 @@ tell_skipped() {
   printf '\n'
 }
 
-tell_flaky() {
+print_flaky() {
   local line
   for line in "${flaky[@]}"; do printf 'flaky: %s\n' "$line"; done
 }

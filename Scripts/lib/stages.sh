@@ -14,7 +14,7 @@ flaky_stages=0
 used=0
 running=
 
-# Where a script wants what the running step prints, so that failures are found in it.
+# The log of the running step, if a script searches it for failures.
 stage_log=/dev/null
 
 descendants() {
@@ -25,32 +25,32 @@ descendants() {
   done
 }
 
-# Nothing of a step outlives its limit or an interrupt. Its process group would not do: SwiftPM gives
-# compilers and tests groups of their own, and does not pass the signal on.
+# Ends all processes of a step at its limit or at an interrupt. Its process group is not enough: SwiftPM starts
+# compilers and tests in other groups, and does not pass the signal on.
 end_running() {
   local all
   [ -n "$running" ] || return 0
   mapfile -t all < <(descendants "$running")
   kill -KILL "$running" "${all[@]}" 2>/dev/null || true
-  # What runs by sudo is the superuser's to end.
+  # Only the superuser can end processes that run through sudo.
   "${superuser[@]}" kill -KILL "${all[@]}" 2>/dev/null || true
 }
 trap 'end_running; exit 130' INT TERM HUP
 
-# Waits for the step to end, so many seconds at most. In the background, since a trap runs during
-# `wait`, but not before a command in the foreground has ended.
+# Waits for the step to end, with a limit in seconds. It runs in the background, because a trap runs during `wait`, but
+# only after a command in the foreground.
 wait_for_running() {
   timeout "$1" tail --pid="$running" -s 0.2 -f /dev/null &
   wait $!
 }
 
-# Runs a function or command: run_limited SECONDS COMMAND... Sets `outcome`, and fails unless that is ok.
-# `set -e` has no effect in it, as it has none in a condition.
+# Runs a function or command: run_limited SECONDS COMMAND... Sets `outcome`, and fails unless that is ok. `set -e` has
+# no effect inside, as in any condition.
 run_limited() {
   local limit=$1 status=0
   shift
   outcome=ok
-  # With job control, the step gets its process group, and interrupts aren't ignored in it.
+  # Job control gives the step its own process group, in which interrupts are not ignored.
   set -m
   (set +m && "$@" 2>&1 | tee -- "$stage_log") </dev/null &
   running=$!
@@ -65,15 +65,14 @@ run_limited() {
   [ "$outcome" = ok ]
 }
 
-# What the commands that have ended took of the processors, in seconds, in `used`: on a busy machine
-# that tells more than the clock.
+# Sets `used` to the processor time of ended commands, in seconds: on a busy machine this says more than the clock.
 note_processor_time() {
   local fields
   read -ra fields <"/proc/$$/stat"
   used=$(((fields[15] + fields[16]) / $(getconf CLK_TCK)))
 }
 
-# end_stage NAME START: notes the outcome of a step, which fails as the step did.
+# end_stage NAME START: records the outcome of a step, and fails if the step failed.
 end_stage() {
   local took=$((SECONDS - $2)) before=$used
   note_processor_time
@@ -86,7 +85,7 @@ end_stage() {
   [[ $outcome != FAILED* ]]
 }
 
-# A step: stage NAME SECONDS COMMAND...
+# Runs a step: stage NAME SECONDS COMMAND...
 stage() {
   local name=$1 limit=$2 start=$SECONDS outcome
   shift 2
@@ -95,9 +94,8 @@ stage() {
   end_stage "$name" "$start"
 }
 
-# A step of tests: test_stage NAME SECONDS RUNNER OPTION...
-# `run_RUNNER REPORT OPTION...` runs them and writes a report, `again_RUNNER REPORT TEST OPTION...` runs
-# one of them. What passes when it runs again, alone, is flaky.
+# Runs a step of tests: test_stage NAME SECONDS RUNNER OPTION... `run_RUNNER REPORT OPTION...` runs them and writes a
+# report, `again_RUNNER REPORT TEST OPTION...` runs one of them. A test that passes when repeated alone is flaky.
 test_stage() {
   local name=$1 limit=$2 runner=$3 start=$SECONDS outcome report
   shift 3
@@ -113,7 +111,7 @@ test_stage() {
   end_stage "$name" "$start"
 }
 
-# Says how every step went and, at the very end, what failed; fails if something did.
+# Prints the result of every step and, at the end, the failures; fails if there are any.
 finish_stages() {
   if ((${#flaky[@]} > tolerated_flaky)); then
     failed_stages=$((failed_stages + flaky_stages))
@@ -122,11 +120,11 @@ finish_stages() {
   printf '\n' >&2
   printf '%s\n' "${stage_lines[@]}" >&2
   printf '%6d s %6d s  of the processors, in all\n' "$SECONDS" "$used" >&2
-  tell_skipped >&2
+  print_skipped >&2
   printf 'steps: %d passed, %d failed\n' \
     $((${#stage_lines[@]} - failed_stages)) "$failed_stages"
-  tell_flaky
+  print_flaky
   ((failed_stages)) || return 0
-  tell_failures
+  print_failures
   exit 1
 }

@@ -1,4 +1,4 @@
-// Every public type that a program needs can be named with one import, and its members be used.
+// One import is enough to name every public type that a program needs, and to use its members.
 public import Keychain
 
 /// Uses the preference protocols through the same import.
@@ -13,7 +13,7 @@ public func usePreferences(_ keychain: KeychainPreferences) -> Int {
   return preferences.bool(forKey: "flag") ? preferences.integer(forKey: "count") : 0
 }
 
-/// Uses secrets and credentials, on a store that the program chooses.
+/// Uses secrets and credentials on a store that the program chooses.
 public func useSecrets(_ store: any CredentialStore) async throws -> UInt64? {
   let keychain = KeychainPreferences(
     server: "example.com", protocol: "https", port: 443, store: store)
@@ -34,7 +34,7 @@ public func explain(_ error: KeychainError) -> String {
   }
 }
 
-/// Chooses the vault and how it is unlocked.
+/// Chooses the vault and how to unlock it.
 public func preferences(vault path: String, keyFile: String) -> KeychainPreferences {
   let configuration = Vault.Configuration(
     path: path, deadline: .seconds(5), unlock: .keyFile(keyFile, named: "--key-file"),
@@ -44,7 +44,7 @@ public func preferences(vault path: String, keyFile: String) -> KeychainPreferen
     store: Vault(configuration: configuration))
 }
 
-/// Chooses between the desktop keyring and the vault, and tells which a service has.
+/// Chooses between the desktop keyring and the vault, and returns the choice of a service.
 public func chosenStore(_ choice: StoreChoice?) throws -> String {
   let keyring = SecretServiceStore.Configuration(
     collection: .named("Work"), interaction: .allowed, deadline: .seconds(2))
@@ -61,7 +61,7 @@ public func chosenStore(_ choice: StoreChoice?) throws -> String {
 /// Looks for a desktop keyring.
 public func keyringProvider() -> String? { SecretServiceProbe.run().provider?.name }
 
-/// Moves credentials from one vault to another, and tells how many were there already.
+/// Moves credentials between vaults, and returns how many were already there.
 public func move(from source: Vault, to target: Vault, through path: String) throws -> Int {
   let passphrase = try SecretBytes.random(count: 24)
   let exported = try source.export(to: path, passphrase: passphrase) { print($0.completed) }
@@ -69,7 +69,7 @@ public func move(from source: Vault, to target: Vault, through path: String) thr
   return exported.itemCount - imported.addedCount - imported.differing.count
 }
 
-/// Moves a service into the desktop keyring, and tells what stayed.
+/// Moves a service into the desktop keyring, and returns what stayed.
 public func moveToKeyring(_ service: String) throws -> [String] {
   var migration = try AutomaticStore().migration(from: .vault, to: .secretService(.default))
   migration.service = service
@@ -78,7 +78,7 @@ public func moveToKeyring(_ service: String) throws -> [String] {
   return report.obstacles.map { "\($0.identity): \($0.reason.message)" }
 }
 
-/// Conforms to the protocols from outside.
+/// Conforms to the protocols from another module.
 final class Settings: MutablePreferencesType {
   private var values: PreferencesDictionary = [:]
 
@@ -88,7 +88,7 @@ final class Settings: MutablePreferencesType {
   func removeObject(forKey key: PreferenceKey) { values[key] = nil }
 }
 
-/// Shares a vault with a colleague, and makes a code on paper.
+/// Shares a vault with a colleague, and creates a recovery code.
 public func share(_ vault: Vault, with recipient: String, show: (String?) -> Bool) throws {
   let slot: VaultSlot = try vault.addRecipientSlot(VaultRecipient(text: recipient))
   let check: VaultCheck? = try vault.status().check

@@ -1,8 +1,8 @@
-// What else a program writes that renews tokens, changes values and notes what they are.
+// More code of a program that renews tokens, changes values and records what they are.
 import Foundation
 public import Keychain
 
-/// Uses a renewed value that could not be stored, instead of losing it.
+/// Uses a renewed value that could not be stored instead of losing it.
 func accessTokenOrUnsaved(
   in keychain: KeychainPreferences, renew: @escaping @Sendable (Tokens?) async throws -> Tokens
 ) async throws -> String {
@@ -37,7 +37,7 @@ func checkRenewal() async throws {
   assert(access == "b")
 }
 
-/// The same for programs without asynchronous code, and with what a person should know.
+/// The same calls in synchronous code, with details for the user.
 public func count(in keychain: KeychainPreferences) throws -> Int? {
   let tokens = try keychain.waitForValue(
     Tokens.self, for: "api", expires: \.expires, validWhile: { $0.expires > .now }

@@ -1,5 +1,5 @@
-// What a command-line program writes to keep a token: compiled as a client's code is, with one
-// import and no access to what the package keeps to itself.
+// The code with which a command-line program stores a token, compiled like a client's: with one
+// import and without access to `package` declarations.
 public import Keychain
 
 /// Stores a token and reads it back.

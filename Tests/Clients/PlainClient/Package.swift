@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A client of the preferences alone, which shows what such a client has to build.
+// A client of the preferences only, which shows what such a client must build.
 let package = Package(
   name: "PlainClient",
   dependencies: [.package(name: "Prephirences", path: "../../..")],

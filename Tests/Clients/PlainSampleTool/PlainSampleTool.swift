@@ -1,8 +1,8 @@
 import ArgumentParser
 import KeychainCommands
 
-/// A program that mounts the commands, and knows nothing else of them: it runs by the argument parser's
-/// own entry, and has asynchronous commands.
+/// A program that mounts the commands but uses the argument parser's own entry point, and has
+/// asynchronous commands.
 @main
 struct PlainSampleTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Prephirences
 
-/// Uses every store from eight threads, for the thread sanitizer to watch.
+/// Uses every store from eight threads under the thread sanitizer.
 ///
-/// What is read is checked, too, but that the sanitizer says nothing is the result.
+/// It also checks what it reads, but the purpose is a run without a report of the sanitizer.
 @main
 struct PreferencesStress {
   private static let rounds = 60
@@ -17,7 +17,7 @@ struct PreferencesStress {
     buffers()
     registry()
     onePreference()
-    // They lie in the home of whoever runs this.
+    // They are in the home folder of the user who runs this.
     UserDefaults.standard.clearAll()
     print("no thread was in the way of another")
   }
@@ -60,7 +60,7 @@ struct PreferencesStress {
     ]
   }
 
-  /// Sets, reads and removes a few keys, all threads the same.
+  /// Sets, reads and removes a few keys, the same on all threads.
   private static func use(_ store: any MutablePreferencesType & Sendable, _ name: String) {
     let observation = store.observeAll { _ in }
     onThreads(8) { thread in

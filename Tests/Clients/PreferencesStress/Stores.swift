@@ -14,7 +14,7 @@ struct Reflected: ReflectingPreferences, Sendable {
   var text: String? = "text"
 }
 
-/// User defaults for threads, which Foundation allows, but does not say.
+/// Makes `UserDefaults` `Sendable`; Foundation allows use by several threads without declaring it.
 final class SendableDefaults: MutablePreferencesType, @unchecked Sendable {
   private let defaults: UserDefaults
 

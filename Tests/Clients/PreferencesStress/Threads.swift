@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Runs a function on several threads at once, and waits for all.
+/// Runs a function on several threads at the same time, and waits for all.
 ///
-/// The threads are bare ones, as the thread sanitizer knows how they begin and end.
+/// Uses plain threads, whose start and end the thread sanitizer recognizes.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let threads = (0..<count).map { number in
     var thread = pthread_t()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Prephirences
 
 extension PreferencesTool {
-  /// Sets a literal `nil` in every way that there is.
+  /// Sets a literal `nil` in every possible way.
   static func literalNil() {
     let defaults = UserDefaults.standard
     let preferences: any MutablePreferencesType = defaults
@@ -29,7 +29,7 @@ extension PreferencesTool {
     }
   }
 
-  /// Sets values that stop the process when they are given to `UserDefaults`.
+  /// Sets values that would stop the process if they were passed to `UserDefaults`.
   static func refuse() {
     let defaults = UserDefaults.standard
     let values: [Any] = [

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Prephirences
 
-/// An object of a class that decodes its parts as most do.
+/// An object of a class that decodes its parts like most classes.
 final class ArchivedObject: NSObject, NSCoding {
   var text = "text"
   var count = 3
@@ -22,7 +22,7 @@ final class ArchivedObject: NSObject, NSCoding {
   }
 }
 
-/// Reads what was altered; that the process lives is the result.
+/// Reads altered data; the test passes if the process survives.
 enum Fuzzing {
   private static var values: [Any] {
     [
@@ -62,7 +62,7 @@ enum Fuzzing {
         let data = FileManager.default.contents(atPath: path)
       else { PreferencesTool.fail("not written") }
       alterations(of: data) { altered in
-        // Some file systems wait for the disk where a file is emptied, but not for a new one.
+        // Some file systems wait for the disk when a file is truncated, but not for a new file.
         unlink(path)
         _ = FileManager.default.createFile(atPath: path, contents: altered)
         guard let plist = Plist(filePath: path) else { return }
@@ -73,7 +73,7 @@ enum Fuzzing {
     }
   }
 
-  /// Every byte altered in three ways, and every fourth beginning.
+  /// Alters every byte in three ways, and truncates at every fourth byte.
   private static func alterations(of data: Data, _ body: (Data) -> Void) {
     for index in data.indices {
       if index % 4 == 0 { body(data.prefix(index)) }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Prephirences
 
-/// Does what needs a process of its own, and says what went wrong.
+/// Performs tests that need a separate process, and prints the failures.
 @main
 struct PreferencesTool {
   static func main() {
@@ -32,7 +32,7 @@ struct PreferencesTool {
     if !condition { fail(message()) }
   }
 
-  /// The store that arguments name: `defaults`, `suite NAME`, `xml PATH` or `binary PATH`.
+  /// The store that the arguments name: `defaults`, `suite NAME`, `xml PATH` or `binary PATH`.
   private static func store(_ names: [String]) -> any MutablePreferencesType {
     let store: (any MutablePreferencesType)? =
       switch names[0] {
@@ -47,7 +47,7 @@ struct PreferencesTool {
 
   private static func write(_ names: [String]) {
     let store = store(names)
-    // What was there under the key must leave nothing behind.
+    // The previous value of the key must leave nothing behind.
     for sample in Sample.all.prefix(20) {
       store[sample.key] = Date(timeIntervalSinceReferenceDate: 0.5)
     }
@@ -66,7 +66,7 @@ struct PreferencesTool {
   private static func check(_ store: any MutablePreferencesType, _ what: String) {
     let dictionary = store.dictionary()
     var differences: [String] = []
-    // Two keys that are canonically equivalent are one in a dictionary.
+    // In a dictionary, two canonically equivalent keys are the same.
     for sample in Sample.all where sample.key != "key \u{e9}" && sample.key != "key e\u{301}" {
       for (value, way) in [(store[sample.key], "key"), (dictionary[sample.key], "dictionary")]
       where !sample.isEqual(value) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Prephirences
 
-/// A value that must come back equal, from any store.
+/// A value that must be read back equal from any store.
 struct Sample {
   let key: String
   let value: Any
@@ -30,7 +30,7 @@ struct Sample {
     return values.enumerated().map { Sample("\(type)\($0)", $1) }
       + [
         Sample("\(type)NaN", Float.nan) { ($0 as? Float)?.isNaN == true },
-        // The sign of 0 is not kept.
+        // The sign of 0 is not preserved.
         Sample("\(type)Zero", -0.0 as Float),
       ]
   }
@@ -53,7 +53,7 @@ struct Sample {
     String(repeating: "x", count: 100_000),
   ]
 
-  /// Every plist type, number width and kind of collection.
+  /// Every property list type, number width and kind of collection.
   static var all: [Sample] {
     var samples = [
       Sample("true", true), Sample("false", false),

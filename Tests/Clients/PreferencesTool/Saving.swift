@@ -2,14 +2,14 @@ internal import Foundation
 internal import Prephirences
 
 extension PreferencesTool {
-  /// Sets keys of its own one by one, as other processes do at the same time.
+  /// Sets separate keys one by one while other processes do the same.
   static func count(_ name: String, _ number: Int) {
     for index in 0..<number { UserDefaults.standard["\(name).\(index)"] = index }
     let error = UserDefaults.standard.lastPreferencesError
     expect(error == nil, error?.message ?? "")
   }
 
-  /// Lets several processes set keys at the same time, and looks for all of them.
+  /// Several processes set keys at the same time; then all keys must be there.
   static func race() {
     let (names, number) = (["a", "b", "c", "d"], 100)
     let processes = names.map { name in
@@ -31,7 +31,7 @@ extension PreferencesTool {
     }
   }
 
-  /// Sets a thousand values at once, which must not take many times as long as Foundation does.
+  /// Sets a thousand values together, which must not take many times as long as in Foundation.
   static func importMany() {
     let defaults = UserDefaults.standard
     let keys = (0..<1000).map { "key\($0)" }
@@ -53,7 +53,7 @@ extension PreferencesTool {
     expect(ratio < 5, "many values take \(ratio) times as long as one by one")
   }
 
-  /// Sets URLs in every way that there is.
+  /// Sets URLs in every possible way.
   static func urls() {
     guard let url = URL(string: "https://example.org/a?b#c") else { fail("no URL") }
     let defaults = UserDefaults.standard

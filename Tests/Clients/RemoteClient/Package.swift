@@ -1,8 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A client with the trait on, in a package of its own: whoever builds and tests the rest need not
-// build an HTTP client.
+// A client with the trait enabled, in a separate package: others need not build an HTTP client.
 let package = Package(
   name: "RemoteClient",
   dependencies: [

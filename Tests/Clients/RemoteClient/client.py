@@ -1,4 +1,4 @@
-"""Runs the client, and the servers that it needs."""
+"""Runs the client and its servers."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ENVIRONMENT = os.environ | {"RES_OPTIONS": "timeout:1 attempts:1"}
 
 
 def run(url, **options):
-    """What the tool prints, a dictionary for each load."""
+    """Returns the tool's output, a dictionary for each load."""
     arguments = [f"{name}={value}" for name, value in options.items()]
     done = subprocess.run(
         [TOOL, url, *arguments], capture_output=True, check=True, timeout=120, text=True,

@@ -5,14 +5,14 @@ import threading
 
 
 def response(status="200 OK", body=b"", **headers):
-    """An answer with its length; `_` in the names of headers stands for `-`."""
+    """Returns an answer with its length; `_` in header names stands for `-`."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 class Request:
-    """What a client asked for; the names of headers are in lower case."""
+    """The request of a client; header names are in lower case."""
 
     def __init__(self, text):
         first, *lines = text.decode("latin-1").split("\r\n")
@@ -24,7 +24,7 @@ class Request:
 
 
 class Server:
-    """Calls `answer(request, connection)` for each request, in a thread of its own."""
+    """Calls `answer(request, connection)` for each request, in a separate thread."""
 
     def __init__(self, answer):
         self.answer = answer

@@ -55,7 +55,7 @@ def test_bad_answers_leave_the_copy_alone(tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"garbage", b"bplist00"])
-def test_a_damaged_copy_is_loaded_anew(tmp_path, damage):
+def test_a_damaged_copy_is_loaded_again(tmp_path, damage):
     copy = tmp_path / "copy"
     copy.write_bytes(damage)
     with always(response(body=JSON)) as server:

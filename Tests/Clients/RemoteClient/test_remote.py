@@ -1,4 +1,4 @@
-"""Loads preferences from servers that answer well, once and again."""
+"""Loads preferences from working servers, once and repeatedly."""
 
 import json
 import plistlib

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Keychain
 
-/// Asks for a secret of its own.
+/// Asks for a secret of the program.
 struct Ask: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Say how long a secret is")
 

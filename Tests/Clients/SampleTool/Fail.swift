@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Keychain
 
-/// Fails as a program of its own may.
+/// Fails like a program's own command.
 struct Fail: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Fail")
 
@@ -36,7 +36,7 @@ struct Fail: ParsableCommand {
     }
   }
 
-  /// Renews a value that the store does not take any more.
+  /// Renews a value that the store no longer accepts.
   private func renewUnsaved() throws {
     let store = InMemoryCredentialStore()
     _ = try KeychainPreferences(service: SampleTool.service, store: store)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server on this machine that is sent one request, and waited for without end.
+/// A server on this machine that receives one request, with no time limit.
 struct LocalServer {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -8,7 +8,7 @@ struct LocalServer {
 
   let port: UInt16
 
-  /// Sends a body, and returns that of the answer.
+  /// Sends a body, and returns the body of the answer.
   func answer(to body: Data) throws -> Data {
     let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(connection) }

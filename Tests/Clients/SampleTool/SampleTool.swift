@@ -2,7 +2,7 @@ import ArgumentParser
 import Keychain
 import KeychainCommands
 
-/// A command-line program that keeps its token in the keychain, and offers the keychain's commands.
+/// A command-line program that stores its token in the keychain and mounts the keychain's commands.
 @main
 struct SampleTool: ParsableCommand {
   static let service = "com.example.mytool"
@@ -19,7 +19,7 @@ struct SampleTool: ParsableCommand {
   }
 }
 
-/// Uses what the commands stored.
+/// Uses a secret that the commands stored.
 struct WhoAmI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whoami", abstract: "Say how long the token is")
@@ -38,7 +38,7 @@ struct WhoAmI: ParsableCommand {
   }
 }
 
-/// Shows the arguments as Swift has them.
+/// Shows the arguments that Swift receives.
 struct Arguments: ParsableCommand {
   @Argument(parsing: .allUnrecognized) var words: [String] = []
 

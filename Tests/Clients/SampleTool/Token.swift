@@ -4,14 +4,14 @@ import Foundation
 import Keychain
 import Synchronization
 
-/// A pair of tokens as an OAuth server gives them.
+/// A pair of tokens from an OAuth server.
 struct Tokens: Codable, Sendable {
   var access: String
   var refresh: String
   var expires: Date
 }
 
-/// Prints an access token, which is renewed first if it has expired.
+/// Prints an access token; renews it first if it has expired.
 struct Token: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Print an access token")
 

@@ -5,10 +5,10 @@ import KeychainSecrets
 import KeychainVault
 import KeychainVaultTesting
 
-/// Writes to the vault of its environment until its work is done or it is killed, and prints a line
-/// for each write that has succeeded.
+/// Writes to the vault in its environment until it is finished or killed, and prints a line for
+/// each successful write.
 ///
-/// It is what the tests run as other processes.
+/// The tests run it as separate processes.
 @main
 enum VaultWriterTool {
   static func main() throws {
@@ -58,7 +58,7 @@ enum VaultWriterTool {
         report("rekeyed")
       }
     case "passphrases":
-      // Opened by a key file that the environment names.
+      // A key file named by the environment opens the vault.
       for number in 1... {
         try vault.changePassphrase(to: SecretBytes(copying: "\(number)"))
         report("\(number)")
@@ -78,7 +78,7 @@ enum VaultWriterTool {
     return Vault(configuration: configuration)
   }
 
-  /// Raises the number in the item "counter" by one, whoever else does so at the same time.
+  /// Increments the number in the item "counter", while others may do the same.
   private static func increment(_ vault: Vault) throws {
     while true {
       let version = try vault.credential(for: .test("counter"))?.version ?? 0

@@ -1,5 +1,5 @@
-// Compiles only if libsecret.h declares what the libraries' own headers declare: C refuses two
-// declarations of one function with different types.
+// Compiles only if libsecret.h declares functions like the libraries' own headers: C rejects two
+// declarations of a function with different types.
 
 #include "../../../Sources/CLibsecret/service.h"
 

@@ -1,4 +1,4 @@
-"""Vectors of what people copy: recovery codes, recipients, identities, identity files."""
+"""Vectors of keys that people copy: recovery codes, recipients, identities, identity files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def decoded_cases(cases: Cases) -> None:
 
 
 def no_public_keys() -> dict[str, bytes]:
-  """What nothing may be sealed to: points of low order, and other forms of keys."""
+  """Public keys that must be refused: points of low order, and other forms of keys."""
   low = (
     0, 1, 0x00B8495F16056286FDB1329CEB8D09DA6AC49FF1FAE35616AEB8413B7C7AEBE0,
     0x57119FD0DD4E22D8868E1C58C45C44045BEF839C55B1D0B1248C50A3BC959C5F, PRIME - 1)

@@ -122,7 +122,7 @@ def stream_file(
   *messages: tuple[bytes, int], data: bool = True, cost: Cost = CHEAP, parameters: bytes = b"",
   salt: bytes = SALT,
 ) -> bytes:
-  """An export of these messages and tags; what is changed in the head fits its commitment."""
+  """Returns an export of these messages and tags; the commitment covers changes of the head."""
   input_key = passphrase_key(PASSPHRASE.encode("utf-8"), salt, cost.memory, cost.passes)
   head = MAGIC + sized(parameters or u64(cost.memory) + u32(cost.passes)) + sized(salt)
   before = head + sized(export_commitment(input_key, head)) + STREAM_HEADER

@@ -1,4 +1,4 @@
-"""What a file of test vectors is made of."""
+"""The parts of a file of test vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vault_notation import FormatError
 
 
 def pattern(first: int, count: int) -> bytes:
-  """Bytes that count up: a key that everyone sees is none."""
+  """Returns bytes that count up: plainly not a secret key."""
   return bytes((first + index) % 256 for index in range(count))
 
 

@@ -1,4 +1,4 @@
-// What the blocks of the documents leave to their reader.
+// Declarations that the code blocks of the documents leave to their readers.
 import ArgumentParser
 
 struct Deploy: ParsableCommand {}

@@ -1,4 +1,4 @@
-// What examples in documentation comments take for granted: their reader knows what it is.
+// Declarations that the examples in documentation comments assume.
 import CryptoPrephirences
 import Foundation
 import FoundationNetworking

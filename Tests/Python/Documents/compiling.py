@@ -1,4 +1,4 @@
-"""The compiler, with the modules that the debug build has made."""
+"""Runs the compiler with the modules of the debug build."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(*command: str | Path, folder: Path | None = None) -> subprocess.Complete
 
 
 def c_modules() -> list[str]:
-  """What the compiler needs to find the modules in C."""
+  """Returns the options with which the compiler finds the C modules."""
   folders = ["Sources/*", ".build/checkouts/*/Sources/*", ".build/checkouts/*/Sources/*/include"]
   maps = [path for folder in folders for path in ROOT.glob(f"{folder}/module.modulemap")]
   maps += BUILD.glob("*.build/module.modulemap")
@@ -29,7 +29,7 @@ def c_modules() -> list[str]:
 def typecheck(
   *sources: Path, modules: tuple[Path, ...] = (MODULES,), options: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
-  """Checks sources as a client has them; the first folder that has a module gives it."""
+  """Checks sources as a client compiles them; modules are searched in the order of the folders."""
   folders = [word for folder in modules for word in ("-I", folder)]
   return run(
     "swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Client", *folders,
@@ -46,7 +46,7 @@ def make_module(name: str, folder: Path, *sources: Path, options: tuple[str, ...
 
 
 def dumped(folder: Path) -> dict:
-  """What SwiftPM reads in the manifest of a folder."""
+  """Returns what SwiftPM reads from the manifest of a folder."""
   outcome = run("swift", "package", "--package-path", folder, "dump-package", folder=folder)
   assert outcome.returncode == 0, outcome.stderr
   return json.loads(outcome.stdout)

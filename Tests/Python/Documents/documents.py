@@ -46,7 +46,7 @@ class Block:
 
   @property
   def is_program(self) -> bool:
-    """Whether it says itself where the program begins."""
+    """Whether it declares the program's entry point itself."""
     return "@main" in self.text
 
 
@@ -66,7 +66,7 @@ def blocks(document: Path) -> list[Block]:
 
 
 def source(block: Block) -> str:
-  """The source of a block, as somebody has it who types the section from its beginning.
+  """Returns the source of a block, as a reader types it from the start of the section.
 
   A later block may use the names of an earlier one, and give them another meaning: it is nested.
   """

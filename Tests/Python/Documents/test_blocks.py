@@ -1,4 +1,4 @@
-"""Every Swift block of the documents compiles as it stands there."""
+"""Every Swift block of the documents compiles unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def named(found: list) -> dict:
 
 @pytest.fixture(scope="session")
 def remote(tmp_path_factory) -> Path:
-  """The module that needs a trait, which nothing else in the build has."""
+  """Builds the module that needs a trait, which the rest of the build does not enable."""
   folder = tmp_path_factory.mktemp("remote")
   needs_client = {"HTTPTransport.swift", "ConnectionLimit.swift"}
   sources = [
@@ -74,7 +74,7 @@ def test_manifest_block_names_existing_products(block, own, tmp_path):
 
 
 def test_there_are_blocks_of_each_kind():
-  """What finds nothing proves nothing."""
+  """The check itself finds a known fault."""
   assert any(block.is_manifest for block in ALL)
   assert any(block.is_part_of_manifest for block in ALL)
   assert any(block.is_program for block in ALL)

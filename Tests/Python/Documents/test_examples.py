@@ -1,4 +1,4 @@
-"""The examples in documentation comments compile, and what a user meets first has one."""
+"""The examples in documentation comments compile, and the main declarations have one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Example:
     return self.path.relative_to(ROOT / "Sources").parts[0]
 
   def source(self, number: int) -> str:
-    """A source in which mistakes have the place of the comment."""
+    """Returns a source in which errors have the line numbers of the comment."""
     text = re.sub(r"(?m)^import .*$", "", self.text)
     if MEMBERS.search(text):
       return f"final class Example{number}: GivenPreferences {{\n{self.located(text)}}}\n"
@@ -62,7 +62,7 @@ class Example:
     return f"{self.located(outside)}func example{number}() {kind} {{\n{self.located(inside)}}}\n"
 
   def located(self, text: str) -> str:
-    """Where the parts of an example have other places, its first line is told."""
+    """If the parts of an example are moved, the error has its first line."""
     return f'#sourceLocation(file: "{self.path}", line: {self.line})\n{text}#sourceLocation()\n'
 
 

@@ -1,4 +1,4 @@
-"""What the compiler says of members that there are not."""
+"""Compiler errors for members that do not exist."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def ids(page: Path) -> str:
 
 
 def prose(page: Path) -> list[str]:
-  """The lines of a page without its blocks of code."""
+  """Returns the lines of a page outside its code blocks."""
   lines, within = [], False
   for line in page.read_text().splitlines():
     if line.lstrip().startswith("```"):
@@ -28,7 +28,7 @@ def prose(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-  """The names that GitHub gives to the headings of a page."""
+  """Returns GitHub's anchors of a page's headings."""
   found = set()
   for line in prose(page):
     if match := re.match(r"#+ (.*)", line):
@@ -44,7 +44,7 @@ def test_a_first_page_has_at_most_900_words(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_lines_fit_into_120_columns(page):
-  """Rows of tables, formulas and what programs print cannot be broken."""
+  """Table rows, formulas and program output cannot be wrapped."""
   unbreakable = re.compile(r"\|.*|    .*|\s*`[^`]+`[.,]?")
   assert not [
     line for line in prose(page) if len(line) > 120 and not unbreakable.fullmatch(line)]
@@ -71,7 +71,7 @@ def test_every_guide_is_linked_from_the_readme():
 
 
 def test_links_and_headings_are_found(tmp_path):
-  """What finds nothing proves nothing."""
+  """The check itself finds a known fault."""
   page = tmp_path / "page.md"
   page.write_text("# A `code` *word*\n\n```sh\n# no heading\n```\n\n[there](other.md#a-b)\n")
   assert anchors(page) == {"a-code-word"}

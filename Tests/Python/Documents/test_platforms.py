@@ -1,4 +1,4 @@
-"""The page for authors who build for Apple's platforms, too."""
+"""The page for authors who also build for Apple's platforms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_its_source_compiles_against_the_original(page, released, tmp_path):
 
 
 def test_only_the_original_is_there(released, tmp_path):
-  """What is checked against the wrong library proves nothing."""
+  """The check distinguishes the two libraries."""
   source = tmp_path / "main.swift"
   source.write_text("import Keychain\n")
   assert "no such module 'Keychain'" in typecheck(source, modules=(released,)).stderr

@@ -17,7 +17,7 @@ def page(name: str) -> str:
 
 
 def variables() -> set[str]:
-  """What is read from the environment, as it stands in the sources: a whole text in capitals."""
+  """Returns the variables that the sources read: string literals in capitals."""
   known = r"HOME|TERM|DISPLAY|[A-Z]+(?:_[A-Z]+)+"
   code = (re.sub(r"(?m)^\s*//.*$", "", path.read_text()) for path in SOURCES)
   return {name for text in code for name in re.findall(rf'"({known})"', text)} - OTHER_TEXT
@@ -30,7 +30,7 @@ def test_every_variable_has_a_line():
 
 
 def test_every_file_has_a_line():
-  """Those that are named in the sources by the end of their path."""
+  """Returns the files that the sources name by the end of their path."""
   names = {
     name for path in SOURCES
     for name in re.findall(r'"[^"\s]*?/?([\w-]+\.(?:lock|turnstile|key|db|copies))"', path.read_text())}

@@ -1,4 +1,4 @@
-"""What the compiler says of results that nobody uses."""
+"""Compiler warnings for unused results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_discardable_results_may_be_ignored(tmp_path):
 
 
 def test_ignored_main_result_is_noticed(tmp_path):
-  """What never warns proves nothing."""
+  """The check itself finds a known warning."""
   source = tmp_path / "main.swift"
   source.write_text("import Keychain\nfunc look(_ vault: Vault) throws { try vault.status() }\n")
   assert "unused" in typecheck(source, options=("-warnings-as-errors",)).stderr

@@ -30,7 +30,7 @@ MISSING = re.compile(r"'([\w.]+)[^']*' doesn't exist at")
 
 
 def public_names() -> set[str]:
-  """Types and pages of all modules, to which a comment of another may refer."""
+  """Returns types and pages of all modules, which comments of other modules may link to."""
   declaration = re.compile(r"\b(?:class|struct|enum|protocol|typealias) (\w+)")
   names = {path.stem for path in ROOT.glob("Sources/*/Documentation.docc/*.md")}
   for path in ROOT.glob("Sources/**/*.swift"):
@@ -39,7 +39,7 @@ def public_names() -> set[str]:
 
 
 def warnings(module: str, folder: Path) -> list[tuple[str, str]]:
-  """What DocC says of a module: the place and the words."""
+  """Returns DocC's messages about a module, with their places."""
   graphs = folder / "graphs"
   graphs.mkdir()
   target = MODULES.resolve().parents[1].name

@@ -1,4 +1,4 @@
-"""Homes for the tests, each with a folder, a vault and kernel keys of its own."""
+"""Homes for the tests, each with its own folder, vault and kernel keys."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def plain_sample_tool() -> str:
 
 @contextmanager
 def homes(program: str):
-  """Makes homes; at the end none is left, nor any key of their vaults."""
+  """Creates homes, and removes them and the keys of their vaults at the end."""
   made = []
 
   def make() -> Home:
@@ -90,7 +90,7 @@ def home(make_home) -> Home:
 
 @pytest.fixture(scope="session")
 def locked_vault(program):
-  """A vault with a passphrase, made once, as each use of a passphrase costs half a second."""
+  """A vault with a passphrase, created once, because each use of a passphrase takes half a second."""
   with homes(program) as make:
     home = make()
     home.init()
@@ -102,7 +102,7 @@ def locked_vault(program):
 
 @pytest.fixture
 def locked(locked_vault, home) -> Home:
-  """A locked vault with an item of each of `LOCKED_ITEMS`, its account and secret named so."""
+  """A locked vault with an item for each of `LOCKED_ITEMS`, which is also its account and secret."""
   shutil.copytree(locked_vault.vault.parent, home.vault.parent)
   home.state.mkdir(mode=0o700)
   shutil.copy(locked_vault.state / "device.key", home.state)
@@ -113,7 +113,7 @@ def locked(locked_vault, home) -> Home:
 
 @pytest.fixture
 def superuser() -> None:
-  """For tests that have files of other users, or run as those."""
+  """For tests that create files of other users, or run as other users."""
   require("the superuser", machine.superuser())
 
 
@@ -129,5 +129,5 @@ def control_groups() -> None:
 
 @pytest.fixture
 def tracing() -> None:
-  """For tests that look at the calls and the memory of a command, which it keeps from its own user."""
+  """For tests that inspect a command's system calls and memory, which are hidden from its user."""
   require("tracing", machine.tracing())

@@ -57,14 +57,14 @@ ACCOUNTS = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexist
 
 @dataclass
 class Machine:
-  """The root folder, and what starts programs in it."""
+  """A root folder in which programs can be started."""
 
   root: Path
   environment: dict[str, str] = field(default_factory=dict)
 
   @classmethod
   def make(cls, root: Path, programs: dict[str, str]) -> Machine:
-    """Makes the folders; the programs lie in /usr/local/bin."""
+    """Creates the folders; the programs are in /usr/local/bin."""
     for name in ("etc", "root", "run", "tmp", "usr/local/bin", "var/lib", "var/backups", "home"):
       (root / name).mkdir(parents=True)
     root.with_name(root.name + ".ro").mkdir()
@@ -112,10 +112,10 @@ class Machine:
     return outcome
 
   def shell(self, text: str, **options) -> Outcome:
-    """Types a block of commands, each of which must succeed."""
+    """Runs a block of commands, each of which must succeed."""
     return self.run("bash", "-e", "-c", text, **options)
 
   def mode(self, path: str) -> tuple[int, int]:
-    """Owner and mode of a file."""
+    """Returns the owner and mode of a file."""
     status = os.lstat(self.root / path.lstrip("/"))
     return status.st_uid, status.st_mode & 0o7777

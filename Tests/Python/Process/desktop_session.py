@@ -1,4 +1,4 @@
-"""A desktop of its own for a home: a session bus, and a provider of the Secret Service."""
+"""A private desktop for a home: a session bus, and a provider of the Secret Service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RECORD = "attribute.prephirences:credential"
 
 @contextmanager
 def desktop(home: Home, provider: str = "gnome-keyring"):
-  """The commands of a home run in a desktop; yields the desktop's variables."""
+  """Runs a home's commands in a desktop; yields the desktop's variables."""
   script = ROOT / "Scripts" / "lib" / "desktop"
   # The desktop ends with its command, which reads until this process lets go.
   command = ["sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null"]
@@ -43,7 +43,7 @@ def secret_tool(variables: dict[str, str], *arguments: str, **options) -> bytes:
 
 
 def keyring_items(variables: dict[str, str]) -> list[tuple[dict, bytes]]:
-  """The records and secrets, as stored, of the items that `prefs` has in the keyring."""
+  """Returns the stored records and secrets of `prefs` items in the keyring."""
   found = subprocess.run(
     ["secret-tool", "search", "--all", "xdg:schema", "org.prephirences.Credential"],
     env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT).stdout

@@ -1,4 +1,4 @@
-"""What a machine may not offer to the tests: each function says why it doesn't, or nothing."""
+"""Features that a machine may lack: each function returns the reason, or nothing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ STRANGER = 54321
 
 
 def require(what: str, missing: str | None) -> None:
-  """Skips a test that the machine doesn't offer something to; where CI is set, the test fails."""
+  """Skips a test if the machine lacks a feature; if CI is set, the test fails."""
   if missing is not None:
     (pytest.fail if os.environ.get("CI") else pytest.skip)(f"needs {what}: {missing}")
 
 
 def refusal(*command: str, **options) -> str | None:
-  """What a command says that fails."""
+  """Returns the error output of a failed command."""
   outcome = subprocess.run(command, capture_output=True, text=True, **options)
   return (outcome.stderr or f"{command[0]} fails").splitlines()[0] if outcome.returncode else None
 
 
 @cache
 def superuser() -> str | None:
-  """Files of other users can be made, and programs run as those."""
+  """Checks that files of other users can be created, and programs run as other users."""
   if os.geteuid() != 0:
     return "run Scripts/test as root, or where sudo asks for nothing"
   with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ CLOSED = "import ctypes; ctypes.CDLL(None).prctl(4, 0); open('/dev/zero')"
 
 @cache
 def tracing() -> str | None:
-  """A tracer sees the memory of such a program."""
+  """Checks that a tracer can read the memory of such a program."""
   traced = subprocess.run(
     ["strace", "-qq", "-f", "-e", "trace=open,openat", sys.executable, "-c", CLOSED],
     capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What the fake provider of the Secret Service may say instead of what it should."""
+"""Wrong answers of the fake provider of the Secret Service."""
 
 ROOT = "/org/freedesktop/secrets"
 SESSION = ROOT + "/session/1"

@@ -1,4 +1,4 @@
-"""The pages for users, and what they tell to type."""
+"""The pages for users, and the commands in them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def blocks(*languages: str) -> list[Block]:
 
 
 def spans() -> list[tuple[str, str]]:
-  """What stands between single backquotes in the text of each page."""
+  """Returns the text between single backquotes on each page."""
   found = []
   for page in PAGES:
     text = re.sub(r"(?ms)^ *```.*?^ *```$", "", page.read_text())

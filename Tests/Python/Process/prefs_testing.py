@@ -1,4 +1,4 @@
-"""What the tests of whole processes have in common: a home folder, and commands that run in it."""
+"""Helpers of the process tests: a home folder, and commands that run in it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PATIENCE = 300
 
 @dataclass(frozen=True)
 class Outcome:
-  """How a command ended."""
+  """The result of a command."""
 
   code: int
   out: bytes
@@ -49,7 +49,7 @@ class Outcome:
 
 
 class Home:
-  """A home folder with the vault of a user who has nothing else; commands run in it."""
+  """A home folder that contains only a vault; commands run in it."""
 
   def __init__(self, folder: Path, program: str) -> None:
     self.folder = folder
@@ -99,22 +99,22 @@ class Home:
     return self.run("get", *options, "--", account, **more).out
 
   def file(self, name: str, contents: bytes, mode: int = 0o600) -> str:
-    """Makes a file that only the user can read, unless another mode is given."""
+    """Creates a file that only the user can read, unless another mode is given."""
     path = self.folder / name
     path.write_bytes(contents)
     path.chmod(mode)
     return str(path)
 
   def passphrase(self, value: bytes = PASSPHRASE) -> tuple[str, str]:
-    """The options that give a passphrase, by a file."""
+    """Returns the options for a passphrase file."""
     return "--passphrase-file", self.file(f"passphrase-{value.hex()[:32]}", value + b"\n")
 
   def init(self, *options: str, value: bytes = PASSPHRASE) -> Outcome:
-    """Makes a vault with a passphrase and the device slot."""
+    """Creates a vault with a passphrase and the device slot."""
     return self.run("init", "--new-passphrase-file", self.passphrase(value)[1], *options)
 
   def terminal(self, *arguments: str, **options) -> pexpect.spawn:
-    """Starts `prefs keychain …` on a terminal of its own; the words of `through` start it.
+    """Starts `prefs keychain …` on a new terminal, through the command `through`.
 
     It is so wide that nothing is wrapped, unless its `dimensions` are given.
     """
@@ -125,7 +125,7 @@ class Home:
       program, words, cwd=self.folder, env=environment, timeout=LIMIT, **options)
 
   def rows(self, sql: str, *values) -> list[tuple]:
-    """Runs a statement on the vault, past `prefs`."""
+    """Runs an SQL statement on the vault without `prefs`."""
     with closing(sqlite3.connect(self.vault)) as connection, connection:
       return connection.execute(sql, values).fetchall()
 
@@ -136,7 +136,7 @@ class Home:
     return copy
 
   def forget_keys(self) -> None:
-    """Takes the vault's keys out of the kernel's keyring."""
+    """Removes the vault's keys from the kernel's keyring."""
     try:
       names = [cache_name(tier, check) for (check,) in self.rows("SELECT check0 FROM vault")
                for tier in range(3)]
@@ -148,7 +148,7 @@ class Home:
 
 
 def ended(terminal: pexpect.spawn) -> tuple[int | None, str]:
-  """What the rest of a terminal's program showed, and its exit code."""
+  """Returns the remaining output of a terminal's program, and its exit code."""
   terminal.expect(pexpect.EOF)
   terminal.close()
   return terminal.exitstatus, terminal.before.decode()
@@ -166,7 +166,7 @@ def wait_for_end(terminal: pexpect.spawn) -> None:
 def offered_by_fish(
   line: str, script: Path, folder: Path, environment: dict[str, str]
 ) -> set[str]:
-  """What fish would offer at the end of a line; asked on a terminal, where alone it has a cursor."""
+  """Returns fish's completions at the end of a line; fish has a cursor only on a terminal."""
   terminal = pexpect.spawn(
     "fish", ["--no-config"], cwd=folder, env=environment | {"TERM": "dumb"}, timeout=LIMIT,
     dimensions=(40, 300))
@@ -183,7 +183,7 @@ def offered_by_fish(
 def helps(
     program: str, environment: dict[str, str], path: tuple[str, ...] = (),
     through: tuple[str, ...] = ()):
-  """The help of every command of a program; the words of `through` start it."""
+  """Returns the help of every command of a program, started through the command `through`."""
   out = subprocess.run(
     [*through, program, *path, "--help"], env=environment, capture_output=True, text=True,
     timeout=LIMIT)
@@ -200,6 +200,6 @@ def helps(
 
 
 def hinted(outcome: Outcome) -> str:
-  """What a failed command says to do next."""
+  """Returns the hint of a failed command."""
   lines = outcome.error.splitlines()
   return "\n".join(line.split("hint: ", 1)[1] for line in lines if "hint: " in line)

@@ -18,7 +18,7 @@ PAGE = (Path(__file__).resolve().parents[3] / "Documentation/Servers.md").read_t
 
 
 def blocks(language: str, section: str = "") -> list[str]:
-  """The blocks of a language, in all of the page or one section."""
+  """Returns the blocks of a language, in the whole page or one section."""
   text = PAGE if not section else PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
   return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", text)
 
@@ -31,7 +31,7 @@ def unit(text: str) -> list[tuple[str, str]]:
 
 @dataclass
 class Image:
-  """What a Dockerfile says of the image that it makes last."""
+  """The last image of a Dockerfile."""
 
   base: str
   runs: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Image:
 
 
 def installed(run: str) -> list[str]:
-  """What a command of a Dockerfile installs."""
+  """Returns what a command of a Dockerfile installs."""
   match = re.search(r"apt-get install ([^&]*)", run)
   return [word for word in match[1].split() if not word.startswith("-")] if match else []
 

@@ -20,12 +20,12 @@ class Program(ctypes.Structure):
 
 
 def forbid_keys(errno: int) -> None:
-  """Lets every call for kernel keys fail from now on, in this process and those it starts."""
+  """Makes every later call for kernel keys fail, in this process and its children."""
   forbid(KEY_CALLS, errno)
 
 
 def forbid(calls: tuple[int, ...], errno: int) -> None:
-  """Lets some calls fail from now on, in this process and those it starts."""
+  """Makes some later calls fail, in this process and its children."""
   instructions = [(LOAD_WORD, 0, 0, 0)]
   for position, number in enumerate(calls):
     instructions.append((JUMP_IF_EQUAL, len(calls) - position, 0, number))

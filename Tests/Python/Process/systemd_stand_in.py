@@ -1,4 +1,4 @@
-"""A program in the place of `systemd-run`, for the properties that the documentation uses."""
+"""Replaces `systemd-run` for the properties that the documentation uses."""
 
 from servers_page import USER
 

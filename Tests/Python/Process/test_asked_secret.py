@@ -1,4 +1,4 @@
-"""Programs that ask for secrets of their own by the library."""
+"""Programs that ask for their own secrets through the library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPED = "a secret"
 
 @pytest.fixture
 def ask(home, sample_tool):
-  """Begins a program that asks; each is gone afterwards."""
+  """Starts a program that asks; each is ended afterwards."""
   begun = []
 
   def begin(*options: str, through: tuple[str, ...] = (), **environment: str) -> pexpect.spawn:
@@ -98,7 +98,7 @@ def test_a_signal_puts_the_terminal_back(ask):
   assert terminal.signalstatus == signal.SIGTERM
 
 
-def test_nobody_is_asked_where_that_is_turned_off(ask):
+def test_no_question_if_prompts_are_turned_off(ask):
   code, shown = ended(ask(KEYCHAIN_NO_PROMPT="1"))
   assert code == 79 and "token for api" not in shown
   terminal = ask(KEYCHAIN_NO_PROMPT="")
@@ -108,7 +108,7 @@ def test_nobody_is_asked_where_that_is_turned_off(ask):
   assert code == 0 and "0 bytes" in shown
 
 
-def test_without_a_terminal_nobody_is_asked(home, sample_tool):
+def test_no_question_without_a_terminal(home, sample_tool):
   done = subprocess.run(
     [sample_tool, "ask"], env=home.environment, stdin=subprocess.DEVNULL, capture_output=True,
     start_new_session=True, timeout=LIMIT)

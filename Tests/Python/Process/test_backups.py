@@ -1,4 +1,4 @@
-"""Backups that take the place of older ones."""
+"""Backups that replace older ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def copy(home) -> Path:
 
 
 def accounts(home, path: Path) -> set[str]:
-  """The accounts in a backup, read past what was seen of the vault, from a copy with all that lies by it."""
+  """Returns a backup's accounts, ignoring the seen record, from a copy with its neighbouring files."""
   place = home.folder / "looked-at"
   shutil.rmtree(place, ignore_errors=True)
   place.mkdir(mode=0o700)
@@ -46,7 +46,7 @@ def accounts(home, path: Path) -> set[str]:
 
 
 def names(home) -> set[str]:
-  """What lies next to the backup, but for the empty journal that SQLite leaves of one that was opened."""
+  """Returns the files next to the backup, except the empty journal that SQLite leaves."""
   return {path.name for path in home.folder.iterdir() if "copy" in path.name
           and not (path.name == "copy.db-journal" and path.stat().st_size == 0)}
 
@@ -227,7 +227,7 @@ def moments(home) -> list[tuple[str, int]]:
 
 
 def test_killed_at_any_moment(one, tracing):
-  """Either backup is there, whole; and the next one takes over what is left."""
+  """One of the backups is complete, and the next run reuses what is left."""
   # Its size stays, and so do the numbers of the calls.
   last = "bob 0000"
   one.set(last, os.urandom(50_000))

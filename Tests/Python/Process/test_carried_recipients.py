@@ -27,7 +27,7 @@ def forge_state(home: Home) -> None:
 
 
 def take_row(home: Home, number: int) -> tuple:
-  """Hides a slot, past `prefs`."""
+  """Hides a slot without `prefs`."""
   row = home.rows("SELECT * FROM slot WHERE number = ?", number)[0]
   home.rows("DELETE FROM slot WHERE number = ?", number)
   return row
@@ -53,7 +53,7 @@ def put_back(locked, theirs) -> str:
   return theirs
 
 
-def test_new_keys_keep_no_recipient_that_nobody_named(locked, put_back):
+def test_rekey_drops_recipients_that_are_not_named(locked, put_back):
   unlock = locked.passphrase()
   locked.run("rekey", "--yes", *unlock)
   refused = locked.run("get", "whenUnlocked", "--identity", "theirs", code=None)
@@ -76,7 +76,7 @@ def test_removal_with_new_keys_drops_restored_slot(locked, put_back):
 
 
 def test_hidden_slot_prevents_adding_recipient_again(locked, theirs):
-  """Its number would be used again, and both removals would be those of the second row."""
+  """Its number would be reused, and both removals would remove the second row."""
   unlock = locked.passphrase()
   row = take_row(locked, 3)
   added = locked.run("slots", "add", "--recipient", theirs, *unlock, code=None)

@@ -17,7 +17,7 @@ VECTORS = json.loads((FIXTURES.parent / "Vectors" / "codes1.json").read_text("as
 
 
 def input_of(operation: str, name: str) -> bytes:
-  """An input that all vectors of an operation share."""
+  """Returns an input that all vectors of an operation share."""
   return bytes.fromhex(next(
     case["inputs"]["hex"][name] for case in VECTORS if case["operation"] == operation))
 
@@ -43,7 +43,7 @@ def copied(home) -> Home:
 
 
 def opens(home: Home, option: str, contents: bytes) -> bool:
-  """Whether a file opens the vault; it is refused as no key of it, never as damage."""
+  """Returns whether a file opens the vault; it is refused as a wrong key, never as damage."""
   found = home.run("get", "item", option, home.file("key", contents), code=None)
   assert (found.code, found.out) in ((0, b"secret"), (78, b"")), found
   return found.code == 0
@@ -70,7 +70,7 @@ def test_identity_files_of_the_vectors(copied):
   assert len(found) > 20 and len(set(found.values())) == 2
 
 
-def test_recipients_of_the_vectors_that_are_none(copied):
+def test_invalid_recipients_of_the_vectors_are_refused(copied):
   """Points of low order and second forms of keys among them, to which nothing may be sealed."""
   code = copied.file("key", recovery_text(CODE).encode("ascii"))
   refused = [case["inputs"]["text"]["written"]
@@ -90,7 +90,7 @@ def test_identity_that_is_pinned_to_another_vault(copied):
 
 
 def test_vault_of_an_attacker_under_the_pinned_check(home):
-  """The check is no secret, and everybody can seal a root key of their own to a recipient."""
+  """The check is public, so anyone can seal their own root key to a recipient."""
   pinned = VaultWriter("real").vault
   forger = VaultWriter("forger")
   forger.add_recipient(public_key(PRIVATE_KEY))

@@ -1,4 +1,4 @@
-"""Many processes at one vault, and one that does not let go of it."""
+"""Many processes at one vault, and one that does not release it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = 10
 
 
 def run_parallel_sets(home, names: list[str]) -> dict[str, str]:
-  """Starts them all at once; returns the names of those that failed, with their messages."""
+  """Starts all at the same time; returns the names of those that failed, with their messages."""
   processes = {}
   for name in names:
     process = home.start("set", name, *PATIENT, stdin=subprocess.PIPE)
@@ -131,7 +131,7 @@ def test_the_usual_deadline(home):
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-1s", "10x"])
-def test_deadlines_that_are_none(home, text):
+def test_invalid_deadlines_are_refused(home, text):
   home.run("get", "alice", f"--deadline={text}", code=64)
 
 

@@ -48,7 +48,7 @@ class Container:
     return {"KEYCHAIN_TRUSTED_FOLDERS": ":".join([str(self.volume), *more])}
 
   def secret(self, name: str, contents: bytes, mode: int, group: int = VOLUME_GROUP) -> str:
-    """A file of root's in a folder of root's."""
+    """A file and folder that belong to root."""
     folder = self.home.folder / "secrets"
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
@@ -112,7 +112,7 @@ def test_files_that_the_volumes_group_was_given(container):
 
 @pytest.mark.parametrize("owner", [OTHER, STRANGER])
 def test_trust_goes_no_further_than_the_folder(container, owner):
-  """A folder below it that others own or can write is refused."""
+  """A subfolder that others own or can write is refused."""
   trusting = {"environment": container.trusting()}
   place = container.volume / "keychain"
   place.mkdir()
@@ -209,7 +209,7 @@ def test_links_within_the_folder_of_credentials(container):
 
 
 def test_links_out_of_the_folder_of_credentials(container):
-  """What lies elsewhere is no credential of the system, and is closed to others or refused."""
+  """A file elsewhere is not a system credential: it must be private or is refused."""
   container.own_volume(STRANGER, STRANGER, 0o700)
   folder = projected(container)
   outside = container.secret("key", KEY, 0o440)
@@ -220,7 +220,7 @@ def test_links_out_of_the_folder_of_credentials(container):
   assert outside in refused.error
 
 
-def test_credentials_that_everybody_can_read(container):
+def test_world_readable_credentials(container):
   container.own_volume(STRANGER, STRANGER, 0o700)
   given = {"CREDENTIALS_DIRECTORY": str(projected(container, 0o644))}
   refused = container.run("set", "alice", input=b"x", code=79, environment=given)

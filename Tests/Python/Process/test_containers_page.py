@@ -1,4 +1,4 @@
-"""The page about servers and containers is true of containers: its manifests are followed by hand."""
+"""The servers page is correct for containers: its manifests are followed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from servers_page import PAGE, STATE, TOKEN, USER, blocks, images
 
 @pytest.fixture
 def container(home, sample_tool, superuser, mounting) -> Machine:
-  """What the Dockerfile of the page makes of an image with the system's programs."""
+  """Returns the image that the page's Dockerfile creates, with the system's programs."""
   home.folder.chmod(0o755)
   machine = Machine.make(home.folder / "image", {})
   image = images(blocks("dockerfile")[0])[-1]
@@ -124,7 +124,7 @@ def pod() -> tuple[dict, dict]:
 
 
 def mounted_secret(machine: Machine, folder: str, contents: bytes, group: int) -> None:
-  """Puts a secret where Kubernetes does: behind links, for root and the group of the pod."""
+  """Stores a secret like Kubernetes: behind links, for root and the pod's group."""
   volume = machine.root / folder.lstrip("/")
   data = volume / "..2026_01_01_00_00_00.1234567890"
   data.mkdir(mode=0o2755, parents=True)
@@ -180,7 +180,7 @@ def test_a_secret_that_others_can_read(container, mode, said):
 
 
 def test_kubernetes_secret_is_the_raw_key(container):
-  """kubectl, where it is, makes the secret without a cluster."""
+  """kubectl, if installed, creates the secret without a cluster."""
   if shutil.which("kubectl") is None:
     pytest.skip("kubectl is not needed for anything else")
   import yaml

@@ -97,7 +97,7 @@ def test_trim_newline_drops_one(home):
   assert home.get("alice") == b"secret"
 
 
-def test_an_empty_secret_is_stored_only_when_told(home):
+def test_an_empty_secret_needs_an_option(home):
   # An unset variable or a command that failed must not look like a secret, whether or not there is one.
   for secret, options in ((b"", []), (b"\n", ["--trim-newline"]), (b"", ["--create-only"])):
     refused = home.set("new", secret, *options, code=64)
@@ -226,7 +226,7 @@ def test_expired_prints_nothing(home):
   assert home.run("list").out.count(b"2020-01-02") == 1
 
 
-def test_an_expiry_that_goes_is_told(home):
+def test_a_removed_expiry_is_reported(home):
   home.set("alice", b"1", "--expires", "2099-01-31T00:00:00Z")
   told = home.set("alice", b"2")
   assert "the expiry 2099-01-31T00:00:00Z went with the old secret" in told.error
@@ -241,7 +241,7 @@ def test_an_expiry_that_goes_is_told(home):
   assert "2020-01-02" in told.error and "--keep-expiry" not in hinted(told)
 
 
-def test_an_expiry_is_kept_when_told(home):
+def test_an_expiry_is_kept_on_request(home):
   assert home.set("new", b"1", "--keep-expiry").code == 0
   home.set("alice", b"1", "--expires", "2099-01-31T00:00:00Z", "--content-type", "text/plain")
   assert home.set("alice", b"2", "--keep-expiry").error == ""

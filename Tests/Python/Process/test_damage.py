@@ -1,4 +1,4 @@
-"""Vaults that were damaged, replaced or put back."""
+"""Vaults that were damaged, replaced or restored."""
 
 from __future__ import annotations
 

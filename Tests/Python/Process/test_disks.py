@@ -1,4 +1,4 @@
-"""Disks that are full or can only be read."""
+"""Disks that are full or read-only."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_hot_journal_on_read_only_medium(home, disk):
 
 
 def test_journal_of_other_owner_is_not_replayed(home, superuser):
-  """Whoever can make files in the folder could otherwise change the vault."""
+  """Otherwise a user who can create files in the folder could change the vault."""
   home.set("alice", b"x")
   journal = Path(str(home.vault) + "-journal")
   journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(2048))

@@ -1,4 +1,4 @@
-"""What `doctor` tells: which store, what protects it, what is lost with which file, what to do."""
+"""The report of `doctor`: the store, its protection, the files that must not be lost, and next steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command and option that a page names is one that `prefs` has."""
+"""Every command and option on a page exists in `prefs`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def options(command: dict) -> set[str]:
 
 
 def problem(commands: dict, words: list[str]) -> str | None:
-  """What is wrong with the words after `prefs keychain`."""
+  """Returns what is wrong with the words after `prefs keychain`."""
   command, found = commands, ["keychain"]
   while words and words[0] in subcommands(command):
     command = subcommands(command)[words[0]]
@@ -77,7 +77,7 @@ def test_named_commands_and_options_exist(commands):
 
 
 def test_wrong_commands_and_options_are_noticed(commands):
-  """What finds nothing proves nothing."""
+  """The check itself finds a known fault."""
   assert len(TYPED) > 60
   assert problem(commands, ["slots", "put"]) == "keychain slots has no command put"
   assert problem(commands, ["get", "x", "--newlines"]) == "keychain get has no option --newlines"

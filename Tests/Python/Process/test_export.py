@@ -317,7 +317,7 @@ def test_memory_does_not_grow_with_the_vault(make_home):
 
 
 def test_killed_in_the_middle(home):
-  """What is left is a whole vault, and no export under the name."""
+  """A complete vault is left, and no export with that name."""
   for number in range(30):
     home.set(f"k{number}", os.urandom(50_000))
   whole = export(home)

@@ -1,4 +1,4 @@
-"""Exports that `prefs` made, read by the second reader of the format, and the other way round."""
+"""Exports of `prefs` read by the second reader of the format, and the reverse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Just before an export or import ends, its memory holds no copy of a secret, a passphrase or a key."""
+"""Just before an export or import ends, its memory has no copy of a secret, passphrase or key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first passphrase or key file where a recovery code or other devices open the vault already."""
+"""Adding a first passphrase or key file to a vault with a recovery code or other devices."""
 
 from __future__ import annotations
 

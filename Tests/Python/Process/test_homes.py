@@ -1,4 +1,4 @@
-"""Homes that services have: none, one that is hidden, one in memory."""
+"""Homes of services: missing, hidden, or in memory."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_hidden_home_of_another_user(home, own, superuser, mounting):
     assert f"{folder} is closed to this process" in refused.error, command
 
 
-def test_the_home_of_somebody_else(home, own, superuser):
+def test_the_home_of_another_user(home, own, superuser):
   """HOME=/root is left to a user by many an image and by `setpriv`."""
   folder, environment = own
   home.folder.chmod(0o755)
@@ -142,7 +142,7 @@ def test_root_folder_is_not_a_users_home(home, superuser):
 
 
 def test_unresponsive_home_has_no_fallback(home):
-  """A failure is no absence: the state folder of a service is not taken instead."""
+  """After a failure, the state folder of a service is not used instead."""
   loop = home.folder / "loop"
   loop.symlink_to(loop)
   environment = NOWHERE | {"HOME": str(loop), "STATE_DIRECTORY": state_folder(home)}
@@ -209,7 +209,7 @@ def test_a_service_whose_credential_has_another_name(home):
 
 
 def test_a_service_whose_credential_is_a_broken_link(home):
-  """It was meant to be used: without it, no vault is made that opens by the device key alone."""
+  """Without the intended key, no vault is created that only the device key opens."""
   folder = home.folder / "credentials"
   folder.mkdir(mode=0o700)
   (folder / "keychain.key").symlink_to("..data/keychain.key")

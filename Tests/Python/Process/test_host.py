@@ -1,4 +1,4 @@
-"""The commands in programs that mount them: everything is said under the host's name."""
+"""The commands in programs that mount them: all texts use the host's name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SERVICE = "com.example.mytool"
 
 @pytest.fixture
 def mytool(sample_tool, home) -> Home:
-  """The home of the other fixtures, with `mytool keychain` in the place of `prefs keychain`."""
+  """The home of the other fixtures, with `mytool keychain` instead of `prefs keychain`."""
   host = Home.__new__(Home)
   host.__dict__ |= home.__dict__ | {"program": sample_tool}
   return host
@@ -29,7 +29,7 @@ def run(home: Home, *arguments: str, program: str | Path | None = None, **option
   return Outcome(done.returncode, done.stdout, done.stderr.decode())
 
 
-def test_its_own_commands_work_beside(mytool):
+def test_its_own_commands_still_work(mytool):
   assert run(mytool, "whoami").out == b"nobody\n"
   mytool.set("api", b"12345")
   assert run(mytool, "whoami").out == b"5 characters\n"
@@ -155,14 +155,14 @@ def test_help_is_found_both_ways(mytool, arguments):
      "see 'mytool keychain slots --help'"),
     (["set", "a", "b"], "never taken from an argument", "see 'mytool keychain set --help'"),
   ])
-def test_wrong_use_is_told_under_its_name(mytool, arguments, error, hint):
+def test_usage_errors_use_its_name(mytool, arguments, error, hint):
   outcome = mytool.run(*arguments, code=64)
   assert all(line.startswith("mytool: ") for line in outcome.error.splitlines())
   assert error in outcome.error
   assert hinted(outcome) == hint
 
 
-def test_failures_and_hints_are_told_under_its_name(mytool):
+def test_failures_and_hints_use_its_name(mytool):
   absent = mytool.run("get", "nope", code=44)
   assert absent.error == f"mytool: error: there is no credential 'nope' of service '{SERVICE}'\n"
   made = mytool.init()
@@ -215,7 +215,7 @@ def test_the_argument_parsers_entry_notices_closed_streams(plaintool, home):
 
 
 @pytest.mark.parametrize("words", [[], ["keychain"], ["keychain", "slots"]])
-def test_a_missing_command_is_told_under_its_name(mytool, words):
+def test_a_missing_command_uses_its_name(mytool, words):
   missing = run(mytool, *words)
   assert (missing.code, missing.out) == (64, b"")
   assert missing.error == (

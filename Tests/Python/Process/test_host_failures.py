@@ -1,4 +1,4 @@
-"""What a program's own commands fail with, when they are run by the entry of this package."""
+"""Failures of a program's own commands, run through the entry point of this package."""
 
 from __future__ import annotations
 

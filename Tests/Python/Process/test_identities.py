@@ -1,4 +1,4 @@
-"""Identities: one vault for several people and services, and pins against another in its place."""
+"""Identities: one vault for several people and services, and pins that detect another vault."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_pinned_identity_refuses_forged_vault(home, make_home):
   forger.run("slots", "add", "--device", "--identity", path, code=65)
 
 
-def test_an_unpinned_identity_tells_what_it_sees_first(home, make_home):
+def test_an_unpinned_identity_reports_its_first_vault(home, make_home):
   service = make_home()
   path, recipient = make_identity(service)
   home.set("alice", b"secret")
@@ -232,7 +232,7 @@ def test_a_service_without_terminal_and_home(make_home):
 
 
 def test_creating_identity_uses_no_temporary_file(home, tracing):
-  """A private key would stay beside its file, and nobody knows."""
+  """Otherwise a private key would stay next to its file unnoticed."""
   traced = home.folder / "traced"
   home.run("identity", "create", "mine", through=[
     "strace", "-f", "-qq", "-e", "trace=openat,open,link,linkat,rename", "-o", str(traced)])

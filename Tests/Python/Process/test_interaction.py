@@ -88,7 +88,7 @@ def test_a_signal_puts_the_terminal_back(asking):
   assert terminal.signalstatus == signal.SIGTERM
 
 
-def test_nobody_is_asked_where_that_is_turned_off(asking):
+def test_no_question_if_prompts_are_turned_off(asking):
   terminal = whoami(asking, KEYCHAIN_NO_PROMPT="1")
   code, shown = ended(terminal)
   assert code == 77 and "passphrase of" not in shown
@@ -98,7 +98,7 @@ def test_nobody_is_asked_where_that_is_turned_off(asking):
   assert ended(terminal)[0] == 0
 
 
-def test_without_a_terminal_nobody_is_asked(asking):
+def test_no_question_without_a_terminal(asking):
   done = subprocess.run(
     [asking.sample_tool, "whoami", "--ask"], env=asking.environment, stdin=subprocess.DEVNULL,
     capture_output=True, start_new_session=True, timeout=LIMIT)

@@ -1,4 +1,4 @@
-"""What SQLite would open beside a vault: a journal, a write-ahead log, its shared memory."""
+"""Files that SQLite would open next to a vault: a journal, a write-ahead log, its shared memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def beside(home, suffix: str) -> Path:
 
 
 def super_journal_record(name: bytes) -> bytes:
-  """What SQLite writes at the end of a journal if a transaction changes several databases."""
+  """Returns the end of a journal of a transaction that changes several databases."""
   return struct.pack(">I", 1) + name + struct.pack(">II", len(name), sum(name)) + MAGIC
 
 
@@ -79,7 +79,7 @@ def test_a_journal_deletes_no_file(one):
 
 @pytest.mark.parametrize("damage", ["checksum", "long name", "missing file"])
 def test_malformed_super_journal_deletes_nothing(one, damage):
-  """How exactly SQLite reads the record is its own affair, and may change."""
+  """How SQLite reads the record is an implementation detail, and may change."""
   victim = one.folder / "victim"
   victim.write_bytes(b"precious")
   name = str(victim).encode()
@@ -96,7 +96,7 @@ def test_malformed_super_journal_deletes_nothing(one, damage):
 
 
 def test_a_journal_of_ones_own_is_played_back(one):
-  """What a writer that was killed left."""
+  """The journal of a killed writer."""
   plant(beside(one, "-journal"), hot_journal(one.vault))
   assert one.get("alice") == b"x"
   # The first connection to a database deletes its journal, until it is told to keep it.

@@ -1,4 +1,4 @@
-"""What a file of the vault doesn't hold, as it is in the desktop keyring, and how it gets there."""
+"""Items in the desktop keyring, which are not in the vault file, and how to move them there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_a_file_leaves_out_is_counted(home, keyring, command):
 
 
 @pytest.mark.parametrize("command", ["export", "backup"])
-def test_what_cannot_be_counted_is_told_at_once(home, keyring, command):
+def test_uncountable_items_are_reported_at_once(home, keyring, command):
   home.set("v", b"1", "--service", "v", "--store", "vault")
   assert "keyring" not in made(home, command, "nothing", environment={BUS: None}).error
   home.set("a", b"1", "--service", "s")

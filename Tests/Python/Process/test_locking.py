@@ -1,4 +1,4 @@
-"""Locking, unlocking, and what each accessibility means for it."""
+"""Locking, unlocking, and the accessibilities."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_refused_command_records_no_store(locked):
   assert len(records()) == len(before) + 1
 
 
-def test_absent_is_told_from_locked(locked):
+def test_missing_and_locked_items_are_distinguished(locked):
   locked.run("get", "nobody", code=44)
   locked.run("delete", "nobody", "--if-exists")
 
@@ -194,7 +194,7 @@ def test_lock_forgets_keys_despite_foreign_link(locked, superuser):
   assert readable(locked) == ["always"]
 
 
-def test_list_tells_how_to_see_what_is_locked(locked):
+def test_list_says_how_to_see_locked_items(locked):
   for options in ([], ["--json"]):
     listed = locked.run("list", *options)
     assert "2 items are locked" in listed.error

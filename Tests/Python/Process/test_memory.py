@@ -1,4 +1,4 @@
-"""Just before a command ends, its memory holds no copy of a secret, a passphrase or a key."""
+"""Just before a command ends, its memory has no copy of a secret, passphrase or key."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def copies(found: list[tuple[str, bytes]], values: dict[str, bytes]) -> list[str
 
 
 def test_the_scan_finds_what_is_there(protected, tracing):
-  """What is in the arguments must be found, or the other tests prove nothing."""
+  """The check finds the arguments; otherwise the other tests would prove nothing."""
   marker = secrets.token_hex(24).encode()
   _, found = at_exit(protected, "get", "nobody", "--allow-expired", "--service",
                      marker.decode(), "--help")
@@ -209,7 +209,7 @@ def test_init_and_slots_and_unlock(home, tracing):
 
 
 def test_the_first_passphrase_of_a_vault(home, tracing):
-  """Every key is made anew then; neither the old nor the new ones stay."""
+  """Every key is replaced; neither old nor new ones stay in memory."""
   secret = secrets.token_bytes(64)
   home.set("alice", secret)
   path = home.passphrase(PASSPHRASE)[1]
@@ -243,7 +243,7 @@ def test_recovery_codes(protected, tracing):
 
 
 def test_a_recovery_code_on_the_terminal(home, tracing):
-  """What was shown and what was typed back goes, though both went through a terminal."""
+  """The shown code and the typed one are wiped, although both passed through a terminal."""
   home.set("alice", b"x")
   trace = home.folder / "trace"
   command = [*stopping_at_exit(trace), home.program, "keychain", "recovery", "create"]
@@ -280,7 +280,7 @@ def test_identities(protected, tracing):
 
 
 def test_a_passphrase_in_the_environment_is_only_there(protected, tracing):
-  """The kernel keeps the environment of a process on its stack; nothing else may hold a copy."""
+  """The kernel stores the environment on the process's stack; there must be no other copy."""
   secret = secrets.token_bytes(64)
   protected.set("alice", secret, *protected.passphrase(PASSPHRASE))
   out, found = at_exit(
@@ -291,12 +291,12 @@ def test_a_passphrase_in_the_environment_is_only_there(protected, tracing):
 
 
 def waiting_bytes(pipe) -> int:
-  """How many bytes in a pipe nobody has read yet."""
+  """Returns the number of unread bytes in a pipe."""
   return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
-def test_nobody_reads_the_memory_of_a_running_command(home, superuser):
-  """Other processes of the user can neither trace it nor make it leave a core file."""
+def test_memory_of_a_running_command_is_unreadable(home, superuser):
+  """Other processes of the user can neither trace it nor create a core file of it."""
   home.folder.chmod(0o755)
   program = home.folder / "prefs"
   program.write_bytes(Path(home.program).read_bytes())

@@ -82,7 +82,7 @@ def of_keyring(variables: dict[str, str]) -> dict[tuple, bytes]:
 
 
 def kill_at(home: Home, done: int, *arguments: str) -> None:
-  """Kills a migration once it has told to have done so many, unless it has ended."""
+  """Kills a migration after it has reported this many items, unless it has ended."""
   terminal = home.terminal(*arguments)
   try:
     while terminal.expect([rb"(\d+) of \d+ items", pexpect.EOF], timeout=PATIENCE) == 0:
@@ -95,7 +95,7 @@ def kill_at(home: Home, done: int, *arguments: str) -> None:
 
 
 def put(home: Home, account: str, secret: bytes, *options: str) -> None:
-  """Stores a secret in the vault, where a desktop would get another store."""
+  """Stores a secret in the vault even on a desktop."""
   home.set(account, secret, *options, "--store", "vault")
 
 
@@ -156,7 +156,7 @@ def test_there_and_back_with_other_providers(home, provider):
     assert home.run(*TO_VAULT, "--json").json["copied"] == 0
 
 
-def test_what_stays_is_told_and_named(home, keyring):
+def test_remaining_items_are_reported_by_name(home, keyring):
   put(home, "bound", b"1", "--service", "a", "--accessibility", "whenUnlockedThisDeviceOnly")
   put(home, "free", b"2", "--service", "a")
   put(home, "other", b"3", "--service", "b")
@@ -189,7 +189,7 @@ def test_service_of_other_collection_stays_there(home, keyring):
   assert home.get("alice", "--service", "s") == b"1" and keyring_items(keyring) == []
 
 
-def test_conflicts_are_left_alone_unless_told_otherwise(home, keyring):
+def test_conflicts_stay_without_overwrite(home, keyring):
   put(home, "alice", b"old", "--service", "a")
   home.run(*TO_KEYRING)
   home.run("update", "alice", "--service", "a", "--label", "new", "--store", "vault")
@@ -226,7 +226,7 @@ def test_large_secrets_move(home, keyring):
   assert of_vault(home) == {("", "default", "large"): large}
 
 
-def test_a_locked_end_is_told_before_anything_changes(locked):
+def test_a_locked_store_is_reported_before_changes(locked):
   with desktop(locked) as variables:
     locked.run("lock", "--all")
     refused = locked.run(*TO_KEYRING, "--no-prompt", code=77)
@@ -240,7 +240,7 @@ def test_a_locked_end_is_told_before_anything_changes(locked):
     locked.run(*TO_VAULT, "--no-prompt", code=77)
 
 
-def test_a_missing_end_is_told(home):
+def test_a_missing_store_is_reported(home):
   put(home, "alice", b"1")
   for way in (TO_KEYRING, TO_VAULT):
     home.run(*way, code=69)

@@ -1,4 +1,4 @@
-"""A program behind the desktop keyring that answers nonsense, late or never."""
+"""Providers of the desktop keyring that answer wrongly, late or never."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class FakeProvider:
     home.set("erin", b"in the vault", "--service", "v", "--store", "vault")
 
   def behave(self, what: str = "nothing", how: str = "honest", **more) -> None:
-    """Misbehaves from now on, with the items of the beginning; starts if it has ended."""
+    """Sets the misbehaviour and restores the original items; starts the provider if it has ended."""
     self.count += 1
     new = self.control.with_suffix(".new")
     new.write_text(json.dumps({"of": what, "as": how, "count": self.count} | more))
@@ -113,7 +113,7 @@ class FakeProvider:
     assert self.process.stdout.readline() == b"READY\n", "the fake provider did not start"
 
   def end(self) -> bytes:
-    """Ends; returns what it printed."""
+    """Ends the provider; returns its output."""
     if self.process is None:
       return b""
     process, self.process = self.process, None
@@ -122,7 +122,7 @@ class FakeProvider:
       return process.stdout.read()
 
   def try_all(self, what: str, how: str) -> list[tuple[float, str, object]]:
-    """How each command ended, and after how many seconds, all of them started at once."""
+    """Starts all commands together; returns the result and the seconds of each."""
     self.behave(what, how)
     # One migration keeps out another.
     last = {"migrate back": COMMANDS["migrate back"]}

@@ -1,4 +1,4 @@
-"""Credentials are set and read while their services move between the stores, to and fro."""
+"""Credentials are set and read while their services move between the stores."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ def test_reading_takes_no_lock(home, tracing):
   assert "vault.db" in calls and "choice." not in calls
 
 
-def test_what_comes_late_is_told(home, keyring):
-  """What was written past the choice, after the service had moved, stays and is named."""
+def test_late_writes_are_reported(home, keyring):
+  """Items written past the choice after the move stay and are named."""
   home.set("alice", b"1", "--service", "s", *IN_VAULT)
   home.run(*TO_KEYRING)
   home.set("alice", b"2", "--service", "s")
@@ -196,7 +196,7 @@ def test_a_second_run_undoes_no_deletion(home, keyring):
 
 @pytest.mark.parametrize("name", ["choice.lock", "choice.turnstile"])
 def test_a_pipe_in_the_place_of_a_lock(home, name):
-  """Opening it would wait for its other end for ever."""
+  """Opening it would wait for its other end forever."""
   home.set("alice", b"1", "--service", "s")
   (home.state / name).unlink(missing_ok=True)
   os.mkfifo(home.state / name, 0o600)

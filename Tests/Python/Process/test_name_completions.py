@@ -1,4 +1,4 @@
-"""Names that the shells offer, of which some are made to break them, in the real shells."""
+"""Names that real shells offer, including hostile ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Shells:
       (home.folder / name).write_bytes(done.stdout)
 
   def offered(self, shell: str, line: str) -> set[str]:
-    """What bash or fish would offer at the end of a line."""
+    """Returns the completions of bash or fish at the end of a line."""
     if shell == "bash":
       return self.offered_by_bash(line)
     folder = self.home.folder
@@ -102,7 +102,7 @@ class Shells:
     time.sleep(0.5)
 
   def typed(self, shell: str, keys: str) -> list[str]:
-    """The arguments that a program gets when keys are typed, and Enter after what they completed to."""
+    """Returns the arguments that a program receives for typed keys, their completion and Enter."""
     folder = self.home.folder
     show = folder / "bin" / "show"
     if not show.exists():

@@ -1,4 +1,4 @@
-"""What names a credential: bytes, groups, servers and attributes."""
+"""Names of credentials: bytes, groups, servers and attributes."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_lookup_by_attribute(home):
 
 
 def test_a_secret_is_in_no_list_of_processes(home):
-  """The shell's way of storing a secret shows it to nobody."""
+  """Storing a secret with a shell pipe does not expose it."""
   home.set("alice", b"hunter2")
   process = home.start("set", "alice", stdin=subprocess.PIPE)
   try:

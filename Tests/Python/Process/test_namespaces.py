@@ -1,4 +1,4 @@
-"""User namespaces, in which root of the machine and other users have no number, and show as nobody."""
+"""User namespaces, in which the machine's root and other users have no number and appear as nobody."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_vault_is_made_in_a_namespace(stranger, through):
 
 @ALL
 def test_folder_of_possible_other_user_is_refused(stranger, through):
-  """Its owner, who could exchange the vault, shows as root does."""
+  """Its owner, who could replace the vault, looks like root."""
   other = given_to(stranger.folder / "other", OTHER, 0o755)
   mine = given_to(other / "mine", STRANGER, 0o700)
   path = str(mine / "vault.db")
@@ -100,7 +100,7 @@ def test_a_folder_that_others_can_write_is_refused(stranger, through, mode):
 
 @ALL
 def test_files_of_other_users_are_refused(stranger, through):
-  """Nobody else's file is taken for one's own, though all of them may show the same number."""
+  """Other users' files are not trusted, although all may show the same number."""
   path = stranger.file("passphrase", PASSPHRASE, mode=0o644)
   os.chown(path, OTHER, OTHER)
   given = ["--passphrase-file", path, "--allow-others-read"]

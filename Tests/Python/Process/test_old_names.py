@@ -1,4 +1,4 @@
-"""Names that are not here are errors that say what to use, and not keys of preferences."""
+"""Missing names are errors with a replacement, not keys of preferences."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ func use(
 
 @pytest.fixture
 def typecheck(tmp_path):
-  """Gives a function that compiles a file, and returns the errors."""
+  """Returns a function that compiles a file and returns the errors."""
   require("the compiler", None if shutil.which("swiftc") else "swiftc is not found")
   require("the modules", None if (BUILD / "Modules").is_dir() else "they are not built")
   checkouts = ROOT / ".build" / "checkouts"

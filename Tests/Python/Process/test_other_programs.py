@@ -1,4 +1,4 @@
-"""Items of other programs that have no names of a credential, as Chrome's and NetworkManager's."""
+"""Items of other programs without a credential's names, such as Chrome's and NetworkManager's."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_what_prints_nothing_needs_no_output(home):
 
 
 def test_closed_error_output_disturbs_nothing(home):
-  """A file opened in the place of a closed stream would get messages: here, the vault."""
+  """A file opened in place of a closed stream, here the vault, would receive messages."""
   home.set("alice", b"secret\n", preexec_fn=lambda: os.close(2))
   home.run("get", "nobody", code=44, preexec_fn=lambda: os.close(2))
   home.run("get", "nobody", code=44, preexec_fn=lambda: os.closerange(0, 3))
@@ -82,7 +82,7 @@ def test_help_and_version_and_mistakes(home):
 
 @pytest.mark.parametrize("words", [
   [], ["keychain"], ["keychain", "slots"], ["keychain", "recovery"], ["keychain", "identity"]])
-def test_help_that_nobody_asked_for_is_no_success(home, words):
+def test_unrequested_help_is_not_success(home, words):
   missing = subprocess.run(
     [home.program, *words], env=home.environment, capture_output=True, timeout=LIMIT, text=True)
   assert (missing.returncode, missing.stdout) == (64, "")

@@ -1,4 +1,4 @@
-"""Many commands at once unlock one vault with the memory of one password hash."""
+"""Many commands unlock a vault at the same time with the memory of one password hash."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def own_memory(pid: int) -> int:
 
 
 def hashing(processes: list[subprocess.Popen]) -> int:
-  """How many processes hash a passphrase at one moment."""
+  """Returns how many processes are hashing a passphrase."""
   found = [process for process in processes if own_memory(process.pid) > MUCH]
   # A process that was seen first may have ended its hash, and another begun one, before that was seen.
   return sum(own_memory(process.pid) > MUCH for process in found)
@@ -38,7 +38,7 @@ def hashing(processes: list[subprocess.Popen]) -> int:
 
 @contextmanager
 def nobody_hashes(home):
-  """Keeps the lock that everybody takes for a hash."""
+  """Holds the lock that every process takes for a hash."""
   descriptor = os.open(home.state / "kdf.lock", os.O_RDWR | os.O_CREAT, 0o600)
   try:
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -87,7 +87,7 @@ WITHOUT_CACHE = {"preexec_fn": lambda: forbid_keys(errno.ENOSYS)}
 
 
 def test_without_a_cache_they_wait_in_line(locked):
-  """Each must hash the passphrase itself then; none is ended by the system for lack of memory."""
+  """Each hashes the passphrase itself; the system ends none for lack of memory."""
   with nobody_hashes(locked):
     processes = start_many(locked, 12, *PATIENT, **WITHOUT_CACHE)
   outcomes, most = watched(processes)

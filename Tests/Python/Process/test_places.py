@@ -1,4 +1,4 @@
-"""Where the vault lies: without a home, for services, on volumes that come and go."""
+"""The vault's location: without a home, for services, on removable volumes."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_an_emptied_vault_is_no_empty_vault(home):
   assert home.vault.stat().st_size == 0
 
 
-def test_starting_anew(home):
+def test_starting_again(home):
   home.set("alice", b"x")
   home.vault.unlink()
   home.run("init", "--start-anew")
@@ -155,7 +155,7 @@ def test_stores(home, how, code):
 # The loader stops at a file of the right name that is no library.
 @pytest.mark.parametrize("library", [
   "libsodium.so.23", "libsqlite3.so.0", "libsecret-1.so.0", "libc.so.6"])
-def test_libraries_beside_the_command_are_not_loaded(home, program, library):
+def test_libraries_next_to_the_command_are_ignored(home, program, library):
   command = shutil.copy(program, home.folder / "prefs")
   (home.folder / library).write_bytes(b"no library")
   started = subprocess.run([command, "keychain", "doctor"], env=home.environment, cwd=home.folder,

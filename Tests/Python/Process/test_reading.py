@@ -1,4 +1,4 @@
-"""What the commands that read say of what is not there, is locked, expires, or has another name."""
+"""Reading commands with missing, locked, expiring and renamed items."""
 
 from __future__ import annotations
 

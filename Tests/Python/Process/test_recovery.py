@@ -1,4 +1,4 @@
-"""Recovery codes: shown once and asked back, and opening a vault when all else is lost."""
+"""Recovery codes: shown once, confirmed, and used when everything else is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_code(home, *options: str, name: str = "code") -> str:
 
 
 def asked_back(home, *options: str):
-  """Begins to make a code on a terminal, and returns the terminal with the code it shows."""
+  """Starts creating a code on a terminal, and returns the terminal and the code."""
   terminal = home.terminal("recovery", "create", *options)
   terminal.expect(CODE)
   return terminal, terminal.match[0]
@@ -233,7 +233,7 @@ def test_init_names_the_code(home):
 
 
 def test_doctor_explains_adding_passphrase_next_to_code(home):
-  """What it says is done word by word."""
+  """Its hints are followed word by word."""
   home.set("alice", b"secret")
   code = make_code(home)
   steps = home.run("doctor", "--json").json["next"]
@@ -261,8 +261,8 @@ def test_a_code_and_the_first_passphrase(home):
   assert kinds(home) == [("device", "root"), ("recoveryCode", "root")]
 
 
-def test_shown_code_blocks_nobody(home):
-  """The vault is not held while somebody looks for a pencil."""
+def test_shown_code_blocks_no_other_process(home):
+  """The vault is not locked for writing while the code is written down."""
   home.set("alice", b"secret")
   terminal, code = asked_back(home, "--deadline", "1s")
   home.set("bob", b"x", "--deadline", "20s")

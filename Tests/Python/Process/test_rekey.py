@@ -1,4 +1,4 @@
-"""New keys for a vault: what is kept, what goes, and what old copies are worth."""
+"""New keys for a vault: what is kept, what is removed, and the value of old copies."""
 
 from __future__ import annotations
 

@@ -97,8 +97,8 @@ def test_another_devices_item_stays(locked):
   locked.run("get", "new", *unlock, code=44)
 
 
-def test_an_empty_account_is_none(home):
-  """A variable that is not set must not take a name away."""
+def test_an_empty_account_is_refused(home):
+  """An unset variable must not remove a name."""
   home.set("alice", b"x")
   refused = home.run("rename", "alice", "", code=64)
   assert "the account is empty" in refused.error

@@ -1,4 +1,4 @@
-"""Tokens that have expired are renewed by one process, whatever happens to it."""
+"""One process renews expired tokens, even if others are killed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(mytool):
 
 @contextmanager
 def asking(home: Home, server: TokenServer, *options: str):
-  """A process that asks for an access token; it is gone afterwards."""
+  """A process that asks for an access token; it is ended afterwards."""
   process = subprocess.Popen(
     [home.program, "token", "--port", server.port, *options], env=home.environment,
     cwd=home.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What `Scripts/test` makes of the tests that fail or are skipped."""
+"""How `Scripts/test` treats failed and skipped tests."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_three_flaky_ones_are_too_many(run):
   assert [line.startswith("flaky: ") for line in lines[1:4]] == [True] * 3
 
 
-def test_none_is_tolerated_where_that_is_asked_for(run):
+def test_strict_runs_tolerate_no_flaky_test(run):
   run.step("first", *run.fails_at_first("M.a"))
   assert run.end(TOLERATED="0")[:2] == (1, [
     "steps: 0 passed, 1 failed", "flaky: first: M.a: one",

@@ -126,7 +126,7 @@ def test_missing_terminal_is_not_waited_for(home):
 
 
 class Server(BaseHTTPRequestHandler):
-  """Notes the header that proves who somebody is, and whether any program shows the secret."""
+  """Records the authorization header, and whether any program exposes the secret."""
 
   secret = b""
   seen: list[tuple[str, bool]] = []

@@ -1,4 +1,4 @@
-"""The page about servers and containers is true of servers: each command in it is typed."""
+"""The servers page is correct for servers: each of its commands is run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def server(home, sample_tool, program, superuser, mounting) -> Machine:
 
 
 def forget(machine: Machine) -> None:
-  """Takes the keys of every vault there out of the kernel's keyring."""
+  """Removes the keys of every vault there from the kernel's keyring."""
   for vault in machine.root.rglob("vault.db"):
     owner = vault.stat().st_uid
     machine.run(

@@ -91,7 +91,7 @@ def test_first_commands_store_and_read(block: Block, bare_home):
 
 
 def test_pages_have_sessions_and_commands():
-  """What finds nothing proves nothing."""
+  """The check itself finds a known fault."""
   assert any("doctor" in session.text for session in SESSIONS)
   assert len(SHELL) == 1
 

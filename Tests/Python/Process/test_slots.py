@@ -1,4 +1,4 @@
-"""What opens a vault: made at first, added, removed."""
+"""Slots: created with the vault, added, removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_init_variants(make_home):
   assert "is locked" in alone.run("get", "alice", code=77).error
 
 
-def test_init_by_a_source_at_hand_tells_once(home):
+def test_init_with_a_given_source_reports_once(home):
   made = home.run("init", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
   assert made.error.count("created the vault") == 1
@@ -185,7 +185,7 @@ def test_vault_made_with_source_gets_its_slot(make_home):
   home.run("get", "alice", code=77)
 
 
-def test_the_state_is_always_told(home):
+def test_the_state_is_always_reported(home):
   states = [home.run("status", "--json").json["state"]]
   home.init()
   states.append(home.run("status", "--json").json["state"])
@@ -216,7 +216,7 @@ WORDS = b"correct horse battery staple correct"
 
 
 def test_key_file_of_few_words_is_reported(home, make_home):
-  """Key files are not stretched; what is in one is never shown."""
+  """Key files are not stretched; their content is never shown."""
   words = home.file("words", WORDS + b"\n")
   made = [home.run("init", "--with-key-file", words)]
   assert f"the key file {words} holds a few readable words" in made[0].error
@@ -232,7 +232,7 @@ def test_key_file_of_few_words_is_reported(home, make_home):
   assert "readable" not in home.run("list", "--key-file", words).error
 
 
-def test_key_files_of_random_bytes_are_not_told(make_home):
+def test_random_key_files_are_not_reported(make_home):
   key = bytes(range(7, 39))
   for contents in (key, key.hex().encode(), base64.b64encode(key) + b"\n"):
     home = make_home()

@@ -1,4 +1,4 @@
-"""Secrets at hand that would not open the vault once it is locked."""
+"""Given secrets that would not open the vault after a lock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unlocked(home):
 
 
 def problem(home, variable: str, value: str, code: int) -> str:
-  """What `doctor` finds, which `get` does not notice while the vault is unlocked."""
+  """Problems that `doctor` finds and `get` does not notice while the vault is unlocked."""
   given = {variable: value}
   assert home.get("alice", environment=given) == b"secret"
   told = home.run("doctor", environment=given, code=code)

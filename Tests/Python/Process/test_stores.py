@@ -1,4 +1,4 @@
-"""Which store a credential gets, on desktops and elsewhere, and what happens when a store is not there."""
+"""The store of a credential, on desktops and elsewhere, and missing stores."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_what_a_vault_holds_stays_there(home):
     assert len(keyring_items(variables)) == 1
 
 
-def test_another_choice_is_followed_and_told(home, keyring):
+def test_another_choice_is_followed_and_reported(home, keyring):
   home.set("alice", b"1", "--service", "s")
   for options, variables in (["--store", "vault"], {}), ([], {"KEYCHAIN_STORE": "vault"}):
     told = home.set("alice", b"2", "--service", "s", *options, environment=variables).error
@@ -235,7 +235,7 @@ def test_a_damaged_record_is_no_absence(home):
 
 
 def test_processes_that_choose_at_once_agree(home, keyring):
-  """Half of them are told to use the vault, the others find a keyring."""
+  """Half of them must use the vault, the others find a keyring."""
   home.set("first", b"x", "--store", "vault")
   for number in range(3):
     service = ["--service", f"s{number}"]
@@ -255,7 +255,7 @@ def test_processes_that_choose_at_once_agree(home, keyring):
 
 @contextmanager
 def listener(path: str, *user: str):
-  """A socket that takes connections and says nothing."""
+  """A socket that accepts connections and sends nothing."""
   program = (
     "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(9); "
     "print(flush=True); sys.stdin.read()")
@@ -308,7 +308,7 @@ USUAL = 25
   ("none", 69, None), ("dead", 69, "no session bus listens"), ("fifo", 69, "no session bus"),
   ("file", 69, "no session bus"), ("tcp", 69, None), ("silent", 75, "does not answer"),
   ("other user", 69, "user"), ("no provider", 69, "no program on the session bus")])
-def test_a_desktop_that_is_none(home, superuser, kind, code, reason):
+def test_unusable_desktops_end_with_their_code(home, superuser, kind, code, reason):
   """Each has its exit code, within the deadline; new services get the vault, others don't."""
   with desktop(home):
     home.set("alice", b"kept", "--service", "s")
@@ -354,7 +354,7 @@ def test_a_provider_that_stops_or_ends(home, keyring):
 
 
 def test_a_provider_that_stops_during_a_call(home, keyring):
-  """The command waits for its secret first, and finds the provider stopped when it goes on."""
+  """The command first waits for its secret, and then finds the provider stopped."""
   home.set("alice", b"kept", "--service", "s")
   for number, deadline, code in ((signal.SIGSTOP, ("--deadline", "1s"), 75),
                                  (signal.SIGKILL, PATIENT, 69)):

@@ -1,4 +1,4 @@
-"""Questions on a terminal: asked twice, not shown, and the terminal put back."""
+"""Questions on a terminal: asked twice, not shown, and the terminal restored."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_interrupt_at_a_prompt(home, how):
 
 
 def slowed(home, call: str) -> list[str]:
-  """Starts a program that dawdles at each system call of a kind on its terminal."""
+  """Starts a program that is slow at each system call of one kind on its terminal."""
   return ["strace", "-qq", "-f", "-o", str(home.folder / "trace"), "-P", "/dev/tty", "-e",
           f"trace={call.partition(':')[0]}", "-e", f"inject={call}"]
 
@@ -198,7 +198,7 @@ def test_interrupt_between_waiting_and_reading(home, tracing):
 
 
 def is_writing(pid: int) -> bool:
-  """Whether a process is in the middle of a call that writes."""
+  """Returns whether a process is inside a write call."""
   number = {"x86_64": "1", "aarch64": "64"}[platform.machine()]
   return Path(f"/proc/{pid}/syscall").read_text().split()[0] == number
 
@@ -261,7 +261,7 @@ def test_ignored_signals_stay_ignored(home):
 
 
 def shown_while_typing(terminal, end: bytes) -> bytes:
-  """What a terminal shows until a text, while somebody goes on typing."""
+  """Returns the output of a terminal up to a text, while typing continues."""
   shown = b""
   deadline = time.monotonic() + LIMIT
   while end not in shown:

@@ -1,4 +1,4 @@
-"""What a narrow terminal shows, and a pipe doesn't change."""
+"""Output on narrow terminals and in pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrations that were killed before their services had changed over."""
+"""Migrations that were killed before their services had moved."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def test_the_same_command_goes_on(killed, keyring):
   assert keyring_items(keyring) == [] and not (killed.state / NOTES).exists()
 
 
-def test_what_is_in_both_stores_is_told(home, keyring):
-  """Something of a service must stay in the vault, and so its service does."""
+def test_items_in_both_stores_are_reported(home, keyring):
+  """One item of a service must stay in the vault, so the whole service stays."""
   home.set("alice", b"1", "--service", "s", *IN_VAULT)
   home.set("bound", b"2", "--service", "s", "--accessibility", "alwaysThisDeviceOnly", *IN_VAULT)
   home.run(*TO_KEYRING, *PATIENT, code=79)

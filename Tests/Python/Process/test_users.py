@@ -20,7 +20,7 @@ def become_stranger() -> None:
 
 
 class User:
-  """Runs the commands of a home as some user, in some surroundings."""
+  """Runs the commands of a home as a user, in some environment."""
 
   def __init__(self, home, is_root: bool) -> None:
     self.home = home
@@ -28,7 +28,7 @@ class User:
     self.own()
 
   def own(self) -> None:
-    """Makes everything in the home the user's."""
+    """Gives everything in the home to the user."""
     owner = 0 if self.is_root else STRANGER
     for folder, _, names in os.walk(self.home.folder):
       for path in [folder, *(os.path.join(folder, name) for name in names)]:

@@ -49,14 +49,14 @@ def test_credentials(bare):
   bare.run("verify")
 
 
-def test_what_is_not_known_is_told(bare):
+def test_unknown_state_is_reported(bare):
   bare.set("api", b"token")
   assert b"vault.db" in bare.run("status").out
   assert b"/proc is not mounted" in bare.run("doctor").out
   assert bare.run("doctor", "--json").json["processFilesAreMounted"] is False
 
 
-def test_what_is_known_is_not_told(home):
+def test_known_state_is_not_reported(home):
   assert b"/proc" not in home.run("doctor").out
   assert home.run("doctor", "--json").json["processFilesAreMounted"] is True
 
@@ -127,7 +127,7 @@ def test_every_help(bare, without_proc):
 
 
 def test_hosts(home, sample_tool, without_proc):
-  """An asynchronous program is none of them: Swift's own threads end it without /proc."""
+  """Asynchronous programs are not among them: without /proc, Swift's own threads end them."""
   home.set("api", b"12345", "--service", "com.example.mytool")
   for words, said in [
       (["whoami"], b"5 characters\n"), (["keychain", "get", "api"], b"12345"),

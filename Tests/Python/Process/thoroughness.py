@@ -1,4 +1,4 @@
-"""How much the tests try of what can be tried: a tenth, or all where PREPHIRENCES_THOROUGH is 1."""
+"""The share of the cases that is tested: a tenth, or all if PREPHIRENCES_THOROUGH is 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server that renews tokens as real ones do: a refresh token is worth one use, and its second use revokes all."""
+"""A server that renews tokens like a real one: a refresh token is valid once, and its second use revokes all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class TokenServer:
-  """Answers to each refresh token once; requests wait while it is held."""
+  """Answers each refresh token once; requests wait while the server is held."""
 
   def __init__(self, delay: float = 0.0) -> None:
     self.delay = delay

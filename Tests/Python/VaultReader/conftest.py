@@ -1,4 +1,4 @@
-"""A vault in a folder of its own, for each test."""
+"""A vault in a separate folder for each test."""
 
 from __future__ import annotations
 

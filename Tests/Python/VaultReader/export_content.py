@@ -1,4 +1,4 @@
-"""The inside of an export: the credentials, and how many stayed behind."""
+"""The content of an export: the credentials, and the number of items left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ExportedItem:
 
 
 def sized_at_most(cursor: Cursor, limit: int) -> bytes:
-  """`bytes` whose length is looked at before anything is taken."""
+  """Reads `bytes` whose length is checked first."""
   count = cursor.u32()
   if count > limit:
     raise FormatError("a part of an item is too long")
@@ -39,7 +39,7 @@ def sized_at_most(cursor: Cursor, limit: int) -> bytes:
 
 @dataclass(frozen=True)
 class Content:
-  """All of an export; `left_out` items stayed behind because they are bound to a device."""
+  """The content of an export; `left_out` counts items that are bound to a device."""
 
   time: int
   left_out: int

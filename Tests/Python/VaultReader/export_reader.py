@@ -35,7 +35,7 @@ def described(item: ExportedItem, with_secret: bool) -> dict:
 
 
 def report(content: Content, with_secrets: bool) -> dict:
-  """Everything in an export, the items ordered by identity: their order in the file is nothing."""
+  """Returns everything in an export, ordered by identity: the order in the file has no meaning."""
   ordered = sorted(content.items, key=lambda item: item.metadata.identity.encoded())
   return {
     "time": content.time, "left-out": content.left_out,

@@ -31,7 +31,7 @@ CHUNK_OVERHEAD = 17
 
 @dataclass(frozen=True)
 class Head:
-  """What tells how the passphrase becomes a key."""
+  """The parameters that derive the key from the passphrase."""
 
   memory: int
   passes: int
@@ -53,7 +53,7 @@ class Head:
 
 
 def sized_exactly(cursor: Cursor, count: int) -> bytes:
-  """`bytes` that have one length in every file: it is looked at before anything is taken."""
+  """Reads `bytes` of a fixed length, which is checked first."""
   if cursor.u32() != count:
     raise FormatError("a field of an export has another length than it must")
   return cursor.take(count)
@@ -114,7 +114,7 @@ def content_of(file: bytes, passphrase: bytes) -> bytes:
 
 
 def opened_stream(key: bytes, before: bytes, stream: bytes) -> bytes:
-  """The messages one after the other, all of them or none."""
+  """Returns the concatenated messages: all of them or none."""
   state = StreamState()
   init_pull(state, before[-STREAM_HEADER_COUNT:], key)
   chunks = split(stream, MESSAGE_COUNT + CHUNK_OVERHEAD)

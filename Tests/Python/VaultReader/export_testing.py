@@ -1,4 +1,4 @@
-"""What the tests of exports have in common."""
+"""Helpers of the tests of exports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes an export that holds one of everything an export can hold, and what opens it."""
+"""Creates an export with one of everything that an export can contain, and the keys that open it."""
 
 from __future__ import annotations
 

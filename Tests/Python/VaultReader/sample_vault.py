@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a vault that holds one of everything in format 1, with the secrets that open it."""
+"""Creates a vault with one of everything in format 1, and the secrets that open it."""
 
 from __future__ import annotations
 

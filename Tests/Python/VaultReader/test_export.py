@@ -1,4 +1,4 @@
-"""Tests of the outside of exports: every change of the head and the stream is told."""
+"""Tests of the frame of exports: every change of the head and the stream is detected."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_additional_data():
       assert error_code(before + stream) == "damaged"
 
 
-def test_additional_data_of_a_later_chunk_is_none():
+def test_later_chunks_have_no_additional_data():
   key, before = key_and_before()
   state = export_stream.StreamState()
   export_stream.init_pull(state, STREAM_HEADER, key)

@@ -83,7 +83,7 @@ def test_item_metadata_is_checked_as_in_vault():
 
 @pytest.mark.parametrize("count", [(4 << 20) + 1, (1 << 32) - 1])
 def test_longest_metadata(count):
-  """It is the length that is refused, and not that the content ends before."""
+  """The length is refused, not the early end of the content."""
   cursor = Cursor(content_of(u8(0) + u32(count), count=1)[24:])
   with pytest.raises(FormatError, match="too long"):
     ExportedItem.take(cursor)
@@ -131,13 +131,13 @@ def test_command_prints_secrets_only_as_json():
 @pytest.mark.parametrize("file, passphrase, status", [
   ("export1-python.pkexport", "test-passphrase", 78), ("format1-python.db", "test-passphrase", 65),
   ("no-such-file", "test-passphrase", 74), ("export1-python.pkexport", "no-such-file", 74)])
-def test_command_tells_why_not(file, passphrase, status):
+def test_command_reports_the_reason(file, passphrase, status):
   result = run_command("export_reader.py", file, "--passphrase-file", passphrase)
   assert (result.returncode, result.stdout) == (status, "")
   assert result.stderr.startswith("export_reader: error: ")
 
 
-def test_command_tells_damage(tmp_path):
+def test_command_reports_damage(tmp_path):
   damaged = tmp_path / "damaged.pkexport"
   damaged.write_bytes((FIXTURES / "export1-python.pkexport").read_bytes() + b"\0")
   result = run_reader(str(damaged), "--json")

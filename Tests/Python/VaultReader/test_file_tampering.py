@@ -1,4 +1,4 @@
-"""Tests that the reader tells tampering with the state and the file as a whole."""
+"""Tests that the reader detects tampering with the state and the file as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that recovery codes and identities open vaults, and only those they may open."""
+"""Tests that recovery codes and identities open vaults, and only the permitted ones."""
 
 from __future__ import annotations
 

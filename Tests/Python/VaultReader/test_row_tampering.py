@@ -1,4 +1,4 @@
-"""Tests that the reader tells tampering with items, their tokens and the names of groups."""
+"""Tests that the reader detects tampering with items, their tokens and the names of groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that the reader tells tampering with slots, and that what is left of them opens the vault."""
+"""Tests that the reader detects tampering with slots, and that the remaining slots open the vault."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_renumbered_slot(path):
   assert problems(path) == {"slot-sum", "slot-mac", "state-sum"}
 
 
-def test_device_slot_with_root_beside_a_passphrase(tmp_path):
+def test_device_slot_with_root_next_to_passphrase(tmp_path):
   writer = VaultWriter("rule")
   writer.add_passphrase(PASSPHRASE)
   writer.add_device(DEVICE, Granted.ROOT)
@@ -197,7 +197,7 @@ def test_slot_of_another_root_is_passed_over(path, sample):
   assert problems(path, Secrets(recipient=RECIPIENT, device=DEVICE)) == {"slot-mac"}
 
 
-def test_slot_of_invalid_public_key_belongs_to_nobody(path, sample):
+def test_slot_of_invalid_public_key_opens_nothing(path, sample):
   """The key with the bit set that X25519 leaves out; everything else about the slot is right."""
   key = public_key(RECIPIENT)
   aliased = key[:31] + bytes([key[31] | 0x80])

@@ -247,13 +247,13 @@ def test_command_prints_secrets_only_as_json():
   assert "secret" not in result.stdout
 
 
-def test_command_tells_a_wrong_key():
+def test_command_reports_a_wrong_key():
   result = run_command(
     "vault_reader.py", "format1-python.db", "--passphrase-file", "test-key-file")
   assert (result.returncode, result.stdout) == (78, "")
 
 
-def test_command_tells_damage(path):
+def test_command_reports_damage(path):
   change(path, "DELETE FROM slot WHERE number = 4")
   result = run_command("vault_reader.py", str(path), "--passphrase-file", "test-passphrase")
   assert result.returncode == 65 and "state-sum" in result.stderr

@@ -32,7 +32,7 @@ def base32(data: bytes) -> str:
 
 
 def base32_bytes(written: str, count: int) -> bytes:
-  """The bytes that were written so, which must be `count`."""
+  """Returns the decoded bytes, which must be `count`."""
   characters = [character for character in written if character not in "-" + WHITE_SPACE]
   if not VALUES.keys() >= set(characters):
     raise FormatError("a code has a character that is in no code")
@@ -50,7 +50,7 @@ def text32(data: bytes, check_count: int) -> str:
 
 
 def text32_bytes(written: str, count: int, check_count: int) -> bytes:
-  """The `count` bytes of a `text32`; raises `FormatError` if somebody mistyped it."""
+  """Returns the `count` bytes of a `text32`; raises `FormatError` if it was mistyped."""
   read = base32_bytes(written, count + check_count)
   data, check = read[:count], read[count:]
   if not equal(digest(16, data)[:check_count], check):

@@ -1,4 +1,4 @@
-"""Reads the rows of a vault from its database, and checks what takes no key to check."""
+"""Reads the rows of a vault from its database, and performs all checks that need no key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VaultError(Exception):
 
 @dataclass(frozen=True, order=True)
 class Problem:
-  """One thing that is wrong in a vault that can be read."""
+  """A fault in a readable vault."""
 
   code: str
   subject: str
@@ -75,7 +75,7 @@ class Rows:
 
 
 def read_rows(path: Path) -> Rows:
-  """Reads a vault in one snapshot; raises `VaultError` if it is none, or not one of format 1."""
+  """Reads a vault in one snapshot; raises `VaultError` if it is not a vault of format 1."""
   # Before SQLite opens the file: opening and closing it beside SQLite would drop SQLite's locks.
   real = path.resolve(strict=True)
   check_files_beside(real)
@@ -110,7 +110,7 @@ def rows_of(connection: sqlite3.Connection) -> Rows:
 
 
 def check_files_beside(path: Path) -> None:
-  """Refuses what SQLite would believe, delete or wait for."""
+  """Refuses files that SQLite would trust, delete or wait for."""
   journal, log, shared = (Path(f"{path}{suffix}") for suffix in ("-journal", "-wal", "-shm"))
   for file in (journal, log, shared):
     if os.path.lexists(file):
@@ -259,7 +259,7 @@ def require_integer(value: object) -> int:
 
 
 def check_slot_limits(rows: Rows) -> None:
-  """Refuses what would cost too much, before anything is computed for it."""
+  """Refuses expensive parameters before anything is computed."""
   passphrases = [slot for slot in rows.intact_slots() if slot.kind == SlotKind.PASSPHRASE]
   if rows.slot_count() > MAXIMUM_SLOTS or len(passphrases) > MAXIMUM_PASSPHRASE_SLOTS:
     raise VaultError("damaged", "the vault has too many slots")

@@ -21,7 +21,7 @@ class IdentityFile:
   pins: tuple[bytes, ...] = ()
 
   def recipient(self) -> str:
-    """What is given to whoever adds the slot."""
+    """The text to give to the person who adds the slot."""
     return recipient_text(public_key(self.private_key))
 
   def may_open(self, check: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The keys of vault format 1, and how each comes from the one above it."""
+"""The keys of vault format 1, and their derivations."""
 
 from __future__ import annotations
 

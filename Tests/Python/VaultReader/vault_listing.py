@@ -1,4 +1,4 @@
-"""How vaults and exports are shown, and how the commands end."""
+"""Output of vaults and exports, and exit codes of the commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notation of vault format 1: how values become bytes, and the three primitives."""
+"""The notation of vault format 1: encodings of values, and the three primitives."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def pad(data: bytes) -> bytes:
 
 
 def unpad(padded: bytes) -> bytes:
-  """Takes the padding off; raises `FormatError` unless it is the one padded form."""
+  """Removes the padding; raises `FormatError` unless it is the only valid padded form."""
   if len(padded) < MINIMUM_PADDED_COUNT:
     raise FormatError("a padded text is too short")
   count = struct.unpack_from("<I", padded)[0]
@@ -115,12 +115,12 @@ def unpad(padded: bytes) -> bytes:
 
 
 def is_padded_count(count: int) -> bool:
-  """Whether some data has a padded form of `count` bytes: can be told without a key."""
+  """Returns whether a padded form can have `count` bytes; this needs no key."""
   return count == MINIMUM_PADDED_COUNT or (count > MINIMUM_PADDED_COUNT and padme(count) == count)
 
 
 class Cursor:
-  """Takes values off the front of bytes."""
+  """Reads values from the start of bytes."""
 
   def __init__(self, data: bytes) -> None:
     self._data = data

@@ -29,7 +29,7 @@ from vault_records import (
 
 @dataclass(frozen=True)
 class Secrets:
-  """What is presented to open a vault."""
+  """The secrets that are presented to open a vault."""
 
   passphrase: bytes | None = None
   key_file: bytes | None = None
@@ -67,7 +67,7 @@ class Item:
 
 
 class Vault:
-  """An opened vault: its items, and whatever is wrong with it."""
+  """An opened vault: its items and its faults."""
 
   def __init__(self, path: Path, secrets: Secrets, seen: SeenRecord | None = None) -> None:
     self.rows: Rows = read_rows(path)
@@ -111,7 +111,7 @@ class Vault:
     return state
 
   def computed_sum(self) -> bytes:
-    """The sum that a state row of these rows holds."""
+    """Returns the sum for a state row of these rows."""
     rows, key = self.rows, self.tiers[0]
     # A row of another shape has no term; the sum then differs, as it should.
     items = [row.term(key, rows.tokens_of(row.id)) for row in rows.items if has_shape(row)]
@@ -202,7 +202,7 @@ class Vault:
 
 
 def opened_text(key: bytes, box: bytes, limit: int) -> bytes:
-  """What is padded in a box; one that is too long is not opened."""
+  """Returns the content of a padded box; a box that is too long is not opened."""
   if len(box) > BOX_OVERHEAD + padded_count(limit):
     raise FormatError("a box is too long")
   data = unpad(open_box(key, box))

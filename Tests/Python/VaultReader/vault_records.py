@@ -1,4 +1,4 @@
-"""What the rows of a vault of format 1 hold, and the hashes over them."""
+"""The contents of the rows of vault format 1, and their hashes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Granted(IntEnum):
 
 @dataclass(frozen=True)
 class Identity:
-  """What names a credential: its parts are texts, and the port a number."""
+  """The identity of a credential: its parts are texts, and the port a number."""
 
   kind: int
   group: str
@@ -96,7 +96,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Metadata:
-  """Everything about a credential but its secret; times are microseconds since 1970."""
+  """All fields of a credential except its secret; times are microseconds since 1970."""
 
   identity: Identity
   created: int
@@ -196,7 +196,7 @@ class SlotRow:
 
 
 def check_cost(memory: int, passes: int) -> None:
-  """Refuses what Argon2id is not to be asked for, before anything is allocated for it."""
+  """Refuses parameters of Argon2id beyond the limits before anything is allocated."""
   if memory not in MEMORY_LIMITS or passes not in PASSES_LIMITS:
     raise FormatError("the cost of a passphrase is outside the limits")
 
@@ -235,7 +235,7 @@ class ItemRow:
 
 @dataclass(frozen=True)
 class GroupRow:
-  """The name of an access group, for whoever has the key of a class."""
+  """The name of an access group, for holders of a class key."""
 
   token: bytes
   item_class: int
@@ -263,7 +263,7 @@ class VaultRow:
 
 @dataclass(frozen=True)
 class State:
-  """What the box of the state row holds."""
+  """The content of the state row's box."""
 
   counter: int
   items: int
@@ -315,7 +315,7 @@ class SeenRecord:
 
 
 def box_hash(state_box: bytes) -> bytes:
-  """What tells two states of as many changes apart."""
+  """Returns the value that distinguishes two states with the same counter."""
   return digest(32, state_box)
 
 

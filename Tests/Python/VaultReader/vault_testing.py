@@ -1,4 +1,4 @@
-"""What the tests of the reader have in common."""
+"""Helpers of the tests of the reader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def problems(path: Path, secrets: Secrets = ALL, **options) -> set[str]:
 
 
 def error_code(path: Path, secrets: Secrets = ALL) -> str:
-  """Why a vault cannot be opened."""
+  """Returns why a vault cannot be opened."""
   with pytest.raises(VaultError) as raised:
     opened(path, secrets)
   return raised.value.code
@@ -53,7 +53,7 @@ def row_of(path: Path, service: str, account: str) -> ItemRow:
 
 
 def forge_state(path: Path, sample) -> None:
-  """Writes a state row that fits the rows as they are: what a holder of T0 can do."""
+  """Writes a state row that matches the present rows, as a holder of T0 can."""
   vault, key = opened(path), sample.writer.tiers[0]
   state = replace(
     vault.state, items=len(vault.rows.items), slots=len(vault.rows.slots),

@@ -23,7 +23,7 @@ from vault_records import (
 
 @dataclass(frozen=True)
 class Cost:
-  """What Argon2id takes: memory in bytes, and passes."""
+  """The costs of Argon2id: memory in bytes, and passes."""
 
   memory: int
   passes: int

@@ -28,7 +28,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sqlite3_vfs fault_vfs;
 static sqlite3_vfs *real_vfs;
 
-/// The plan for a path, or -1.
+/// Returns the plan for a path, or -1.
 static int plan_for(const char *path) {
   int found = -1;
   if (!path) return found;
@@ -40,7 +40,7 @@ static int plan_for(const char *path) {
   return found;
 }
 
-/// How this call fails, or -1 if it does not.
+/// Returns how this call fails, or -1 if it succeeds.
 static int fault(int index, int call) {
   int kind = -1;
   if (index < 0) return kind;
@@ -101,7 +101,7 @@ static int truncate_file(sqlite3_file *file, sqlite3_int64 size) {
 
 static int sync_file(sqlite3_file *file, int flags) {
   (void)flags;
-  // No power fails in a test, so nothing is really flushed.
+  // Tests do not cut the power, so nothing is really flushed.
   int kind = fault_of(file, FaultCallSync);
   return kind >= 0 ? code(kind, SQLITE_IOERR_FSYNC) : SQLITE_OK;
 }
@@ -191,7 +191,7 @@ static int access_file(sqlite3_vfs *vfs, const char *path, int flags, int *resul
 static void install(void) {
   real_vfs = sqlite3_vfs_find(NULL);
   if (!real_vfs) return;
-  // What is not replaced here works without the file, or is given the real one's own data.
+  // Methods that are not replaced either need no file or receive the real file system's data.
   fault_vfs = *real_vfs;
   fault_vfs.zName = "fault";
   fault_vfs.szOsFile = (int)sizeof(FaultFile) + real_vfs->szOsFile;
@@ -214,7 +214,7 @@ int fault_vfs_arm(const char *marker, int calls, int kind, int nth, int persiste
   int index = -1;
   pthread_mutex_lock(&mutex);
   if (plan_count < (int)(sizeof plans / sizeof *plans) && strlen(marker) < sizeof plans->marker) {
-    // A plan is never used again: a file that is still open may know its number.
+    // A plan is never reused: a file that is still open may have its number.
     index = plan_count++;
     plans[index] = (Plan){
         .armed = true, .calls = calls, .kind = kind, .nth = nth, .persistent = persistent};

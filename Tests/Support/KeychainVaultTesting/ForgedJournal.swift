@@ -1,9 +1,9 @@
 package import Foundation
 
-/// A journal as somebody may put it beside a vault.
+/// A journal that an attacker might place next to a vault.
 package enum ForgedJournal {
-  /// A journal that SQLite plays back without changing a page, and that names a super-journal, which
-  /// SQLite deletes then.
+  /// Returns a journal that changes no page when SQLite rolls it back, and that names a
+  /// super-journal, which SQLite then deletes.
   package static func naming(_ victim: String, beside vault: TestVault) throws -> Data {
     let database = try Data(contentsOf: URL(filePath: vault.path))
     let pageCount = UInt32(database[16]) << 8 | UInt32(database[17])
@@ -27,7 +27,7 @@ package enum ForgedJournal {
 }
 
 extension TestVault {
-  /// Puts a file with a name of its own beside the vault, closed to others.
+  /// Creates a private file next to the vault.
   package func putBeside(_ suffix: String, _ contents: Data) throws {
     guard
       FileManager.default.createFile(

@@ -7,7 +7,7 @@ internal import Synchronization
 extension TestVault {
   /// Adds a recovery code.
   ///
-  /// - Returns: The code as it is written down.
+  /// - Returns: The code in its written form.
   package func addRecoveryCode(passphrase: String? = nil) throws -> String {
     let handle = passphrase.map { self.handle(passphrase: $0) } ?? self.handle()
     var written = ""
@@ -18,7 +18,7 @@ extension TestVault {
     return written
   }
 
-  /// A handle that is given a recovery code.
+  /// Returns a handle with a recovery code.
   package func handle(
     recoveryCode: String, _ change: (inout Vault.Configuration) -> Void = { _ in }
   ) -> Vault {
@@ -34,7 +34,7 @@ extension TestVault {
     }
   }
 
-  /// A handle that is given an identity file.
+  /// Returns a handle with an identity file.
   package func handle(
     identity path: String, _ change: (inout Vault.Configuration) -> Void = { _ in }
   ) -> Vault {
@@ -44,7 +44,7 @@ extension TestVault {
     }
   }
 
-  /// The path of an identity that is made for the test.
+  /// Creates an identity and returns its description.
   package func identity(_ name: String) throws -> IdentityDescription {
     try handle().createIdentity(at: folder.path + "/" + name)
   }

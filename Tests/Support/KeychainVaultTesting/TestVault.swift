@@ -4,7 +4,7 @@ internal import KeychainSecrets
 package import KeychainVault
 import PrephirencesFiles
 
-/// A vault in a folder of its own, which is removed with it.
+/// A vault in a temporary folder, which is removed with this object.
 package final class TestVault: Sendable {
   package let folder: URL
   package let environment: [String: String]
@@ -24,14 +24,16 @@ package final class TestVault: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// The passphrase of tests that need no particular one.
+  /// The passphrase of tests that need no special one.
   package static let passphrase = "open"
 
   package var path: String { folder.path + "/data/keychain/vault.db" }
   package var deviceSecretPath: String { folder.path + "/state/keychain/device.key" }
   package var seenFolder: String { folder.path + "/state/keychain/seen" }
 
-  /// A new handle, as another process would have it, with much time: a machine may stand still for seconds.
+  /// Returns a new handle like that of another process.
+  ///
+  /// Its deadline is long, because a machine may stall for seconds.
   package func handle(
     environment extra: [String: String] = [:],
     _ change: (inout Vault.Configuration) -> Void = { _ in }
@@ -45,7 +47,7 @@ package final class TestVault: Sendable {
     return Vault(configuration: configuration)
   }
 
-  /// A handle that is given a passphrase.
+  /// Returns a handle with a passphrase.
   package func handle(
     passphrase: String, environment: [String: String] = [:],
     _ change: (inout Vault.Configuration) -> Void = { _ in }
@@ -62,7 +64,7 @@ package final class TestVault: Sendable {
     }
   }
 
-  /// Writes a file that is closed to others.
+  /// Writes a private file.
   package func file(_ name: String, _ contents: String) throws -> String {
     let path = folder.path + "/" + name
     try Data(contents.utf8).write(to: URL(filePath: path))

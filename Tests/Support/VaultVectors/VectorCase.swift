@@ -23,7 +23,7 @@ package struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
 
   package static let all = load("format1")
 
-  /// The cases of a file; none if it cannot be read, which a test must notice.
+  /// Loads the cases of a file; the result is empty if it cannot be read, which a test must check.
   package static func load(_ name: String) -> [VectorCase] {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../Data/Vectors/\(name).json")
@@ -58,7 +58,7 @@ package struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
     return value
   }
 
-  /// Inputs of one name that are numbered from 0.
+  /// Returns the inputs of one name that are numbered from 0.
   package func numbered(_ name: String) throws -> [Data] {
     var values: [Data] = []
     while inputs.hex["\(name)\(values.count)"] != nil {

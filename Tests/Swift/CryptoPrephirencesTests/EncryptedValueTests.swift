@@ -78,7 +78,7 @@ struct EncryptedValueTests {
     #expect((preferences["k"] as? NSSet)?.contains("a") == true)
   }
 
-  @Test func storedIsDataThatTellsNothing() throws {
+  @Test func storedDataRevealsNothing() throws {
     preferences["k"] = "hunter2"
     let data = try #require(stored.data(forKey: "k"))
     #expect(data.range(of: Data("hunter2".utf8)) == nil)
@@ -148,7 +148,7 @@ struct EncryptedValueTests {
     #expect(stored.dictionary().isEmpty)
   }
 
-  @Test func observersAreToldDecryptedValues() {
+  @Test func observersReceiveDecryptedValues() {
     let seen = Seen()
     let observation = preferences.observe(forKey: "k") { seen.add($0.newValue as? String) }
     preferences["k"] = "one"

@@ -2,7 +2,7 @@ internal import CryptoPrephirences
 internal import Foundation
 internal import Testing
 
-/// Data that an independent program encrypted: Python with PyNaCl, hashlib and argon2-cffi.
+/// Uses data that an independent program encrypted: Python with PyNaCl, hashlib and argon2-cffi.
 @Suite("The form of encrypted data")
 struct FormatVectorTests {
   @Test func aValueUnderAKey() throws {

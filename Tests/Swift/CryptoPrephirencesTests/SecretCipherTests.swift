@@ -21,7 +21,7 @@ struct SecretCipherTests {
     #expect(try Ciphers.passphrase().decrypt(Ciphers.passphrase().encrypt(data)) == data)
   }
 
-  @Test func anotherSecretIsToldFromDamage() throws {
+  @Test func wrongSecretIsDistinguishedFromDamage() throws {
     let encrypted = try Ciphers.key(1).encrypt(data)
     #expect(code { _ = try Ciphers.key(2).decrypt(encrypted) } == .wrongKey)
     #expect(code { _ = try Ciphers.passphrase().decrypt(encrypted) } == .wrongKey)
@@ -101,7 +101,7 @@ struct SecretCipherTests {
 
   @Test func costsBeyondTheLimitsAreRefusedOnReading() throws {
     var encrypted = try Ciphers.passphrase().encrypt(data)
-    // The memory is 8 bytes after the magic and the kind; the highest makes it exabytes.
+    // The memory is stored in 8 bytes after the magic and the kind; this makes it exabytes.
     encrypted[12] = 0x10
     #expect(code { _ = try Ciphers.passphrase().decrypt(encrypted) } == .unavailable)
   }
@@ -125,7 +125,7 @@ struct SecretCipherTests {
       invented[17] ^= number
       let found = code { _ = try cipher.decrypt(invented) }
       #expect(found == (number <= 8 ? .wrongKey : .unavailable), "\(number)")
-      // Another look at one that was tried costs nothing.
+      // Trying the same salt again costs nothing.
       invented[17] = values[0][17] ^ 1
       #expect(code { _ = try cipher.decrypt(invented) } == .wrongKey)
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What an observer was told.
+/// Records the changes that an observer received.
 final class Seen: Sendable {
   private let all = Mutex<[String?]>([])
 

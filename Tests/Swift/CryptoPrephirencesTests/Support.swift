@@ -1,7 +1,7 @@
 internal import CryptoPrephirences
 internal import Foundation
 
-/// Ciphers for tests; a guess of their passphrases costs next to nothing.
+/// Ciphers for tests, with cheap passphrase hashing.
 enum Ciphers {
   static func key(_ byte: UInt8 = 7) throws -> SecretCipher {
     let bytes = [UInt8](repeating: byte, count: 32)
@@ -15,7 +15,7 @@ enum Ciphers {
   }
 }
 
-/// A cipher that knows neither contexts nor tampering, as one of another library may be.
+/// A cipher without contexts and authentication, as another library may have.
 struct ShiftingCipher: Cipher {
   func encrypt(_ data: Data) throws -> Data { Data(data.map { $0 &+ 13 }) }
 
@@ -27,7 +27,7 @@ struct Theme: Codable, Equatable {
   var scale: Double
 }
 
-/// Calls a body with the path of a folder that is removed afterwards.
+/// Calls a body with the path of a temporary folder.
 func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
   let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("crypto-\(UUID().uuidString)")

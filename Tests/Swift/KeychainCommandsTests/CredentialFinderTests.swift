@@ -39,7 +39,7 @@ struct CredentialFinderTests {
     #expect(try finds(account: "a", "--server", "h", "--port", "80"))
   }
 
-  @Test func realmTellsCredentialsApart() throws {
+  @Test func realmDistinguishesCredentials() throws {
     _ = try add(server: "h", port: 80, realm: "one")
     let two = try add(server: "h", port: 80, realm: "two")
     #expect(try finder("--server", "h", "--security-domain", "two").identity(account: "a") == two)
@@ -70,7 +70,7 @@ struct CredentialFinderTests {
       unlock: { _ in })
   }
 
-  /// Whether there is a credential of the names that are found for an account.
+  /// Returns whether a credential with the names of an account is found.
   private func finds(account: String, _ arguments: String...) throws -> Bool {
     try store.credential(for: finder(arguments).identity(account: account)) != nil
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import KeychainCommands
 @testable import KeychainVault
 
-@Suite("How a vault's protection is graded and told")
+@Suite("Grades and reports of a vault's protection")
 struct DiagnosisTests {
   @Test func vaultOfTheDeviceAloneIsWeak() {
     #expect(Diagnosis.grade(Self.status([Self.slot(.device, .root)])) == .weak)
@@ -60,7 +60,7 @@ struct DiagnosisTests {
         """)
   }
 
-  @Test func lossesAreTrueBesideCodesAndIdentities() {
+  @Test func lossesConsiderCodesAndIdentities() {
     let device = Self.slot(.device, .root)
     let gone = Self.slot(.device, .root, isThisDevice: false)
     let code = Self.slot(.recoveryCode, .root)

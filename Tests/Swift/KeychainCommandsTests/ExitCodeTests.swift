@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exit codes")
 struct ExitCodeTests {
-  /// The promise to scripts, written out once more so that a change of the table shows.
+  /// The documented exit codes, repeated here so that a change of the table is noticed.
   private static let promised: [(KeychainError.Code, Int32)] = [
     (.insufficientMemory, 71), (.notFound, 44), (.invalidArgument, 64), (.damaged, 65),
     (.foreign, 65), (.rolledBack, 65), (.noStore, 69), (.internalFailure, 70), (.inputOutput, 74),
@@ -21,7 +21,7 @@ struct ExitCodeTests {
     #expect(ExitCodes.code(for: failure) == code)
   }
 
-  /// The page for authors has every code with its number.
+  /// The page for authors lists every code with its number.
   @Test func thePageOfTheLibraryHasThem() throws {
     let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
     let page = root.appending(path: "Sources/Keychain/Documentation.docc/Keychain.md")

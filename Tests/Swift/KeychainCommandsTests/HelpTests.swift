@@ -10,10 +10,12 @@ struct HelpTests {
       commandName: "host", version: "1", subcommands: [KeychainCommand.self])
   }
 
-  /// What examples name, which are made once for all tests of the process, and has no place to break.
+  /// The longest name in examples.
+  ///
+  /// It is created once per process, and cannot be wrapped.
   private static let longName = StatusCommand.keychainPath
 
-  /// Every command that does something, with the words that run it.
+  /// All commands without subcommands, and the words that run them.
   private static let commands = leaves(KeychainCommand.self, ["keychain"])
 
   private static func leaves(

@@ -43,7 +43,7 @@ struct HostTests {
     func run() async throws {}
   }
 
-  // The parser would show help instead of running it, and that would look like success.
+  // Otherwise the parser would show help instead of running it, and report success.
   @Test func anAsynchronousCommandFailsBelowASynchronousRoot() async {
     func invocation(_ root: any ParsableCommand.Type) -> Invocation {
       Invocation(root: root, arguments: ["later"], context: KeychainCommandContext(root))
@@ -81,7 +81,7 @@ struct HostTests {
     #expect(session.vault.configuration.path == path)
   }
 
-  /// A new command whose examples name `prefs` would show it in every host.
+  /// If a new command's examples named `prefs`, every host would show that name.
   @Test func helpNamesTheHost() {
     for command in KeychainCommand.allCommands {
       #expect(!command.helpMessage(includeHidden: true).contains("prefs keychain"), "\(command)")

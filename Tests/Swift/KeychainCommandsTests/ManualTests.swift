@@ -9,7 +9,7 @@ struct ManualTests {
   private static let pages = URL(filePath: #filePath)
     .appending(path: "../../../../Documentation").standardizedFileURL
 
-  /// The cells of the table below a heading of a page.
+  /// Returns the cells of the table below a heading of a page.
   private func cells(of page: String, below heading: String) throws -> [[String]] {
     let text = try String(contentsOf: Self.pages.appending(path: page), encoding: .utf8)
     let section = try #require(text.components(separatedBy: "\n## \(heading)\n").dropFirst().first)

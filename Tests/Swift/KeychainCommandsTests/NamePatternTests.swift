@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainCommands
 
-@Suite("Which names a pattern matches, and what a list selects")
+@Suite("Names that patterns and lists select")
 struct NamePatternTests {
   @Test(arguments: [
     ("", ""), ("a", "a"), ("*", ""), ("*", "anything/at.all"), ("a*", "a"), ("*b", "ab"),

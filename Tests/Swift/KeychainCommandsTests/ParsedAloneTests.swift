@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainCommands
 
-@Suite("A command that is parsed without those above it")
+@Suite("Commands parsed without their parents")
 struct ParsedAloneTests {
   private struct Host: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,7 +70,7 @@ struct ParsedAloneTests {
     #expect(CommandPath(host, ["keychain", "get", "alice"]).parsedAlone() == nil)
   }
 
-  // A check may do what must not be done twice, such as setting up a log.
+  // A check may have effects that must not be repeated, such as setting up a log.
   @Test func aHostChecksALineOnce() {
     for (number, line) in ["get alice", "get", "get --help", "get a --no", "slots"].enumerated() {
       let path = CommandPath(HostThatCounts.self, Self.words("keychain \(line)"))

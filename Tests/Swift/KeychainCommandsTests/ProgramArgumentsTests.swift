@@ -13,8 +13,8 @@ struct ProgramArgumentsTests {
     #expect(ccommandline_argument(CommandLine.argc) == nil)
   }
 
-  /// A command line that nobody can read must not look like an empty one.
-  @Test func noneAtAllIsNoEmptyCommandLine() throws {
+  /// An unreadable command line must not be treated as an empty one.
+  @Test func missingCommandLineIsNotEmpty() throws {
     let error = try #require(throws: KeychainError.self) { try ProgramArguments.check([]) }
     #expect(ExitCodes.code(for: error.code) == 70)
     #expect(error.message == "the arguments cannot be read; nothing was done")

@@ -7,7 +7,7 @@ import Testing
 
 private typealias Recovery = KeychainError.Recovery
 
-@Suite("The text of a recovery in the library and in commands")
+@Suite("Texts of recoveries in library and commands")
 struct RecoveryTextTests {
   @Test(arguments: examples)
   fileprivate func anActionHasANameInEachInterface(_ action: Recovery.Action) {
@@ -74,7 +74,7 @@ struct RecoveryTextTests {
 }
 
 extension KeychainError.Recovery.Action {
-  /// A case that is added doesn't compile here until it is one of the examples.
+  /// A new case does not compile here until it is added to the examples.
   fileprivate var isListed: Bool {
     switch self {
     case .unlock, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders, .read, .update,

@@ -50,7 +50,7 @@ struct TextParsingTests {
     #expect(DateText.parse(text, local: utc)?.timeIntervalSince1970 == seconds)
   }
 
-  /// Clocks that are put forward and back, at midnight too, and one that left out a day.
+  /// Includes clock changes in both directions, also at midnight, and a skipped day.
   @Test(arguments: [
     ("Europe/Berlin", "2027-01-31T12:00", "2027-01-31T11:00:00Z"),
     ("Europe/Berlin", "2027-07-31T12:00", "2027-07-31T10:00:00Z"),

@@ -3,7 +3,7 @@ internal import KeychainSecrets
 internal import Synchronization
 internal import Testing
 
-@Suite("Store in memory, in a test of a program")
+@Suite("In-memory store in a program's tests")
 struct InMemoryStoreStateTests {
   private let store = InMemoryCredentialStore()
 
@@ -55,7 +55,7 @@ struct InMemoryStoreStateTests {
     #expect(found.lockedCount == locked.count)
     #expect(found.credentials.map(\.identity.account).contains("always"))
     #expect(code { try store.remove(identity("whenUnlocked")) } == .locked)
-    // Locked is not absent, and absent is not locked.
+    // A locked item is not reported as missing, nor a missing item as locked.
     #expect(try store.credential(for: identity("absent")) == nil)
     #expect(try !store.remove(identity("absent")))
     store.unlock()
@@ -70,7 +70,7 @@ struct InMemoryStoreStateTests {
     #expect(try store.credential(for: identity("a"))?.accessibility == .always)
   }
 
-  @Test func callsFailAsTheyAreTold() throws {
+  @Test func callsFailOnRequest() throws {
     try put(.whenUnlocked, "a")
     let failure = KeychainError(.damaged, "a test wants it")
     store.fail(with: failure)

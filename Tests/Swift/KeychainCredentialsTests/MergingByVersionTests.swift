@@ -4,7 +4,7 @@ internal import KeychainTesting
 internal import Synchronization
 internal import Testing
 
-@Suite("Merging in stores that offer no step of their own for it", .timeLimit(.minutes(10)))
+@Suite("Merging in stores without their own method", .timeLimit(.minutes(10)))
 struct MergingByVersionTests {
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "a")
 
@@ -46,12 +46,12 @@ struct MergingByVersionTests {
   }
 }
 
-/// A store in memory that has only what the protocol requires.
+/// An in-memory store with only the methods that the protocol requires.
 private final class PlainStore: CredentialStore {
   let content = InMemoryCredentialStore()
   private let interference = Mutex((left: 0, done: 0))
 
-  /// Lets another writer be faster, so many times.
+  /// Lets another writer come first this many times.
   func interfere(times: Int) { interference.withLock { $0 = (times, 0) } }
 
   func store(

@@ -11,7 +11,8 @@ import Testing
 @testable import KeychainSecretService
 
 extension Desktop {
-  /// A handle that chooses, as a program of this desktop would have it, with a home below `folder`.
+  /// Returns a handle that chooses a store, like a program of this desktop with its home in
+  /// `folder`.
   func automaticStore(
     _ folder: HomeFolder, _ change: (inout AutomaticStore.Configuration) -> Void = { _ in }
   ) -> AutomaticStore {
@@ -28,7 +29,7 @@ extension Desktop {
   }
 }
 
-/// A home folder, which is removed with the object.
+/// A home folder, which is removed with this object.
 final class HomeFolder {
   let url: URL
 
@@ -67,7 +68,7 @@ struct AutomaticStoreTests {
     kill(desktop.providerProcess, SIGKILL)
     desktop.waitForEndOfProvider()
     expect(.noStore) { _ = try store.text("a") }
-    // What has no store yet gets none that was not decided on.
+    // A service without a store does not get one that nobody chose.
     let other = CredentialIdentity.genericPassword(service: "other", account: "a")
     #expect(try store.decision(for: other).reason == .keyringAvailable)
     expect(.noStore) { try store.store(Credential(other), secret: SecretBytes(copying: "s")) }
@@ -84,7 +85,8 @@ struct AutomaticStoreTests {
     let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
     let folder = try HomeFolder()
     let store = desktop.automaticStore(folder)
-    // Looking starts nothing, and choosing does; a keyring cannot be made without a question.
+    // Probing does not start a provider, but choosing does; a keyring cannot be created without a
+    // question.
     #expect(store.probeKeyring().isActivatable && !desktop.hasProvider)
     let decision = try store.decision(for: identity)
     #expect(decision.place == .vault && desktop.hasProvider)
@@ -118,7 +120,7 @@ struct AutomaticStoreTests {
     #expect(found.credentials.map(\.identity.account).sorted() == ["a", "v"])
   }
 
-  /// A credential is listed where `secret(for:)` finds it.
+  /// A credential is listed in the store where `secret(for:)` finds it.
   @Test func searchShowsEachServiceInItsOwnStore() throws {
     let desktop = try Self.desktop.get()
     let folder = try HomeFolder()

@@ -2,42 +2,42 @@ import Foundation
 
 @testable import KeychainSecretService
 
-/// What passes over a bus, as `dbus-monitor` prints it.
+/// The messages on a bus, as `dbus-monitor` prints them.
 final class BusMonitor {
   private let child: Child
   private static let end = "EndOfMonitoring"
 
-  /// Begins; the arguments are options, or rules for what to print.
+  /// Starts monitoring; the arguments are options, or rules for the messages to print.
   init(_ desktop: Desktop, _ arguments: String...) throws {
     let rules = arguments.contains { !$0.hasPrefix("-") } ? ["member='\(Self.end)'"] : []
     child = try Child(["stdbuf", "-oL", "dbus-monitor"] + arguments + rules, desktop.environment)
     child.finishInput()
-    // It begins by losing the name that every other connection keeps.
+    // The monitor first loses its own name, which other connections keep.
     _ = child.read(until: "NameLost")
   }
 
   deinit { child.end() }
 
-  /// What was printed until now.
+  /// Returns the lines printed so far.
   func lines(_ desktop: Desktop) throws -> [Substring] {
-    // Messages come in order: once this signal is seen, so is everything before it.
+    // Messages arrive in order: once this signal is seen, all earlier ones have been seen too.
     try desktop.run("dbus-send", "/", "org.prephirences.Test.\(Self.end)")
     return String(decoding: child.read(until: Self.end), as: UTF8.self).split(separator: "\n")
   }
 }
 
-/// The calls to objects of the Secret Service, counted at the bus.
+/// Counts the calls to objects of the Secret Service on the bus.
 struct BusTraffic {
-  /// How many there were, by the name of their method.
+  /// The number of calls by method.
   private(set) var calls: [String: Int] = [:]
 
-  /// Their methods, as they came.
+  /// The methods in the order of their calls.
   private(set) var methods: [String] = []
 
-  /// How many waited for their answers at once.
+  /// The greatest number of calls that waited for answers at the same time.
   private(set) var mostOutstanding = 0
 
-  /// Counts while `body` runs.
+  /// Counts the calls during `body`.
   init(_ desktop: Desktop, _ body: () throws -> Void) throws {
     let monitor = try BusMonitor(desktop, "--profile")
     try body()

@@ -3,7 +3,8 @@ import Glibc
 
 /// A program that a test runs.
 ///
-/// Foundation's `Process` waits for everybody who inherited one of its descriptors, which a daemon does.
+/// Foundation's `Process` also waits for all processes that inherited its descriptors, such as
+/// daemons.
 final class Child: Sendable {
   let process: pid_t
   private let input: CInt
@@ -11,11 +12,11 @@ final class Child: Sendable {
 
   struct CannotStart: Error { let code: CInt }
 
-  /// Starts a program, with channels for standard input and output; standard error is shared.
+  /// Starts a program with sockets for standard input and output; standard error is shared.
   init(_ arguments: [String], _ environment: [String: String]) throws {
     var (toChild, fromChild): ([CInt], [CInt]) = ([0, 0], [0, 0])
-    // Sockets rather than pipes, since Swift imports no call that makes a pipe which no other child
-    // inherits.
+    // Uses sockets instead of pipes, because Swift imports no call that creates a pipe which other
+    // children do not inherit.
     let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, type, 0, &toChild) == 0,
       socketpair(AF_UNIX, type, 0, &fromChild) == 0
@@ -40,7 +41,7 @@ final class Child: Sendable {
 
   deinit { close(output) }
 
-  /// Writes to standard input, and ends it.
+  /// Writes to standard input, and closes it.
   func finishInput(_ text: String = "") {
     _ = Array(text.utf8).withUnsafeBytes {
       send(input, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
@@ -48,7 +49,7 @@ final class Child: Sendable {
     close(input)
   }
 
-  /// Reads standard output until a mark or its end.
+  /// Reads standard output up to a mark or to its end.
   func read(until mark: String? = nil) -> Data {
     var received = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -57,14 +58,14 @@ final class Child: Sendable {
       let count = Glibc.read(output, &buffer, buffer.count)
       guard count > 0 else { break }
       received += buffer.prefix(count)
-      // What comes after the mark may come with it.
+      // Text after the mark may arrive together with it.
       let tail = received.suffix(count + (mark?.utf8.count ?? 0))
       isMarked = mark.map { tail.range(of: Data($0.utf8)) != nil } ?? false
     }
     return received
   }
 
-  /// Waits for the end, and returns the exit code.
+  /// Waits for the program to end, and returns its exit code.
   @discardableResult
   func wait() -> Int32 {
     var status: Int32 = 0

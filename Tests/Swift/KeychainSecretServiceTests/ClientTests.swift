@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// Other programs as they are, in both directions.
+/// Tests with other programs, in both directions.
 @Suite("Real clients of the Secret Service", .timeLimit(.minutes(10)))
 struct ClientTests {
   private static let providers = [Desktop.Provider.gnomeKeyring, .keePassXC]
@@ -28,7 +28,7 @@ struct ClientTests {
     try store.put("ours", text)
     let backend = PythonClient.keyringBackends[0]
     #expect(try PythonClient.keyringGet.run(desktop, backend, "test", "ours") == text)
-    // It looks for its own schema and application, so that it finds what it wrote itself.
+    // It searches by its own schema and application, so it finds only its own items.
     let strict = PythonClient.keyringBackends[1]
     #expect(try PythonClient.keyringGet.run(desktop, strict, "test", "ours") == "None")
   }
@@ -47,7 +47,7 @@ struct ClientTests {
   func secretTool(_ provider: Desktop.Provider) throws {
     let desktop = try Desktop(provider)
     let store = store(desktop)
-    // What keytar and Go's keyring write.
+    // The attributes that keytar and Go's keyring write.
     for (name, attributes) in [
       ("keytar", ["service", "keytar", "account", "me"]),
       ("go", ["service", "go", "username", "me"]),
@@ -71,7 +71,8 @@ struct ClientTests {
       .internetPassword(InternetPassword(server: server, account: "me")))
     #expect(try store.text(identity) == text)
     #expect(try store.search(CredentialQuery(server: server)).credentials.count == 1)
-    // It looks for its own schema: ours stands beside its item, and neither changes the other.
+    // It searches by its own schema: our item coexists with its item, and neither program changes
+    // the other's.
     try store.store(Credential(identity), secret: SecretBytes(copying: "ours"))
     let got = try desktop.run(helper, ["get"], input: server)
     #expect(String(decoding: got.output, as: UTF8.self).contains(text))
@@ -102,7 +103,7 @@ struct ClientTests {
     let ignoresSchemas = try Self.ignoresSchemas(helper)
     #expect(found == ignoresSchemas)
     guard !ignoresSchemas else { return }
-    // A helper that looks for its own schema does not take our item for its own either.
+    // A helper that searches by its own schema does not take our item for its own.
     for action in ["store", "erase"] {
       try desktop.run(helper, [action], input: question + "password=another\n")
       let kept = try store.credential(for: CredentialIdentity(.internetPassword(password)))
@@ -116,7 +117,7 @@ struct ClientTests {
       .contains("SECRET_SCHEMA_DONT_MATCH_NAME")
   }
 
-  /// Builds git's helper from the sources that git's package brings, and returns its path.
+  /// Builds git's helper from the sources in git's package, and returns its path.
   private static func buildGitHelper(_ desktop: Desktop) throws -> String {
     let sources = "/usr/share/doc/git/contrib/credential/libsecret"
     try #require(
@@ -129,7 +130,7 @@ struct ClientTests {
   }
 }
 
-/// A few lines of Python, which get names as arguments, and a secret as standard input.
+/// A short Python program, which receives names as arguments, and a secret on standard input.
 private struct PythonClient {
   let program: String
 
@@ -160,7 +161,7 @@ private struct PythonClient {
 
     """
 
-  /// Runs it by the system's Python, which has the libraries' bindings.
+  /// Runs it with the system's Python, which has the libraries' bindings.
   @discardableResult
   func run(_ desktop: Desktop, _ arguments: String..., input: String = "") throws -> String {
     let answer = try desktop.run(

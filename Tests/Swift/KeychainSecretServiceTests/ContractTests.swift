@@ -6,7 +6,8 @@ import Testing
 private let desktopContract = StoreContract(
   refusedAccessibilities: [.whenPasscodeSetThisDeviceOnly])
 
-/// One after the other, since each rule needs the collection for itself; a provider takes seconds to start.
+/// Serialized, because each rule needs the collection for itself, and a provider takes seconds to
+/// start.
 @Suite("gnome-keyring keeps the contract of every store", .serialized, .timeLimit(.minutes(10)))
 struct GnomeKeyringContractTests {
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
@@ -19,7 +20,7 @@ struct GnomeKeyringContractTests {
   }
 }
 
-/// KeePassXC is set up not to ask before it removes an item, but it wants to be allowed to.
+/// KeePassXC is configured to remove items without asking, but interaction must still be allowed.
 @Suite("KeePassXC keeps the contract of every store", .serialized, .timeLimit(.minutes(10)))
 struct KeePassXCContractTests {
   private static let desktop = Result { try Desktop(.keePassXC) }
@@ -31,7 +32,7 @@ struct KeePassXCContractTests {
     try await clause.check { desktop.store { $0.interaction = .allowed } }
   }
 
-  /// A migration that holds the lock of the choice alone has others wait.
+  /// A migration that holds the exclusive lock makes others wait.
   @Test func removalThatMustNotAskKeepsItem() throws {
     let desktop = try Self.desktop.get()
     let store = desktop.store { $0.interaction = .allowed }

@@ -5,10 +5,11 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// What is sent is counted at the bus, by a monitor.
+/// A monitor on the bus counts the messages.
 @Suite("Costs", .timeLimit(.minutes(10)))
 struct CostTests {
-  // The session's collection of gnome-keyring writes no file, which takes most of the time to fill another.
+  // Uses gnome-keyring's session collection, because writing a file takes most of the time to fill
+  // another.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
   func messagesForAThousandItems(_ provider: Desktop.Provider) throws {
     let desktop = try Desktop(provider)
@@ -28,7 +29,7 @@ struct CostTests {
     let query = CredentialQuery(service: "test")
     let search = try BusTraffic(desktop) { count = try store.search(query).credentials.count }
     #expect(count == 1000)
-    // Whether the collection is locked, and the attributes of each item.
+    // Reads whether the collection is locked, and the attributes of each item.
     #expect(search.calls == ["SearchItems": 1, "Get": 1001])
     #expect(search.mostOutstanding > 10, "each waited for the one before")
 
@@ -42,7 +43,7 @@ struct CostTests {
     #expect(reading.calls == ["SearchItems": 1, "Get": 1001, "GetSecrets": 1])
   }
 
-  // A bus of the system's kind lets 128 calls wait, and answers the rest with an error.
+  // A bus of the system type accepts 128 pending calls, and answers further ones with an error.
   @Test func callsRefusedByBusAreRepeated() throws {
     let desktop = try Desktop(.gnomeKeyring, ["DESKTOP_WAITING_CALLS": "10"])
     let store = desktop.store { $0.collection = .session }
@@ -55,7 +56,7 @@ struct CostTests {
     let desktop = try Desktop(provider)
     let store = desktop.store()
     try store.put("a", "s")
-    // One call may be answered before the other leaves this process, but not every time.
+    // A call may be answered before the next one is sent, but not every time.
     let times = 500
     let gets = try BusTraffic(desktop) {
       for _ in 0..<times {
@@ -67,8 +68,8 @@ struct CostTests {
     #expect(gets.mostOutstanding == 2)
   }
 
-  // Else somebody who reads meanwhile could get an old secret with the new version, and replace by it what
-  // was not read. Messages of one connection are worked off in their order.
+  // Otherwise a concurrent reader could get an old secret with the new version, and so replace a
+  // value that it has not read. Messages of one connection are processed in order.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
   func secretIsWrittenBeforeVersionAndReadAfter(_ provider: Desktop.Provider) throws {
     let desktop = try Desktop(provider)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// A desktop of its own, with a provider of the Secret Service, that ends with this object.
+/// A private desktop with a Secret Service provider, which ends with this object.
 final class Desktop: Sendable {
   enum Provider: String {
     case gnomeKeyring = "gnome-keyring"
@@ -20,7 +20,7 @@ final class Desktop: Sendable {
 
   init(_ provider: Provider, _ variables: [String: String] = [:]) throws {
     let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
-    // The script ends everything once the command does, which reads until this process lets go.
+    // The script ends everything after the command, which reads until this process closes the pipe.
     let command = ["sh", "-c", "env -0; printf 'READY=\\0'; cat >/dev/null"]
     script = try Child(
       [root.appending(path: "Scripts/lib/desktop").path, provider.rawValue] + command,
@@ -40,10 +40,10 @@ final class Desktop: Sendable {
     script.wait()
   }
 
-  /// How long a call may take unless the test is about time: a machine may stand still for seconds.
+  /// The deadline of calls in tests that are not about time: a machine may stall for seconds.
   static let timeout: Duration = .seconds(60)
 
-  /// A handle, as a program of this desktop would have it, with much time.
+  /// Returns a handle like that of a program on this desktop, with a long deadline.
   func store(
     _ change: (inout SecretServiceStore.Configuration) -> Void = { _ in }
   ) -> SecretServiceStore {
@@ -61,7 +61,7 @@ final class Desktop: Sendable {
     try run(program, arguments)
   }
 
-  /// Runs a program of this desktop, and returns what it printed.
+  /// Runs a program on this desktop, and returns its output.
   @discardableResult
   func run(
     _ program: String, _ arguments: [String], input text: String = ""
@@ -105,7 +105,7 @@ func expect(
 }
 
 extension Desktop {
-  /// Whether some program provides the Secret Service.
+  /// Whether a program provides the Secret Service.
   var hasProvider: Bool {
     let answer = try? run(
       "dbus-send", "--print-reply", "--dest=org.freedesktop.DBus", "/",
@@ -115,7 +115,8 @@ extension Desktop {
 
   func waitForEndOfProvider() { Self.wait { !hasProvider } }
 
-  /// Waits for what other programs do, two minutes at least; what comes after it tells whether it happened.
+  /// Waits at least two minutes for a result of other programs; the caller checks whether it
+  /// happened.
   private static func wait(until condition: () -> Bool) {
     let end = ContinuousClock.now + .seconds(120)
     while !condition(), ContinuousClock.now < end { usleep(5000) }
@@ -127,13 +128,13 @@ extension Desktop {
       let path = try operation.answer(to: operation.defaultCollectionQuestion).texts
       let answer = try operation.answer(
         to: operation.service("Lock", [.objectPaths(path)], reply: .values("aoo")))
-      // KeePassXC does it in a prompt.
+      // KeePassXC locks through a prompt.
       guard let prompt = answer.elements.last?.text, prompt != "/" else { return }
       try operation.run(prompt: prompt, .silent, ifDenied: .lockedKeyring)
     }
   }
 
-  /// Unlocks the default collection; gnome-keyring is started again for that, and is returned.
+  /// Unlocks the default collection; for this, gnome-keyring is restarted and returned.
   func unlock(_ provider: Provider) throws -> Child? {
     let password = try #require(environment["DESKTOP_PASSWORD"])
     guard provider == .keePassXC else {
@@ -149,7 +150,7 @@ extension Desktop {
     return nil
   }
 
-  /// Calls a method of the Secret Service, and returns the reply as `dbus-send` prints it.
+  /// Calls a method of the Secret Service, and returns the reply in the format of `dbus-send`.
   @discardableResult
   func callService(_ method: String, _ arguments: String...) throws -> String {
     let answer = try run(
@@ -161,7 +162,7 @@ extension Desktop {
     return String(decoding: answer.output, as: UTF8.self)
   }
 
-  /// Starts a provider again, with the keyrings that are there, and waits until it can be used.
+  /// Restarts the provider with the existing keyrings, and waits until it can be used.
   func startGnomeKeyring(password: String?) throws -> Child {
     let unlock = password == nil ? [] : ["--unlock"]
     let child = try Child(
@@ -171,7 +172,7 @@ extension Desktop {
     return child
   }
 
-  /// Whether there is a default collection that is not locked.
+  /// Whether there is an unlocked default collection.
   private var isUnlocked: Bool {
     let answer = try? run(
       "dbus-send", "--print-reply", "--dest=org.freedesktop.secrets",
@@ -180,7 +181,7 @@ extension Desktop {
     return answer.map { String(decoding: $0.output, as: UTF8.self).contains("false") } ?? false
   }
 
-  /// Tells the bus how to start a provider.
+  /// Configures the bus to start a provider on demand.
   func makeProviderActivatable(_ command: String) throws {
     let runtime = try #require(environment["XDG_RUNTIME_DIR"])
     let file = URL(filePath: runtime).deletingLastPathComponent()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// Two ways to destroy items of gnome-keyring: first as others go them, then that we do not.
+/// Two ways in which items of gnome-keyring are destroyed: how other programs do it, and that we do
+/// not.
 @Suite("What destroys items of others", .timeLimit(.minutes(10)))
 struct DestructionTests {
   @Test func replacingTakesItemsThatHaveMoreAttributes() throws {
@@ -16,7 +17,7 @@ struct DestructionTests {
     #expect(try desktop.itemCount() == 1)
   }
 
-  // SECURITY.md says so: nothing in an item keeps it from a program that asks to replace.
+  // SECURITY.md says so: nothing protects an item from a program that asks to replace it.
   @Test func othersReplaceWhatIsOurs() throws {
     let desktop = try Desktop(.gnomeKeyring)
     try desktop.store().put("a", "ours")
@@ -41,7 +42,8 @@ struct DestructionTests {
     #expect(try desktop.read("service", "test", "username", "bob") == "Bob's")
     #expect(try desktop.read("application", "Python") == "Python's")
     #expect(try desktop.itemCount() == 5)
-    // A record is in no other item, so that replacing would do no harm today; it is not asked for either.
+    // No other item contains a record, so replacing would do no harm today; still it is not
+    // requested.
     let lines = try monitor.lines(desktop)
     let replace = lines.filter { $0.hasPrefix("   boolean ") }
     #expect(lines.count { $0.contains("member=CreateItem") } == 3)
@@ -67,7 +69,7 @@ struct DestructionTests {
 }
 
 extension Desktop {
-  /// Kills the provider of keyrings without a password, and starts it again.
+  /// Kills the provider of keyrings without a password, and restarts it.
   fileprivate func restartProvider() throws -> Child {
     kill(providerProcess, SIGKILL)
     waitForEndOfProvider()

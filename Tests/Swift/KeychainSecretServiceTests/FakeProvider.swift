@@ -8,7 +8,7 @@ final class FakeProvider {
   private let control: URL
   private var count = 0
 
-  /// A signal: the object that it comes from, its interface, its name, and the path that it carries.
+  /// A signal: its object, interface and name, and the path in its body.
   struct Signal {
     let fields: [String]
 
@@ -24,10 +24,11 @@ final class FakeProvider {
 
   static let collection = "/org/freedesktop/secrets/collection/login"
 
-  /// The item of an account; there are those of `alice`, which is ours, and `bob`, another program's.
+  /// Returns the path of an account's item; there are `alice`, which is ours, and `bob`, another
+  /// program's.
   static func path(of account: String) -> String { collection + "/" + account }
 
-  /// Starts it on the bus of a desktop that has no provider.
+  /// Starts the provider on the bus of a desktop that has none.
   init(_ desktop: Desktop) throws {
     self.desktop = desktop
     let runtime = try #require(desktop.environment["XDG_RUNTIME_DIR"])
@@ -42,9 +43,10 @@ final class FakeProvider {
 
   deinit { child.end() }
 
-  /// Misbehaves from now on, and sends signals.
+  /// Changes the behaviour, and sends signals.
   ///
-  /// The items of the accounts `missing` are gone. The objects `locked` are locked until a prompt unlocks them.
+  /// The items of the accounts in `missing` do not exist. The objects in `locked` are locked until
+  /// a prompt unlocks them.
   func behave(
     _ what: String = "nothing", as how: String = "honest", without missing: [String] = [],
     locked: [String] = [], signals: [Signal] = []
@@ -55,7 +57,7 @@ final class FakeProvider {
       "signals": signals.map(\.fields), "count": count,
     ]
     try JSONSerialization.data(withJSONObject: wanted).write(to: control, options: .atomic)
-    // It looks at the file before each answer.
+    // It reads the file before each answer.
     try desktop.callService("ReadAlias", "string:default")
   }
 }

@@ -21,15 +21,15 @@ struct FaultTests {
     FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)").path
   }
 
-  /// A deadline that is to pass.
+  /// A deadline that is expected to expire.
   ///
-  /// What must succeed has another: a second is soon over on a busy machine.
+  /// Calls that must succeed use a longer one: on a busy machine, a second passes quickly.
   private static let short = Duration.seconds(1)
 
-  /// Runs a call that must end soon, and returns how it failed.
+  /// Runs a call that must end soon, and returns its failure.
   ///
-  /// The limit leaves a busy machine time, and still is less than any other deadline: that of the
-  /// stores, and GLib's, which is 25 seconds.
+  /// The limit allows for a busy machine, and is still less than any other deadline: those of the
+  /// stores, and GLib's 25 seconds.
   private func failure(
     within limit: Duration = .seconds(20), _ body: () throws -> Void
   ) -> KeychainError.Code? {
@@ -67,7 +67,7 @@ struct FaultTests {
     }
   }
 
-  /// Calls `body` while a socket listens at a path and says nothing.
+  /// Calls `body` while a socket at a path accepts connections and sends nothing.
   private func withSilentListener(
     at path: String, as user: [String] = [], _ body: () throws -> Void
   ) throws {
@@ -93,7 +93,7 @@ struct FaultTests {
     }
   }
 
-  // An address left over from `sudo` or `su` must not hand secrets to another user.
+  // An address left over from `sudo` or `su` must not expose secrets to another user.
   @Test(.superuser) func aBusOfAnotherUserIsNoBus() throws {
     let path = "/tmp/bus-\(UUID().uuidString)"
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -142,7 +142,7 @@ struct FaultTests {
     #expect(failure { _ = try store.text("a") } == .noStore)
     let again = try desktop.startGnomeKeyring(password: desktop.environment["DESKTOP_PASSWORD"])
     #expect(try store.text("a") == "before")
-    // Nobody calls between the end and the start: the old connection must not stand in the way.
+    // No call happens between the end and the start: the old connection must not block the new one.
     try store.put("b", "second")
     again.end()
     desktop.waitForEndOfProvider()
@@ -156,7 +156,7 @@ struct FaultTests {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     try store.put("a", "before")
-    // Stopped, it answers nothing; what waits for it learns of its end from the bus.
+    // A stopped provider does not answer; the bus reports its end to waiting callers.
     kill(desktop.providerProcess, SIGSTOP)
     let killer = Thread {
       usleep(200_000)
@@ -243,7 +243,7 @@ struct FaultTests {
     }
   }
 
-  // Somebody may be asked, but nothing on this bus shows questions.
+  // A question is allowed, but nothing on this bus shows questions.
   @Test func aLockedKeyringWithoutPrompterIsLocked() throws {
     let desktop = try Desktop(.gnomeKeyring)
     try desktop.store().put("a", "secret")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// Items as other programs write them, with the attributes that each is known to use.
+/// Items as other programs write them, with their known attributes.
 private struct ForeignWriter: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let attributes: [String]
@@ -80,7 +80,7 @@ struct InteroperabilityTests {
           == [credential].compactMap { $0 },
         "\(writer.testDescription)")
     }
-    // A name by which another program would look.
+    // A name by which another program would search.
     #expect(try store.text("me", service: "example.org") == "git")
     #expect(try store.text("you", service: "example.org") == nil)
     #expect(try store.text("me", service: "py", group: "g") == nil)
@@ -107,7 +107,7 @@ struct InteroperabilityTests {
         == "one")
   }
 
-  // Asked to replace, gnome-keyring replaces any item that has all of the new attributes.
+  // When asked to replace, gnome-keyring replaces any item that has all of the new attributes.
   @Test func itemsOfOthersAreNeverReplaced() throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
@@ -174,7 +174,7 @@ struct InteroperabilityTests {
     }
   }
 
-  // At its next start, gnome-keyring drops a text keyring in which one value has a line break.
+  // On restart, gnome-keyring drops a text keyring in which a value contains a line break.
   @Test func aKeyringWithoutPasswordSurvives() throws {
     let desktop = try Desktop(.gnomeKeyringWithoutPassword)
     let texts = [
@@ -205,7 +205,7 @@ struct InteroperabilityTests {
 }
 
 extension CredentialQuery {
-  /// All names of an identity as conditions.
+  /// Creates a query with all names of an identity.
   fileprivate init(_ identity: CredentialIdentity) {
     switch identity.kind {
     case .genericPassword(let service, let account):

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("When a collection is read again")
 struct ListenerStateTests {
-  /// The seconds at which it is read, of those from 1 to `end`, if each reading ends in this way.
+  /// Returns the seconds from 1 to `end` at which the state is read, if each reading has this
+  /// result.
   private func readings(_ reading: ListenerState.Reading, until end: Int) -> [Int] {
     let start = ContinuousClock.now
     var state = ListenerState()

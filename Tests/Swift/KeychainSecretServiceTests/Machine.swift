@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-// What a machine may not offer to the tests is skipped, and fails where CI is set.
+// Tests are skipped if the machine lacks something that they need; if CI is set, they fail instead.
 extension Trait where Self == ConditionTrait {
   /// For tests that run programs as other users.
   static var superuser: Self {

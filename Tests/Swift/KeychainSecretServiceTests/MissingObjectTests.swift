@@ -7,7 +7,7 @@ import Testing
 struct MissingObjectTests {
   private let items = ["nobody", "bob"].map { FakeProvider.path(of: $0) }
 
-  /// Makes a call to a missing item and one to an item that is there, and returns how often each was called.
+  /// Calls a missing item and an existing item, and returns how often each was called.
   private func counts(
     _ body: (ServiceOperation, [BusCall]) throws(KeychainError) -> Void
   ) throws -> [Int] {

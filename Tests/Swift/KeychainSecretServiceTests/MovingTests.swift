@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// What a program does through the choice of store while a migration is about to change it.
+/// What a program does through the choice of store just before a migration changes it.
 @Suite("Writers while a service moves", .serialized, .timeLimit(.minutes(10)))
 struct MovingTests {
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
@@ -27,9 +27,9 @@ struct MovingTests {
   private var program: AutomaticStore { desktop.automaticStore(folder) }
   private var choiceLock: String { folder.path + "/state/keychain/choice.lock" }
 
-  /// Moves everything; another program acts right before the record changes, and right after it.
+  /// Moves everything; another program acts just before and just after the record changes.
   ///
-  /// Where the program has to wait for the lock of the choice, the migration goes on when it does.
+  /// If the program must wait for the lock, the migration continues meanwhile.
   private func move(
     from source: StorePlace = .vault, to target: StorePlace = keyring,
     _ change: (inout CredentialMigration) -> Void = { _ in },
@@ -50,7 +50,7 @@ struct MovingTests {
     try other.finish()
   }
 
-  /// Expects what a program reads; throws, since the other program runs outside the test.
+  /// Checks what a program reads; throws, because that program runs outside the test.
   private static func expect(_ account: String, _ text: String?, _ store: AutomaticStore) throws {
     let found = try store.text(account)
     try #require(found == text, "'\(account)'")
@@ -91,7 +91,7 @@ struct MovingTests {
     #expect(try program.text("b") == "old")
   }
 
-  /// Several threads set and read credentials of a service that moves to and fro.
+  /// Several threads set and read credentials of a service that moves back and forth.
   @Test func nothingIsLostToAndFro() throws {
     let hasEnded = Mutex(false)
     let writers = (0..<4).map { number in
@@ -122,7 +122,7 @@ struct MovingTests {
   }
 }
 
-/// Another program of the desktop, with a handle of its own, whose steps are taken one at a time.
+/// Another program of the desktop, with a separate handle, which performs one step at a time.
 private final class OtherProgram: Sendable {
   private let turns = DispatchSemaphore(value: 0)
   private let done = DispatchSemaphore(value: 0)
@@ -133,9 +133,9 @@ private final class OtherProgram: Sendable {
   /// Prepares the program.
   ///
   /// - Parameters:
-  ///   - store: Its handle.
-  ///   - lock: The file of the lock that it may have to wait for.
-  ///   - steps: What it does.
+  ///   - store: The handle of the program.
+  ///   - lock: The lock file for which it may have to wait.
+  ///   - steps: The steps of the program.
   init(
     _ store: AutomaticStore, lock: String,
     _ steps: [@Sendable (AutomaticStore) throws -> Void]
@@ -151,11 +151,11 @@ private final class OtherProgram: Sendable {
     }.start()
   }
 
-  /// Lets the next step begin.
+  /// Starts the next step.
   func begin() { turns.signal() }
 
-  /// Lets the next step begin while a migration holds the lock, and waits until it has ended, or waits for
-  /// the lock.
+  /// Starts the next step while a migration holds the lock, and waits until the step has ended or
+  /// waits for the lock.
   func act() throws(KeychainError) {
     begin()
     let end = ContinuousClock.now + .seconds(300)
@@ -169,7 +169,7 @@ private final class OtherProgram: Sendable {
     throw KeychainError(.timedOut, "the other program neither ends its step nor waits")
   }
 
-  /// Whether somebody besides the migration has the lock's file open.
+  /// Whether another process than the migration has the lock file open.
   private var isAtLock: Bool {
     let folder = "/proc/self/fd/"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -178,7 +178,7 @@ private final class OtherProgram: Sendable {
     } > 1
   }
 
-  /// Waits for the end of all steps.
+  /// Waits for all steps to end.
   func finish() throws {
     for _ in 0..<pending.withLock({ $0 }) {
       begin()

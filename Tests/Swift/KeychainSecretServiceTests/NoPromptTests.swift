@@ -8,7 +8,7 @@ import Testing
 struct NoPromptTests {
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "alice")
 
-  // The provider would unlock the collection without a word, if it were asked.
+  // The provider would unlock the collection without asking.
   @Test(arguments: [("1", false), ("0", false), ("", true)])
   func theVariableDecides(_ value: String, isAsked: Bool) throws {
     let desktop = try Desktop(.none)

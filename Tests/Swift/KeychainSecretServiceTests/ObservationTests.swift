@@ -23,12 +23,12 @@ struct ObservationTests {
 
     func wait(for count: Int) async throws -> [CredentialChange] {
       try await wait { $0.count >= count }
-      // Nothing may be told twice.
+      // Nothing may be reported twice.
       try await Task.sleep(for: .milliseconds(100))
       return changes.withLock(\.self)
     }
 
-    /// Waits for a change that others, which need not come, may precede or follow.
+    /// Waits for a change; optional other changes may come before or after it.
     func isTold(_ change: CredentialChange) async throws -> Bool {
       try await wait { $0.contains(change) }
       return changes.withLock { $0.contains(change) }
@@ -41,14 +41,14 @@ struct ObservationTests {
     }
   }
 
-  /// Stores an item as another program does.
+  /// Stores an item like another program.
   private func write(_ account: String, _ desktop: Desktop) throws {
     let arguments = ["store", "--label=x", "service", "test", "username", account]
     try #require(try desktop.run("secret-tool", arguments, input: "1").status == 0)
   }
 
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
-  func changesOfAnotherHandleAreTold(_ provider: Desktop.Provider) async throws {
+  func changesByAnotherHandleAreReported(_ provider: Desktop.Provider) async throws {
     let desktop = try Desktop(provider)
     let (store, other) = (
       desktop.store { $0.interaction = .allowed }, desktop.store { $0.interaction = .allowed }
@@ -82,7 +82,7 @@ struct ObservationTests {
     #expect(try await seen.wait(for: 8).count == 8)
   }
 
-  @Test func changesOfOtherProgramsAreTold() async throws {
+  @Test func changesByOtherProgramsAreReported() async throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
     let seen = Seen()
@@ -94,7 +94,7 @@ struct ObservationTests {
     observation.cancel()
   }
 
-  // Nothing but the observation uses the connection, and would find that it leads nowhere.
+  // Only the observation uses the connection, so it must find that it is broken.
   @Test func listeningSurvivesRestartOfProvider() async throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
@@ -108,12 +108,12 @@ struct ObservationTests {
     defer { again.end() }
     try write("new", desktop)
     #expect(try await seen.isTold(change("new", .added)), "\(seen.text)")
-    // Neither the end nor the start of a provider is a change of what it keeps.
+    // The start or end of a provider does not change its items.
     #expect(!seen.text.contains("old"), "\(seen.text)")
     observation.cancel()
   }
 
-  // KeePassXC says of each item of a database that it locks that it was deleted.
+  // When KeePassXC locks a database, it reports each item as deleted.
   @Test(arguments: [Desktop.Provider.gnomeKeyring, .keePassXC])
   func whatIsLockedIsNotRemoved(_ provider: Desktop.Provider) async throws {
     let desktop = try Desktop(provider)
@@ -128,7 +128,7 @@ struct ObservationTests {
     #expect(hasSignals == (provider == .keePassXC))
     let again = try desktop.unlock(provider)
     defer { again?.end() }
-    // What comes after those signals is reported after what they led to.
+    // Later changes are reported after the effects of those signals.
     try desktop.store { $0.interaction = .allowed }.put("new", "s")
     #expect(try await seen.isTold(change("new", .added)), "\(seen.text)")
     #expect(seen.text == "added new")
@@ -144,13 +144,13 @@ struct ObservationTests {
     let items = ["alice", "bob"].map { FakeProvider.path(of: $0) }
     try provider.behave(
       as: "honest while locked", signals: items.map { .collection("ItemDeleted", $0) })
-    // One that is unlocked says of each item that it was created; the other of none.
+    // When unlocking, one provider reports each item as created; the other reports nothing.
     try provider.behave(signals: items.map { .collection("ItemCreated", $0) })
     try provider.behave(
       as: "honest while locked", signals: items.map { .collection("ItemDeleted", $0) })
     try provider.behave(without: ["alice"], signals: [.service("CollectionChanged")])
     #expect(try await seen.isTold(CredentialChange(identity("alice"), .removed)))
-    // In an unlocked collection, what is said to be deleted is only if it is no longer there.
+    // In an unlocked collection, an item reported as deleted counts only if it is gone.
     try provider.behave(
       without: ["alice"],
       signals: [.collection("ItemDeleted", items[1]), .service("CollectionChanged")])
@@ -161,7 +161,7 @@ struct ObservationTests {
     observation.cancel()
   }
 
-  // Reading it again would end in the same way.
+  // Reading it again would fail in the same way.
   @Test func unreadableCollectionIsReadAgainAfterSignalOnly() async throws {
     let desktop = try Desktop(.none)
     let provider = try FakeProvider(desktop)
@@ -182,7 +182,7 @@ struct ObservationTests {
     observation.cancel()
   }
 
-  /// Waits until an item of another program is read: those are the last of a collection.
+  /// Waits until an item of another program is read: those come last in a collection.
   private func waitForReading(
     of account: String, _ monitor: BusMonitor, _ desktop: Desktop
   ) async throws {
@@ -212,7 +212,7 @@ struct ObservationTests {
     .genericPassword(service: "s", account: account)
   }
 
-  // Whoever ended it may want to use another.
+  // The user who ended it may want to use another.
   @Test func aProviderThatEndedIsNotStartedAgain() async throws {
     let desktop = try Desktop(.gnomeKeyring)
     let store = desktop.store()
@@ -221,10 +221,10 @@ struct ObservationTests {
     try desktop.makeProviderActivatable("/usr/bin/touch \(mark)")
     kill(desktop.providerProcess, SIGKILL)
     desktop.waitForEndOfProvider()
-    // Listening is tried again after two.
+    // The next attempt to listen comes after two seconds.
     try await Task.sleep(for: .seconds(5))
     #expect(!FileManager.default.fileExists(atPath: mark))
-    // Whoever asks for something starts it.
+    // The next call starts it.
     #expect(throws: KeychainError.self) { try store.search(CredentialQuery()) }
     #expect(FileManager.default.fileExists(atPath: mark))
     observation.cancel()

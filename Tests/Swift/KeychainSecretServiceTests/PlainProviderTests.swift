@@ -7,8 +7,8 @@ import Testing
 
 @Suite("A provider without encryption", .timeLimit(.minutes(10)))
 struct PlainProviderTests {
-  /// A Secret Service with one collection, one item, and the algorithm `plain` only; what it is given it
-  /// prints.
+  /// A Secret Service with one collection, one item, and only the algorithm `plain`; it prints what
+  /// it receives.
   private static let program = """
     from gi.repository import Gio, GLib
     V = GLib.Variant
@@ -54,7 +54,7 @@ struct PlainProviderTests {
     GLib.MainLoop().run()
     """
 
-  @Test func getsNoSecretAndIsAskedForNone() throws {
+  @Test func getsNoSecretAndNoRequest() throws {
     let desktop = try Desktop(.none)
     let provider = try Child(["/usr/bin/python3", "-I", "-c", Self.program], desktop.environment)
     provider.finishInput()
@@ -62,7 +62,7 @@ struct PlainProviderTests {
     defer { if isRunning { provider.end() } }
     try #require(!provider.read(until: "READY\n").isEmpty)
     let store = desktop.store()
-    // It can be searched, as that takes no secret.
+    // Searching works, because it transfers no secret.
     #expect(try store.search(CredentialQuery()).credentials.isEmpty == false)
     expect(.refused) { _ = try store.text("a") }
     expect(.refused) { try store.put("b", "never in clear") }

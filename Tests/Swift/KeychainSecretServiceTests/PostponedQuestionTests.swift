@@ -8,7 +8,7 @@ import Testing
 struct PostponedQuestionTests {
   private let identity = CredentialIdentity.genericPassword(service: "s", account: "alice")
 
-  // A provider may lock the collection, and an item by itself.
+  // A provider may lock the collection, or a single item.
   @Test(arguments: [FakeProvider.collection, FakeProvider.path(of: "alice")])
   func postponedQuestionUnlocksWhatIsLocked(_ object: String) throws {
     let desktop = try Desktop(.none)

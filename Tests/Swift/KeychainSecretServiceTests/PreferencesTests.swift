@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// What preferences promise their caller holds on every store alike.
+/// Preferences behave the same on every store.
 @Suite("Preferences on every store", .serialized, .timeLimit(.minutes(10)))
 struct PreferencesTests {
   enum Kind: CaseIterable {
@@ -15,7 +15,7 @@ struct PreferencesTests {
 
   private static let desktop = Result { try Desktop(.gnomeKeyring) }
 
-  /// Preferences over an empty store, which has its home in a folder.
+  /// Returns preferences over an empty store whose home is in a folder.
   private func preferences(
     _ kind: Kind, _ folder: HomeFolder
   ) throws -> KeychainPreferences {
@@ -93,7 +93,7 @@ struct PreferencesTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func changesAreTold(_ kind: Kind) async throws {
+  func changesAreReported(_ kind: Kind) async throws {
     let folder = try HomeFolder()
     let keychain = try preferences(kind, folder)
     var changes = keychain.changes().makeAsyncIterator()
@@ -119,7 +119,7 @@ struct PreferencesTests {
     let requests = Counter()
     try await withThrowingTaskGroup { group in
       for index in 0..<8 {
-        // Preferences of a handle of their own don't share the call, but wait for each other.
+        // Preferences with separate handles do not share the call, but wait for each other.
         let own = index < 4 || kind == .memory ? keychain : try again(kind, folder)
         group.addTask {
           let ticket = try await own.value(

@@ -39,7 +39,7 @@ struct ProbeTests {
       "/usr/bin/gnome-keyring-daemon --start --foreground --components=secrets")
     let probe = SecretServiceProbe.run(environment: desktop.environment)
     #expect(probe.isActivatable && probe.provider == nil)
-    // A keyring that was never made cannot be made without a question.
+    // A keyring that does not exist yet cannot be created without a question.
     expect(.noStore) { try desktop.store().put("a", "s") }
     #expect(desktop.hasProvider)
   }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import KeychainSecretService
 
-/// Random operations on a desktop keyring and on a store in memory, which must come to the same.
+/// Random operations on a desktop keyring and an in-memory store, which must have the same results.
 ///
-/// `DESKTOP_OPERATIONS` asks for more of them than a usual run makes, and `DESKTOP_SEED` for others.
+/// `DESKTOP_OPERATIONS` sets their number, and `DESKTOP_SEED` the seed.
 @Suite("Random operations", .timeLimit(.minutes(60)))
 struct RandomOperationTests {
   @Test func gnomeKeyringKeepsWhatMemoryKeeps() throws {
@@ -17,7 +17,7 @@ struct RandomOperationTests {
     defer { again?.end() }
     for round in 0..<5 {
       try pair.run(Self.count / 5)
-      // What was answered is there after any end of the daemon.
+      // Acknowledged changes survive any end of the daemon.
       kill(again?.process ?? desktop.providerProcess, SIGKILL)
       again?.wait()
       desktop.waitForEndOfProvider()
@@ -41,7 +41,7 @@ struct RandomOperationTests {
   }
 }
 
-/// Numbers that one seed always gives (SplitMix64).
+/// Reproducible random numbers from a seed (SplitMix64).
 private struct SeededNumbers: RandomNumberGenerator {
   var state: UInt64
 
@@ -54,7 +54,7 @@ private struct SeededNumbers: RandomNumberGenerator {
   }
 }
 
-/// Two stores that get the same operations.
+/// Two stores that receive the same operations.
 private struct StorePair {
   let subject: SecretServiceStore
   let model = InMemoryCredentialStore()
@@ -87,7 +87,7 @@ private struct StorePair {
     try compareEverything("at operation \(number)")
   }
 
-  /// What both stores say about everything.
+  /// Compares all that both stores return.
   func compareEverything(_ place: Comment) throws {
     try #expect(Self.summary(subject) == Self.summary(model), place)
   }
@@ -98,7 +98,7 @@ private struct StorePair {
     let credential = randomCredential(identity)
     let secret = randomSecret()
     let other = pick(Self.identities)
-    // Of each store its own version, or one that it never gave out.
+    // Uses each store's own version, or one that it never returned.
     let isVersioned = Bool.random(using: &numbers)
     let isStale = isVersioned && Int.random(in: 0..<4, using: &numbers) == 0
     let update = CredentialUpdate(label: .set(pick(Self.names)), comment: .clear)
@@ -153,7 +153,7 @@ private struct StorePair {
     do { return try body() } catch let error as KeychainError { return "\(error.code)" }
   }
 
-  /// A credential without what differs between stores: versions and dates.
+  /// Describes a credential without versions and dates, which differ between stores.
   private static func text(_ credential: Credential) -> String {
     """
     \(credential.identity.debugText) \(credential.accessibility) \(credential.label ?? "-") \
@@ -174,6 +174,6 @@ private struct StorePair {
 }
 
 extension CredentialIdentity {
-  /// All names, whose bytes tell identities apart.
+  /// All names as bytes, which distinguish identities.
   fileprivate var debugText: String { "\(Array("\(self)".utf8)) \(Array(accessGroup.utf8))" }
 }

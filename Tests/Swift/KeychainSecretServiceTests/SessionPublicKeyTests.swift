@@ -19,12 +19,12 @@ struct SessionPublicKeyTests {
     }
   }
 
-  /// The prime with another last byte.
+  /// Returns the prime with another last byte.
   private static func nearPrime(_ last: UInt8) -> [UInt8] { prime.dropLast() + [last] }
 
   @Test func thePrimeHasItsLength() { #expect(Self.prime.count == 128) }
 
-  @Test func whatEverybodyCanComputeIsRefused() {
+  @Test func publiclyComputableKeysAreRefused() {
     let zeros = [UInt8](repeating: 0, count: 127)
     let unsound: [[UInt8]] = [
       [], [0], [1], [2], zeros, zeros + [0], zeros + [1], zeros + [2], Self.prime,
@@ -38,7 +38,7 @@ struct SessionPublicKeyTests {
     }
   }
 
-  @Test func everythingElseIsTaken() {
+  @Test func soundKeysAreAccepted() {
     let sound: [[UInt8]] = [
       Self.nearPrime(0xFD), [UInt8](repeating: 5, count: 128), [UInt8](repeating: 5, count: 127),
       [UInt8](repeating: 5, count: 64), [0, 0] + [UInt8](repeating: 5, count: 126),

@@ -1,10 +1,10 @@
-/// The time that a call takes on a machine that has nothing else to do just then.
+/// Measures the time of a call on a machine without other load.
 ///
-/// A busy machine can take the processor away at any moment, but hardly from each of many calls: one that
+/// A busy machine can interrupt a call at any moment, but hardly each of many calls: a call that
 /// really waits is slow every time.
 ///
 /// - Parameters:
-///   - limit: A time that ends the attempts.
+///   - limit: Attempts end when one is faster than this.
 ///   - body: The call.
 /// - Returns: The shortest of the times.
 func shortestTime(below limit: Duration, _ body: () -> Void) -> Duration {

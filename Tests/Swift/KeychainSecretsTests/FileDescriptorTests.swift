@@ -16,14 +16,14 @@ struct FileDescriptorTests {
     #expect(result == (length <= limit ? counting(length) : nil))
   }
 
-  // More than a pipe holds, so that both sides wait for each other, and writes are partial; in
-  // non-blocking mode, waiting is up to us. The writer has a thread of its own, since a task that
-  // blocks could keep the tasks it waits for from running.
+  // More than a pipe holds, so that both sides wait for each other and writes are partial; in
+  // non-blocking mode, the code itself must wait. The writer has its own thread, because a blocking
+  // task could stop the tasks that it waits for.
   @Test("Longer than a pipe", arguments: [false, true])
   func longerThanAPipe(nonBlocking: Bool) throws {
     var pipe = Pipe(nonBlocking: nonBlocking)
     let writeEnd = fcntl(pipe.writeEnd, F_DUPFD_CLOEXEC, 3)
-    // A reader that fails must fail the test, and not end the process by SIGPIPE.
+    // A failed reader must fail the test, not end the process by SIGPIPE.
     let spareReadEnd = fcntl(pipe.readEnd, F_DUPFD_CLOEXEC, 3)
     pipe.closeWriteEnd()
     let expected = counting(1 << 20)
@@ -32,7 +32,7 @@ struct FileDescriptorTests {
         close(writeEnd)
         close(spareReadEnd)
       }
-      // What is not written is missed by the reader.
+      // The reader notices missing bytes.
       try? SecretBytes(expected).write(toFileDescriptor: writeEnd)
     }
     let secret = try SecretBytes.reading(fileDescriptor: pipe.readEnd, limit: 1 << 20)

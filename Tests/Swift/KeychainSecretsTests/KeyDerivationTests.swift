@@ -67,7 +67,7 @@ struct KeyDerivationTests {
 
 @Suite("BLAKE2b without a key")
 struct Blake2bTests {
-  // The digest of "abc" is the one of RFC 7693, appendix A; the others are Python's `hashlib`.
+  // The digest of "abc" is from RFC 7693, appendix A; the others are from Python's `hashlib`.
   @Test(
     "Known digests",
     arguments: [

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import KeychainSecrets
 
-/// What `/proc/self/mem` shows at an address: the memory as it is, whatever Swift thinks of it.
+/// Reads the real memory at an address from `/proc/self/mem`, regardless of Swift's view.
 private func memory(at address: UInt, count: Int) -> [UInt8]? {
   let descriptor = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -18,7 +18,7 @@ extension SecretBytes {
 
 @Suite("Wiping")
 struct MemoryWipingTests {
-  // In processes of their own, where no other thread takes the memory again meanwhile.
+  // Runs in separate processes, where no other thread can reuse the memory meanwhile.
 
   @Test func slotIsWipedWhenTheValueGoes() async {
     await #expect(processExitsWith: .success) {

@@ -53,7 +53,7 @@ struct PaddingTests {
     for (index, byte) in [(0, padded[0] &+ 1), (1, 0xff), (3, 0x80)] as [(Int, UInt8)] {
       var other = padded
       other[index] = byte
-      // A length that leaves only zeros behind it is another text's form.
+      // A length followed only by zeros is the padded form of another text.
       if index > 0 { others.append(other) }
     }
     for other in others {

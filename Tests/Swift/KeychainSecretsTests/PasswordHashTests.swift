@@ -14,7 +14,8 @@ struct PasswordVector: CustomTestStringConvertible, Sendable {
   var testDescription: String { "\(memory >> 10) KiB, \(passes) passes" }
 
   static let all = [
-    // libsodium's test "pwhash_argon2id", the one string of 32 bytes and one lane within the limits.
+    // From libsodium's test "pwhash_argon2id": the only vector with 32 bytes and one lane within
+    // the limits.
     Self(
       passphrase: [], salt: "6c0f356abb225f2b1ddd66d34739843b", memory: 4882 << 10, passes: 2,
       output: "366f1004cfbb447d435e8f6bbe9e5cc0a10e38e7c3da0e89bb19578a1a0d7291"),
@@ -37,7 +38,7 @@ struct PasswordVector: CustomTestStringConvertible, Sendable {
   ]
 }
 
-/// How much of the address space the process uses, in bytes.
+/// Returns the size of the process's address space, in bytes.
 private func addressSpace() -> UInt? {
   guard let file = fopen("/proc/self/statm", "r") else { return nil }
   defer { fclose(file) }
@@ -94,7 +95,7 @@ struct PasswordHashTests {
 
   @Test func memoryThatIsNotThereIsSaid() async {
     await #expect(processExitsWith: .success) {
-      // More than the process has, which depends on its threads, by less than the hash takes.
+      // More than the process uses, which depends on its threads, by less than the hash needs.
       let most = try #require(addressSpace()) + (512 << 20)
       var limit = rlimit(rlim_cur: most, rlim_max: most)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)

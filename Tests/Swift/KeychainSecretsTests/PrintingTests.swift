@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import KeychainSecrets
 
-/// A type that holds a secret, as an application's would.
+/// A type with a secret, like one in an application.
 private final class Session {
   let name = "session"
   let token: SecretBytes
@@ -11,7 +11,8 @@ private final class Session {
 
 @Suite("Printing")
 struct PrintingTests {
-  // `"\(secret)"` does not compile, since the type is not copyable; what holds one can be printed.
+  // `"\(secret)"` does not compile, because the type is not copyable; a type that contains one can
+  // be printed.
   @Test func holderShowsNothing() throws {
     let text = "correct horse battery staple"
     let session = try Session(token: text)

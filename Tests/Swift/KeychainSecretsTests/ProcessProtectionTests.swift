@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import KeychainSecrets
 
-/// What `prctl(PR_GET_DUMPABLE)` says; Swift does not import the variadic function.
+/// Returns the result of `prctl(PR_GET_DUMPABLE)`; Swift does not import the variadic function.
 private func dumpable() throws -> CInt {
   typealias Function = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
   let symbol = try #require(dlsym(nil, "prctl"))
@@ -38,7 +38,7 @@ struct ProcessProtectionTests {
     }
   }
 
-  // Whoever has no limit (the superuser) may always lock.
+  // A process without a limit, such as the superuser's, may always lock memory.
   @Test func memoryIsUsableWhereItCannotBeLocked() async {
     await #expect(processExitsWith: .success) {
       var none = rlimit(rlim_cur: 0, rlim_max: 0)

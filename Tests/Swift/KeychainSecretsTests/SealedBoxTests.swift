@@ -71,8 +71,8 @@ struct SealedBoxTests {
     expectFailure(.invalidLength, opening: counting(60), with: try SecretBytes(key))
   }
 
-  // The points of low order, with which everyone could open the box; then numbers that are not below
-  // the prime of the curve.
+  // The points of low order, with which everyone could open the box; then numbers that are not less
+  // than the prime.
   @Test(
     "What is nobody's public key is refused",
     arguments: [

@@ -22,7 +22,7 @@ struct SecretBoxTests {
       b45a74e355a5
       """)
 
-  // The second vector is the same key and nonce with nothing to encrypt, computed with PyNaCl.
+  // The second vector has the same key and nonce and an empty message, computed with PyNaCl.
   @Test(
     "Published vectors",
     arguments: [(message, box), ([], bytes(hex: "2539121d8e234e652d651fa4c8cff880"))])

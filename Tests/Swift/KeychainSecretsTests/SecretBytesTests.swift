@@ -4,7 +4,8 @@ internal import Testing
 
 @Suite("Guarded memory")
 struct SecretBytesTests {
-  // 64 and 256 bytes are the last lengths of a kind of slab; 16 MiB is the longest secret of a vault.
+  // 64 and 256 bytes are the largest lengths of two kinds of slab; 16 MiB is the longest secret of
+  // a vault.
   static let lengths = [0, 1, 63, 64, 65, 255, 256, 257, 4095, 4096, 4097, 16 << 20]
 
   @Test("Bytes come back as they were put in", arguments: lengths)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import KeychainSecrets
 
-/// Holds a secret, as an array of a copyable type must.
+/// Holds a secret; arrays need a copyable type.
 private final class Holder {
   let secret: SecretBytes
   init(_ byte: UInt8) throws { secret = try SecretBytes([byte]) }
@@ -16,7 +16,7 @@ private final class Holder {
 
 @Suite("Shared slabs")
 struct SecretSlabTests {
-  // In a process of its own: the slabs are the process's, and other tests use them meanwhile.
+  // Runs in a separate process, because other tests use the process's slabs meanwhile.
   @Test func slotsAreUsedAgain() async {
     await #expect(processExitsWith: .success) {
       for round in 0..<100_000 {

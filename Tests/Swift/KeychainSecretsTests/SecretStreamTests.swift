@@ -38,7 +38,7 @@ struct SecretStreamTests {
     }
   }
 
-  /// Seals some messages, the last one as the end.
+  /// Seals messages, the last one as the end.
   private func sealed(_ messages: [[UInt8]]) throws -> (header: [UInt8], parts: [[UInt8]]) {
     var sealer = try SecretStream.Sealer(key: SecretBytes(counting(32)))
     var parts: [[UInt8]] = []
@@ -87,7 +87,7 @@ struct SecretStreamTests {
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
       var opener = try opener(header)
       expectFailure(changed, "first", &opener)
-      // The failure leaves the stream where it was.
+      // The failure does not advance the stream.
       _ = try opener.open(first.span.bytes, additionalData: Array("first".utf8))
     }
     for count in 0..<parts[0].count {

@@ -2,7 +2,7 @@ internal import Glibc
 
 @testable internal import KeychainSecrets
 
-/// Bytes written as hexadecimal digits; anything else is left out.
+/// Decodes hexadecimal digits; other characters are ignored.
 func bytes(hex: String) -> [UInt8] {
   let digits = hex.compactMap(\.hexDigitValue)
   return stride(from: 0, to: digits.count - 1, by: 2).map {
@@ -10,17 +10,17 @@ func bytes(hex: String) -> [UInt8] {
   }
 }
 
-/// The bytes 0, 1, 2 and so on.
+/// Returns the bytes 0, 1, 2 and so on.
 func counting(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0) } }
 
 extension SecretBytes {
   init(_ bytes: [UInt8]) throws(SecretsError) { try self.init(copying: bytes.span.bytes) }
 
-  /// What tests compare: values that are no secrets.
+  /// The bytes for a comparison in a test; they are not secret there.
   var array: [UInt8] { withBytes { $0.array } }
 }
 
-/// Both ends of a pipe, closed when the value goes.
+/// Both ends of a pipe, closed when the value is destroyed.
 struct Pipe: ~Copyable {
   let readEnd: Int32
   private(set) var writeEnd: Int32

@@ -6,13 +6,14 @@ import Testing
 
 @testable import KeychainTerminal
 
-/// How many signals the host's own handler got.
+/// The number of signals that the host's own handler received.
 private let passedOn = Atomic<Int>(0)
 
 private let isDone = Atomic<Bool>(false)
 private let count = 20_000
 
-/// Each in a process of its own, whose other thread gets signals while questions begin and end.
+/// Each test has its own process, whose other thread receives signals while questions start and
+/// end.
 @Suite("Signals that come to another thread")
 struct TerminalSignalTests {
   @Test func eachIsHeardOrPassedOn() async {
@@ -49,10 +50,10 @@ struct TerminalSignalTests {
     }
   }
 
-  /// Begins a question on a terminal of its own, in a host that handles SIGTERM.
+  /// Starts a question on a new terminal, in a host that handles SIGTERM.
   private static func begin() throws {
     if terminal < 0 {
-      // Threads of a pool, such as this one, have signals blocked; the one that gets them inherits that.
+      // Threads of a pool, such as this one, block signals, and the receiving thread inherits that.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGTERM)
@@ -65,7 +66,7 @@ struct TerminalSignalTests {
 
   private nonisolated(unsafe) static var terminal: CInt = -1
 
-  /// Sends signals to a thread that takes each before it sends the next.
+  /// Sends signals to a thread; each must be handled before the next.
   private static func sendSignals() {
     Thread.detachNewThread {
       for _ in 0..<count { pthread_kill(pthread_self(), SIGTERM) }
@@ -73,7 +74,7 @@ struct TerminalSignalTests {
     }
   }
 
-  /// The address of the handler of SIGTERM.
+  /// Returns the address of the handler of SIGTERM.
   private static func handler() -> UInt {
     var action = sigaction()
     sigaction(SIGTERM, nil, &action)

@@ -2,9 +2,9 @@ import KeychainCredentials
 import KeychainSecrets
 import Synchronization
 
-/// A store in memory that breaks rules, or offers less than others.
+/// An in-memory store that breaks rules, or offers less than other stores.
 struct LimitedStore: CredentialStore {
-  /// What is wrong with a store, or missing.
+  /// A fault or missing feature of a store.
   enum Limit: CaseIterable {
     case dropsLastByte, ignoresVersions, replacesOnAddOnly, dropsLabel, alwaysReportsRemoval
     case acceptsEverything, forgetsOnReopening

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Keychain
 internal import Testing
 
-@Suite("Values with details, expired ones, and changes of values", .timeLimit(.minutes(10)))
+@Suite("Detailed, expired and changed values", .timeLimit(.minutes(10)))
 struct ChangedValueTests {
   private let later = Date(timeIntervalSinceReferenceDate: 2_000_000_000)
 
@@ -118,7 +118,7 @@ struct ChangedValueTests {
     #expect(try keychain.update(Ticket.self, for: "k") { $0 = .expired } == .expired)
     keychain.accessibility = .whenUnlocked
     try keychain.update(CredentialUpdate(label: .set("L"), expires: .set(.distantPast)), for: "k")
-    // An expired value is changed as any other.
+    // An expired value is changed like any other.
     try keychain.update(Ticket.self, for: "k") { $0?.number = 2 }
     var credential = try #require(try keychain.credential(for: "k"))
     #expect(

@@ -8,7 +8,7 @@ import Testing
 @testable import Keychain
 @testable import KeychainStores
 
-/// What happens before the lock of the choice is taken, and what under it.
+/// What happens before the lock of the choice is taken, and what while it is held.
 @Suite("Changes through the choice of store", .timeLimit(.minutes(10)))
 struct ChangingTests {
   private let machine: Machine
@@ -19,7 +19,8 @@ struct ChangingTests {
     ChoiceLock(StateFolder(environment: EnvironmentVariables(machine.environment)))
   }
 
-  /// A handle that asks for the passphrase, and counts how often nobody held the lock then.
+  /// Returns a handle that asks for the passphrase, and counts how often the lock was free at that
+  /// moment.
   private func askingStore(
     _ asked: Record<Bool>, _ change: (inout AutomaticStore.Configuration) -> Void = { _ in }
   ) -> AutomaticStore {
@@ -50,7 +51,7 @@ struct ChangingTests {
 
   private static let cheap = PasswordHash.Parameters(memory: 64 << 10, passes: 1)
 
-  @Test func nobodyIsAskedUnderTheLock() throws {
+  @Test func noQuestionWhileHoldingLock() throws {
     try makeLockedVault()
     let asked = Record<Bool>()
     let store = askingStore(asked)
@@ -62,7 +63,7 @@ struct ChangingTests {
     #expect(asked.values == [true, true])
   }
 
-  /// Its keys are gone as soon as they were used, so the answer itself must do.
+  /// Its keys are dropped right after use, so the answer itself must be enough.
   @Test func aVaultThatKeepsNoKeysAsksOnce() throws {
     try makeLockedVault()
     let asked = Record<Bool>()
@@ -71,7 +72,7 @@ struct ChangingTests {
     #expect(asked.values == [true])
   }
 
-  @Test func whoeverSaysNoHasChangedNothing() throws {
+  @Test func refusedQuestionChangesNothing() throws {
     try makeLockedVault()
     let store = machine.store {
       $0.vault.interaction = .allowed { _ throws(KeychainError) in nil }
@@ -80,7 +81,7 @@ struct ChangingTests {
     _ = try lock.exclusive(within: .zero)
   }
 
-  /// A new vault is made by its passphrase, which is presented and hashed before.
+  /// The passphrase of a new vault is presented and hashed before.
   @Test func aNewVaultIsMadeBeforeTheLock() throws {
     let lock = lock
     let presented = Record<Bool>()
@@ -97,7 +98,7 @@ struct ChangingTests {
     #expect(try store.text("a") == "1")
   }
 
-  /// A provider that is looked for can take its time.
+  /// Looking for a provider may take time.
   @Test func theDesktopIsLookedAtBeforeTheLock() throws {
     let lock = lock
     let wasFree = Record<Bool>()
@@ -124,7 +125,7 @@ struct ChangingTests {
       #expect(try store.text("a") == "1")
       #expect(try store.search(CredentialQuery(service: "s")).credentials.count == 1)
       #expect(try store.search(CredentialQuery()).credentials.count == 1)
-      // Whoever names the store is past the choice.
+      // A handle that names the store skips the choice.
       try machine.store { $0.choice = .vault }.put("b", "2")
       extendLifetime(alone)
     }
@@ -150,13 +151,13 @@ struct ChangingTests {
   }
 }
 
-/// A session bus that hangs up on everybody who connects.
+/// A session bus that closes every connection.
 private final class SilentBus: Sendable {
   private let path: String
   private let descriptor: CInt
   private let hasEnded = DispatchSemaphore(value: 0)
 
-  /// Listens at a path, and calls `greet` while somebody waits for an answer.
+  /// Listens at a path, and calls `greet` when a client waits for an answer.
   init(at path: String, greet: @escaping @Sendable () -> Void) throws {
     self.path = path
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -182,7 +183,7 @@ private final class SilentBus: Sendable {
   }
 
   deinit {
-    // Ends the call that waits for somebody.
+    // Ends the call that waits for a client.
     shutdown(descriptor, CInt(SHUT_RDWR))
     hasEnded.wait()
     close(descriptor)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The lock of the choice of store", .timeLimit(.minutes(10)))
 struct ChoiceLockTests {
-  /// For what must happen, however slow the machine is.
+  /// The time limit for results that must come, even on a slow machine.
   private static let timeout = Duration.seconds(300)
 
   private let machine: Machine
@@ -35,8 +35,9 @@ struct ChoiceLockTests {
     _ = try lock.shared(within: .zero)
   }
 
-  /// Who waits to hold it alone keeps others from sharing it, and gets it after those who do.
-  @Test func nobodyOvertakesAMigration() throws {
+  /// A holder-to-be of the exclusive lock blocks new sharers, and gets the lock after the present
+  /// ones.
+  @Test func waitingMigrationBlocksNewSharers() throws {
     let holders = Holders(lock, count: 1, staysHeld: true)
     holders.start()
     holders.waitUntilHeld()
@@ -52,8 +53,8 @@ struct ChoiceLockTests {
     #expect(granted.wait(timeout: .now() + 300) == .success)
   }
 
-  /// Each writer takes its next share before it lets go of the last, if it can: without the turnstile, there
-  /// is no moment in which nobody holds the lock.
+  /// Each writer takes its next share before it releases the last one, if it can: without the
+  /// turnstile, the lock would never be free.
   @Test func aMigrationDoesNotStarve() throws {
     let holders = Holders(lock, count: 2, staysHeld: false)
     holders.start()
@@ -93,8 +94,8 @@ struct ChoiceLockTests {
     #expect(lock.generation() != before)
   }
 
-  /// In `/proc` nobody can make anything, whoever runs the test.
-  @Test func whereNothingCanBeMadeThereIsNone() throws {
+  /// In `/proc` no user can create files.
+  @Test func noLockInUnwritableFolder() throws {
     let lock = ChoiceLock(
       StateFolder(environment: EnvironmentVariables(["XDG_STATE_HOME": "/proc/nowhere"])))
     let isHeld = try lock.shared(within: .zero) != nil
@@ -102,7 +103,7 @@ struct ChoiceLockTests {
     expect(.inputOutput) { _ = try lock.exclusive(within: .zero) }
   }
 
-  /// What has the name of a file of the lock, and is not one.
+  /// A file system entry with the name of a lock file that is not a lock file.
   enum Impostor: CaseIterable {
     case pipe, link, folder, openToOthers, ofAnotherUser
 
@@ -121,12 +122,12 @@ struct ChoiceLockTests {
     }
   }
 
-  /// Without the superuser, nothing can be given to another user.
+  /// Without the superuser, files cannot be given to another user.
   private static let impostors = Impostor.allCases.filter { $0 != .ofAnotherUser || geteuid() == 0 }
 
   /// Opening a pipe waits for its other end, past any deadline.
   @Test(arguments: impostors, ["choice.lock", "choice.turnstile"])
-  func whateverElseHasTheNameIsRefused(_ impostor: Impostor, name: String) throws {
+  func otherFilesWithTheNameAreRefused(_ impostor: Impostor, name: String) throws {
     _ = try lock.shared(within: .zero)
     _ = try lock.exclusive(within: .zero)
     let path = machine.folder.path + "/state/keychain/" + name
@@ -145,7 +146,7 @@ struct ChoiceLockTests {
   }
 }
 
-/// Waits for something that must happen, however slow the machine is, and not for ever.
+/// Waits for a result that must come, with a limit for slow machines.
 private func waitUntil(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
 ) {
@@ -159,7 +160,7 @@ private func waitUntil(
   }
 }
 
-/// Threads that hold the lock together, again and again or once.
+/// Threads that share the lock, repeatedly or once.
 private final class Holders: Sendable {
   private let lock: ChoiceLock
   private let count: Int
@@ -186,7 +187,7 @@ private final class Holders: Sendable {
       while !hasEnded {
         usleep(1000)
         guard !staysHeld else { continue }
-        // Who waits for a migration must have nothing in hand.
+        // A thread that waits for a migration must not hold a share.
         guard let next = try? lock.shared(within: .zero) else { break }
         held = next
       }
@@ -197,7 +198,7 @@ private final class Holders: Sendable {
 
   private var hasEnded: Bool { state.withLock(\.hasEnded) }
 
-  /// Waits until each has held it.
+  /// Waits until each thread has held the lock.
   func waitUntilHeld() { waitUntil("all hold it") { rounds >= count } }
 
   func end() {

@@ -1,7 +1,7 @@
 internal import Keychain
 internal import Testing
 
-@Suite("Who may be asked")
+@Suite("Interaction")
 struct InteractionTests {
   private func isAllowed(_ interaction: Interaction) -> Bool {
     if case .allowed = interaction { true } else { false }

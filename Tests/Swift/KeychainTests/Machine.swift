@@ -6,7 +6,7 @@ import PrephirencesFiles
 import Synchronization
 import Testing
 
-/// A home folder on a machine without a desktop, which is removed with it.
+/// A home folder on a machine without a desktop; removed with this object.
 final class Machine: Sendable {
   let folder: URL
   let notices = Mutex<[Notice]>([])
@@ -38,7 +38,9 @@ final class Machine: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: recordFolder)) ?? []).sorted()
   }
 
-  /// A new handle, as another process would have it, with much time: a machine may stand still for seconds.
+  /// Returns a new handle like that of another process.
+  ///
+  /// Its deadline is long, because a machine may stall for seconds.
   func store(
     _ extra: [String: String] = [:],
     _ change: (inout AutomaticStore.Configuration) -> Void = { _ in }
@@ -56,7 +58,7 @@ final class Machine: Sendable {
 
   func vault() -> Vault { store().vault }
 
-  /// The kinds of the notices since the last call.
+  /// Returns the kinds of the notices since the last call.
   func newNotices() -> [Notice.Kind] {
     notices.withLock { notices in
       defer { notices = [] }
@@ -64,7 +66,7 @@ final class Machine: Sendable {
     }
   }
 
-  /// A bus at which nobody listens.
+  /// A bus address without a listener.
   var deadBus: [String: String] {
     ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(folder.path)/nobody"]
   }

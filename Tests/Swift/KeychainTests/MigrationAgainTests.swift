@@ -3,12 +3,12 @@ internal import KeychainCredentials
 internal import KeychainVaultTesting
 internal import Testing
 
-/// Runs after the service has changed over, such as after one that was killed.
+/// Runs after the service has changed over, for example after a killed run.
 @Suite("Migration that is run again", .timeLimit(.minutes(10)))
 struct MigrationAgainTests {
   let scene: MigrationScene
 
-  /// Everything was copied, the service has the target for its store, and `a` was removed there.
+  /// Everything was copied, the service has the target as its store, and `a` was removed there.
   init() throws {
     scene = try MigrationScene()
     for account in ["a", "b"] { try scene.source.add(account, account) }
@@ -33,7 +33,7 @@ struct MigrationAgainTests {
     #expect(report.obstacles.map(\.identity) == [.test("a")])
     #expect(report.obstacles.map(\.reason.code) == [.refused])
     #expect(report.copiedCount == 0 && report.unchangedCount == 1 && !report.isComplete)
-    // The service is where it was, and what else it has left in the source is removed.
+    // The service does not move, and its remaining items in the source are removed.
     #expect(report.completeServices == [.test("")] && report.incompleteServices.isEmpty)
     #expect(report.removedCount == (removesSource ? 1 : 0) && report.strandedCount == 0)
     #expect(try scene.target.texts() == ["b": "b"])
@@ -55,7 +55,7 @@ struct MigrationAgainTests {
     #expect(try scene.target.texts() == ["a": "a", "b": "b"])
   }
 
-  /// They stay in the source, and so say nothing about a removal.
+  /// They stay in the source, so they say nothing about a removal.
   @Test func otherProgramsItemsAreCopiedOnRequest() throws {
     scene.source.attribute(.test("a"))
     let report = try again { $0.includesOtherPrograms = true }.run()

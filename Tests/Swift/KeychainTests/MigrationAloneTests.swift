@@ -6,7 +6,7 @@ internal import KeychainVaultTesting
 internal import PrephirencesFiles
 internal import Testing
 
-/// What happens while a migration holds the lock of the choice of store alone.
+/// What happens while a migration holds the exclusive lock of the choice of store.
 @Suite("Migration while others wait", .timeLimit(.minutes(10)))
 struct MigrationAloneTests {
   let scene: MigrationScene
@@ -25,7 +25,7 @@ struct MigrationAloneTests {
     }
   }
 
-  /// Lets another program change the source once, as soon as the lock is held alone.
+  /// Lets another program change the source once, as soon as the exclusive lock is held.
   private func whenAlone(_ change: @escaping @Sendable (InMemoryCredentialStore) throws -> Void) {
     let (isFree, content, done) = (isFree, scene.source.content, Record<Bool>())
     scene.source.script { (_, call) throws(KeychainError) in
@@ -34,7 +34,7 @@ struct MigrationAloneTests {
     }
   }
 
-  @Test func progressIsShownToNobodyWhileOthersWait() throws {
+  @Test func progressIsNotReportedWhileOthersWait() throws {
     whenAlone { try $0.add("c", "c") }
     let (isFree, shown, wasFree) = (isFree, Record<VaultProgress>(), Record<Bool>())
     try scene.migration().run {
@@ -57,7 +57,7 @@ struct MigrationAloneTests {
   }
 }
 
-/// A store that asks before it removes anything.
+/// A store that asks before it removes an item.
 private final class AskingStore: PostponingStore {
   private let store: ScriptedStore
   private let question: PostponedQuestion?

@@ -6,14 +6,14 @@ internal import KeychainVault
 internal import KeychainVaultTesting
 internal import Testing
 
-/// What fails, and what others do, while credentials move.
+/// Faults, and changes by other programs, while credentials move.
 @Suite("Migration under faults", .timeLimit(.minutes(10)))
 struct MigrationFaultTests {
   let scene: MigrationScene
 
   init() throws { scene = try MigrationScene() }
 
-  // Each call of each store fails once: whatever stopped a run, the next one ends it.
+  // Each call of each store fails once; the next run must complete the migration.
   @Test(arguments: [true, false])
   func nothingIsLostByAFailureAnywhere(failsInSource: Bool) throws {
     var number = 0
@@ -37,7 +37,7 @@ struct MigrationFaultTests {
     #expect(number > 20)
   }
 
-  // Another program writes before each call in turn: what it wrote last is what arrives.
+  // Another program writes before each call in turn: its last value must arrive.
   @Test func whatOthersWriteMeanwhileArrives() throws {
     var number = 0
     var isDone = false
@@ -58,7 +58,7 @@ struct MigrationFaultTests {
       isDone = written.values.isEmpty
       let expected = ["a": "old", "b": "new", "c": "old", "d": "added"]
       var texts = try scene.target.texts()
-      // What comes after the last look stays in the source, for the next run.
+      // Changes after the last check stay in the source, for the next run.
       texts.merge(try scene.source.texts()) { $1 }
       #expect(isDone || texts == expected, "call \(moment)")
       let rest = try scene.source.texts()
@@ -110,7 +110,7 @@ struct MigrationFaultTests {
 }
 
 /// Credentials of programs that share a store.
-@Suite("Migration beside other programs", .timeLimit(.minutes(10)))
+@Suite("Migration next to other programs", .timeLimit(.minutes(10)))
 struct MigrationOwnershipTests {
   let scene: MigrationScene
 
@@ -156,7 +156,7 @@ struct MigrationOwnershipTests {
   }
 }
 
-/// Vaults at either end.
+/// Migrations from and to vaults.
 @Suite("Migration of vaults", .timeLimit(.minutes(10)))
 struct MigrationVaultTests {
   let scene: MigrationScene

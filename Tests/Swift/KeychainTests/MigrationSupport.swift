@@ -8,7 +8,7 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import Testing
 
-/// Two stores, and what moves between them.
+/// Two stores, and the credentials that move between them.
 struct MigrationScene {
   let place: TestVault
   let source = ScriptedStore()
@@ -32,7 +32,7 @@ struct MigrationScene {
     return migration
   }
 
-  /// A migration that removes what it has copied.
+  /// Runs a migration that removes what it has copied.
   func move(
     _ change: (inout CredentialMigration) -> Void = { _ in }
   ) -> CredentialMigration {
@@ -43,7 +43,7 @@ struct MigrationScene {
   }
 }
 
-/// What a store has of a credential.
+/// The content of a credential in a store.
 struct Content: Hashable {
   let credential: Credential
   let secret: [UInt8]
@@ -59,7 +59,7 @@ struct Content: Hashable {
 }
 
 extension CredentialStore {
-  /// Everything in the store, as sets cannot hold anything twice and a store could.
+  /// Returns the contents of the store as an array, because a set would hide duplicates.
   func contents(keepsDates: Bool = true) throws -> [Content] {
     try search(CredentialQuery()).credentials.map { credential in
       guard let stored = try secret(for: credential.identity) else {
@@ -69,7 +69,7 @@ extension CredentialStore {
     }
   }
 
-  /// The secrets by account.
+  /// Returns the secrets by account.
   func texts() throws -> [String: String] {
     var texts: [String: String] = [:]
     for content in try contents() {
@@ -89,7 +89,7 @@ extension CredentialStore {
       secret: SecretBytes(copying: secret))
   }
 
-  /// Stores credentials of every kind that a store may meet.
+  /// Stores credentials of every kind.
   func fill() throws {
     let internet = InternetPassword(
       server: "example.com", protocol: "https", port: 443, path: "/a", account: "me",
@@ -118,7 +118,7 @@ extension CredentialStore {
   }
 }
 
-/// Counts what is told, from any thread.
+/// Records values, from any thread.
 final class Record<Value: Sendable>: Sendable {
   private let content = Mutex<[Value]>([])
 

@@ -110,7 +110,7 @@ struct MigrationTests {
     #expect(report.obstacles.map(\.identity) == [.test("bound")])
     #expect(report.obstacles.map(\.reason.code) == [.refused])
     #expect(try scene.target.texts() == ["free": "2", "x": "3"])
-    // A service is found in one store only, so what could move is still where the rest of it is.
+    // A service uses one store only, so its movable items stay where the others are.
     #expect(try scene.source.texts() == ["bound": "1", "free": "2"])
     #expect(report.completeServices == [.test("", service: "second")])
     #expect(report.strandedCount == 1)

@@ -8,10 +8,10 @@ internal import Testing
 
 /// A program past the choice of store that writes while its service moves, in every order with the calls of
 /// the migration.
-@Suite("Migration beside a writer that follows", .timeLimit(.minutes(10)))
+@Suite("Migration next to a following writer", .timeLimit(.minutes(10)))
 struct MigrationWriterTests {
-  /// It had chosen the source: it writes there, finds that the service has moved, writes to the target, and
-  /// takes back what it wrote first.
+  /// It had chosen the source: it writes there, finds that the service has moved, writes to the
+  /// target, and removes its first write.
   private final class Writer: Sendable {
     private struct State {
       var calls = 0
@@ -30,7 +30,7 @@ struct MigrationWriterTests {
 
     func noteMove() { state.withLock { $0.hasMoved = true } }
 
-    /// Is called before each call of the migration.
+    /// Called before each call of the migration.
     func callBegins() {
       state.withLock { state in
         state.calls += 1
@@ -38,10 +38,10 @@ struct MigrationWriterTests {
       }
     }
 
-    /// Does what is left, once the migration has ended.
+    /// Performs the remaining steps after the migration has ended.
     func finish() { state.withLock { state in while !state.steps.isEmpty, take(&state) {} } }
 
-    /// Takes the next step, if it is time.
+    /// Performs the next step, if it is due.
     private func take(_ state: inout State) -> Bool {
       let source = scene.source.content
       switch state.steps.count {
@@ -82,8 +82,8 @@ struct MigrationWriterTests {
   }
 }
 
-/// What others write to a store that their service leaves, or has left.
-@Suite("Migration beside writers past the choice", .timeLimit(.minutes(10)))
+/// Writes by others to a store that their service is leaving or has left.
+@Suite("Migration next to writers past the choice", .timeLimit(.minutes(10)))
 struct MigrationLateWriterTests {
   let scene: MigrationScene
 
@@ -96,7 +96,7 @@ struct MigrationLateWriterTests {
     ChoiceLock(StateFolder(environment: EnvironmentVariables(scene.place.environment)))
   }
 
-  @Test func whatComesLateStaysAndIsTold() throws {
+  @Test func lateWritesStayAndAreReported() throws {
     let source = scene.source.content
     let report = try scene.move {
       $0.whenComplete = { _ in
@@ -111,7 +111,7 @@ struct MigrationLateWriterTests {
     #expect(try scene.target.texts() == ["a": "old"])
   }
 
-  @Test func whatOthersRemoveLateIsNotTold() throws {
+  @Test func lateRemovalsAreNotReported() throws {
     let source = scene.source.content
     let report = try scene.move { $0.whenComplete = { _ in _ = try? source.remove(.test("a")) } }
       .run()
@@ -119,7 +119,7 @@ struct MigrationLateWriterTests {
     #expect(try scene.target.texts() == ["a": "old"])
   }
 
-  /// Another program wrote the same to both stores, and took it back from the source.
+  /// Another program wrote the same value to both stores, and removed it from the source.
   @Test func itemWrittenByOthersIsNotTakenBack() throws {
     let (source, target) = (scene.source.content, scene.target.content)
     let searches = Record<Int>()
@@ -127,7 +127,7 @@ struct MigrationLateWriterTests {
       guard call == .search else { return }
       searches.add(count)
       switch searches.values.count {
-      // The first two are of the beginning.
+      // The first two calls are from the start.
       case 3:
         _ = try? source.add("a", "new")
         _ = try? target.add("a", "new")

@@ -26,7 +26,7 @@ struct PreferenceObservingTests {
     #expect(removed?.newValue == nil)
   }
 
-  @Test func keysAreToldApartByTheirBytes() async throws {
+  @Test func keysAreDistinguishedByBytes() async throws {
     let keychain = KeychainPreferences(service: "s", store: store)
     var changes = keychain.changes(forKeys: ["e\u{301}", "end"]).makeAsyncIterator()
     try await keychain.set("1", for: "\u{e9}")

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Keychain
 internal import Testing
 
-/// How renewals end that are cancelled, or take too long.
-@Suite("Renewals that nobody waits for any more", .timeLimit(.minutes(10)))
+/// Renewals that are cancelled or take too long.
+@Suite("Abandoned renewals", .timeLimit(.minutes(10)))
 struct RenewalEndTests {
   private let keychain: KeychainPreferences
 
@@ -34,7 +34,7 @@ struct RenewalEndTests {
     #expect(office.requests == 1 && office.cancelled == 0)
   }
 
-  /// The server may have taken the old token already.
+  /// The server may already have consumed the old token.
   @Test func aValueThatComesTooLateIsStored() async throws {
     let (keychain, office) = (keychain, TicketOffice(waits: true))
     let task = Task { try await keychain.ticket(office) }
@@ -59,7 +59,7 @@ struct RenewalEndTests {
     #expect(try await keychain.ticket { .after($0) }.number == 1)
   }
 
-  /// Who comes later begins again, instead of waiting for what hangs.
+  /// Later callers start a new renewal instead of waiting for the one that hangs.
   @Test func laterTasksDontProlongHangingRenewal() async throws {
     let (keychain, hanging) = (keychain, TicketOffice(waits: true))
     let first = Task { try await keychain.ticket(hanging, deadline: .seconds(2)) }
@@ -112,7 +112,7 @@ struct RenewalEndTests {
     }
   }
 
-  @Test func aTaskThatIsCancelledAlreadyAsksNobody() async throws {
+  @Test func cancelledTaskSendsNoRequest() async throws {
     let (keychain, office) = (keychain, TicketOffice())
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }

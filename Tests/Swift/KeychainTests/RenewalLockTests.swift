@@ -30,7 +30,7 @@ struct RenewalLockTests {
     #expect(try lock("a").take())
   }
 
-  @Test func itsPlaceTellsNobodyTheCredential() throws {
+  @Test func lockFileNameHidesTheCredential() throws {
     let elsewhere = try Machine()
     let places = try [machine, elsewhere].map { machine in
       let lock = try lock("a", machine)
@@ -58,7 +58,7 @@ struct RenewalLockTests {
     expect(.insecurePermissions) { _ = try lock("a") }
   }
 
-  /// Whoever emptied it has the same lock as the others who found it so.
+  /// A process that emptied the file has the same lock as those that found it empty.
   @Test func anEmptyFileStillLocks() throws {
     _ = try lock("a")
     try Data().write(to: URL(filePath: path))
@@ -69,7 +69,7 @@ struct RenewalLockTests {
     extendLifetime(first)
   }
 
-  @Test func withoutAPlaceForItNobodyRenews() throws {
+  @Test func noRenewalWithoutAPlaceForLock() throws {
     let store = machine.store(["XDG_STATE_HOME": "/proc/nowhere"])
     let error = #expect(throws: KeychainError.self) { try RenewalLock(.item("a"), in: store.vault) }
     #expect(

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Keychain
 internal import Testing
 
-/// What becomes of a renewed value that the store doesn't take, or that somebody else is faster than.
+/// Renewed values that the store refuses, or that another writer precedes.
 @Suite("Saving what was renewed", .timeLimit(.minutes(10)))
 struct RenewalSavingTests {
   private let store = ScriptedStore()
@@ -15,12 +15,12 @@ struct RenewalSavingTests {
     try keychain.set(Ticket.expired, for: "k")
   }
 
-  /// Another program's handle on the same credentials.
+  /// Another program's handle for the same credentials.
   private var other: KeychainPreferences {
     KeychainPreferences(service: keychain.service ?? "", store: store.content)
   }
 
-  /// Renews, and does something in between.
+  /// Renews, and runs a closure in between.
   private func renew(meanwhile: @escaping @Sendable () throws -> Void) async throws -> Ticket {
     try await keychain.ticket { old in
       try meanwhile()
@@ -28,7 +28,7 @@ struct RenewalSavingTests {
     }
   }
 
-  /// Expects the value in an error, which doesn't show it.
+  /// Expects the value in an error whose description does not show it.
   private func expectUnsaved(
     _ code: KeychainError.Code, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Ticket
@@ -99,13 +99,13 @@ struct RenewalSavingTests {
     #expect(try ticket.number == 1 && keychain.storedTicket()?.number == 1)
   }
 
-  @Test func aValidValueOfSomebodyElseWins() async throws {
+  @Test func validValueOfAnotherWriterWins() async throws {
     let other = other
     let ticket = try await renew { try other.set(Ticket(number: 9, isValid: true), for: "k") }
     #expect(try ticket.number == 9 && keychain.storedTicket()?.number == 9)
   }
 
-  @Test func anInvalidValueOfSomebodyElseStaysToo() async throws {
+  @Test func invalidValueOfAnotherWriterStaysToo() async throws {
     let other = other
     await expectUnsaved(.versionConflict) {
       try await renew { try other.set(Ticket(number: 9, isValid: false), for: "k") }

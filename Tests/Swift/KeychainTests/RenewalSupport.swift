@@ -9,13 +9,13 @@ struct Ticket: Codable, Equatable, Sendable {
 
   static let expired = Ticket(number: 0, isValid: false)
 
-  /// The one that comes after another.
+  /// Returns the ticket after another one.
   static func after(_ old: Ticket?) -> Ticket {
     Ticket(number: (old?.number ?? 0) + 1, isValid: true)
   }
 }
 
-/// What tasks wait for until a test opens it.
+/// Blocks tasks until a test opens it.
 final class Gate: Sendable {
   private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
     (false, []))
@@ -29,7 +29,7 @@ final class Gate: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits, whether or not the task is cancelled.
+  /// Waits, even if the task is cancelled.
   func wait() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
@@ -41,7 +41,7 @@ final class Gate: Sendable {
   }
 }
 
-/// A server that renews tickets, and lets them wait if a test says so.
+/// A server that renews tickets; a test can delay its answers.
 final class TicketOffice: Sendable {
   struct IsClosed: Error {}
 
@@ -55,7 +55,7 @@ final class TicketOffice: Sendable {
 
   var requests: Int { counts.withLock(\.requests) }
 
-  /// How many requests ended in a task that was cancelled.
+  /// The number of requests that ended in a cancelled task.
   var cancelled: Int { counts.withLock(\.cancelled) }
 
   func close(_ isClosed: Bool = true) { counts.withLock { $0.isOpen = !isClosed } }
@@ -73,11 +73,11 @@ final class TicketOffice: Sendable {
   }
 }
 
-/// Calls what would block an asynchronous function.
+/// Calls blocking code from an asynchronous function.
 func blocking<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }
 
 extension KeychainPreferences {
-  /// The ticket, from an office.
+  /// Returns the ticket of an office.
   func ticket(
     _ office: TicketOffice, for key: String = "k", deadline: Duration = .seconds(300)
   ) async throws -> Ticket {
@@ -85,7 +85,7 @@ extension KeychainPreferences {
       Ticket.self, for: key, validWhile: \.isValid, deadline: deadline, renew: office.renew)
   }
 
-  /// Begins to wait for a ticket that somebody asks for already.
+  /// Starts a task that joins a renewal in progress.
   func joiningTask(_ office: TicketOffice) async throws -> Task<Ticket, any Error> {
     let looked = Gate()
     let task = Task {
@@ -96,13 +96,13 @@ extension KeychainPreferences {
           return ticket.isValid
         }, deadline: .seconds(300), renew: office.renew)
     }
-    // It joins as soon as it has looked, without waiting for anything.
+    // It joins right after this look, without waiting.
     await looked.wait()
     try await Task.sleep(for: .milliseconds(200))
     return task
   }
 
-  /// The ticket, by a closure that is to be called.
+  /// Returns the ticket from a closure.
   func ticket(
     for key: String = "k", _ renew: @escaping @Sendable (Ticket?) async throws -> Ticket
   ) async throws -> Ticket {
@@ -110,7 +110,7 @@ extension KeychainPreferences {
       Ticket.self, for: key, validWhile: \.isValid, deadline: .seconds(300), renew: renew)
   }
 
-  /// What is stored.
+  /// Returns the stored ticket.
   func storedTicket(for key: String = "k") throws -> Ticket? {
     try value(Ticket.self, for: key, allowingExpired: true)
   }

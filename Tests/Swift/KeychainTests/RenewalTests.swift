@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite("Values that are renewed", .timeLimit(.minutes(10)))
 struct RenewalTests {
-  /// Preferences with a ticket that has expired.
+  /// Returns preferences with an expired ticket.
   private func keychain(
     _ store: any CredentialStore = InMemoryCredentialStore()
   ) throws -> KeychainPreferences {
@@ -40,7 +40,7 @@ struct RenewalTests {
     #expect(try keychain.storedTicket()?.number == 1)
   }
 
-  /// Each handle is as another process's.
+  /// Each handle represents another process.
   @Test func handlesOfOneVaultRenewOnce() async throws {
     let machine = try Machine()
     _ = try keychain(machine.store())
@@ -107,7 +107,7 @@ struct RenewalTests {
     }
   }
 
-  @Test func aValueIsMadeWhereThereIsNone() async throws {
+  @Test func missingValueIsCreated() async throws {
     let keychain = preferences()
     #expect(try await keychain.ticket { old in .after(old) }.number == 1)
     #expect(try await keychain.value(Ticket.self, for: "k")?.number == 1)
@@ -133,7 +133,7 @@ struct RenewalTests {
     #expect(try await keychain.credential(for: "k")?.expires == nil)
   }
 
-  /// Whatever the server gives is used, instead of asking for ever.
+  /// The server's value is used as it is; asking again might never end.
   @Test func renewedValueIsReturnedEvenIfInvalid() async throws {
     let keychain = try keychain()
     let ticket = try await keychain.ticket { _ in Ticket(number: 5, isValid: false) }
@@ -167,7 +167,7 @@ struct RenewalTests {
 
   private let renewed = Tokens(access: "b", refresh: "r", expires: .distantFuture)
 
-  @Test func whatElseAProgramWrites() async throws {
+  @Test func otherSamplesCompile() async throws {
     let keychain = preferences()
     for number in 1...2 { #expect(try count(in: keychain) == number) }
     #expect(try await keychain.value(Tokens.self, for: "copy")?.access == "b")
@@ -206,7 +206,7 @@ struct RenewalTests {
     #expect(try await accessToken(in: keychain) { _ in throw NotSignedIn() } == "b-r")
   }
 
-  /// Every sample of the article is code of a program that was compiled.
+  /// Every sample of the article is part of a compiled program.
   @Test func theSamplesOfTheArticleCompile() throws {
     let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
     func text(_ path: String) throws -> String {

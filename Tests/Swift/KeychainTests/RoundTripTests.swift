@@ -8,7 +8,7 @@ struct RoundTripTests {
     let testDescription: String
     let check: @Sendable (KeychainPreferences) -> Bool
 
-    /// A value that comes back as its own type, also through a subscript.
+    /// Tests that a value is read back with its own type, also through a subscript.
     init<Value: Equatable & Sendable>(_ value: Value) {
       self.init(value) { (left: Value, right: Value) -> Bool in left == right }
     }

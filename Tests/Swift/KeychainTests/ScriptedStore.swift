@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import Synchronization
 
-/// A store in memory, before each of whose calls a test may do something, or fail.
+/// An in-memory store; before each call, a test may run code or fail the call.
 final class ScriptedStore: CredentialReceiver {
   enum Call: Hashable, Sendable {
     case read, search, write, remove
@@ -24,7 +24,7 @@ final class ScriptedStore: CredentialReceiver {
 
   var callCount: Int { state.withLock(\.callCount) }
 
-  /// Calls a closure before each call from now on, with the call's number.
+  /// Calls a closure with the number of each call, before the call.
   func script(_ script: (@Sendable (Int, Call) throws(KeychainError) -> Void)?) {
     state.withLock {
       $0.callCount = 0
@@ -32,7 +32,7 @@ final class ScriptedStore: CredentialReceiver {
     }
   }
 
-  /// Lets the call of a number fail, and none after it.
+  /// Fails one call, by its number.
   func fail(at number: Int) {
     script { (count, call) throws(KeychainError) in
       if count == number { throw KeychainError(.inputOutput, "told to fail") }
@@ -44,7 +44,7 @@ final class ScriptedStore: CredentialReceiver {
     state.withLock { _ = $0.others.insert(identity) }
   }
 
-  /// Loses the last byte of what is written from now on.
+  /// Drops the last byte of every later write.
   func mangle() { state.withLock { $0.isMangling = true } }
 
   private func begin(_ call: Call) throws(KeychainError) {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Keychain
 internal import Testing
 
-/// Names of the released library, and what transformations refuse.
+/// Names of the released library, and values that transformations refuse.
 @Suite("Other spellings of the keychain")
 struct SpellingTests {
   struct Point: Codable {}
@@ -33,7 +33,7 @@ struct SpellingTests {
     #expect(!keychain.hasObject(forKey: "k"))
   }
 
-  @Test func aValueThatATransformationRefusesIsTold() {
+  @Test func refusedTransformationIsReported() {
     let keychain = KeychainPreferences(service: "s", store: InMemoryCredentialStore())
     keychain["k"] = "old"
     keychain["k", .archive] = Point()

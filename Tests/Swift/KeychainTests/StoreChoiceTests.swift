@@ -17,7 +17,7 @@ struct StoreChoiceTests {
     try store.put("a", "1")
     #expect(try store.text("a") == "1")
     #expect(try machine.vault().secret(for: .item("a")) != nil)
-    // The new vault tells about itself.
+    // The new vault reports itself.
     #expect(machine.newNotices() == [.vaultCreated])
     try store.put("a", "2")
     #expect(machine.newNotices().isEmpty)
@@ -80,7 +80,7 @@ struct StoreChoiceTests {
     #expect(try secret.decision(for: .item("a")).reason == .unlockSource)
   }
 
-  /// A vault that was named is found where it is named again.
+  /// A named vault is found when it is named again.
   @Test func aNamedVaultIsNotRecorded() throws {
     let machine = try Machine()
     try machine.store { $0.vault.path = machine.folder.path + "/own/vault.db" }.put("a")
@@ -116,7 +116,7 @@ struct StoreChoiceTests {
     #expect(result.failures.map(\.code) == [.noStore])
   }
 
-  /// As before this could be chosen: vaults with items, and no records.
+  /// As in releases before the choice existed: vaults with items, and no records.
   @Test func whatAVaultHoldsCountsAsItsRecord() throws {
     let machine = try Machine()
     try machine.vault().put("a", "old")
@@ -131,7 +131,7 @@ struct StoreChoiceTests {
     #expect(machine.records.count == 1 && machine.newNotices().isEmpty)
   }
 
-  /// Which services it has does not show while it is locked, unless the device key opens the index.
+  /// A locked vault does not show which services it has, unless the device key opens the index.
   @Test func aVaultThatCannotBeLookedIntoCounts() throws {
     let machine = try Machine()
     try machine.vault().create(
@@ -141,7 +141,7 @@ struct StoreChoiceTests {
     #expect(try store.decision(for: .item("a")).reason == .vaultContents)
     expect(.locked) { _ = try store.text("a") }
     expect(.locked) { try store.put("a") }
-    // A device key that the vault may wait for must not get a successor.
+    // A device key that the vault may need must not be replaced.
     #expect(!FileManager.default.fileExists(atPath: machine.deviceKey))
   }
 
@@ -229,14 +229,14 @@ struct StoreChoiceTests {
     let machine = try Machine()
     let store = machine.store()
     try store.put("a")
-    // Written past the choice, so that its service has no record.
+    // Written past the choice, so its service has no record.
     try machine.vault().store(
       Credential(.item("a", service: "new")), secret: SecretBytes(copying: "t"), mode: .addOnly)
     expect(.alreadyExists) { try store.rename(.item("a"), to: .item("a", service: "new")) }
     #expect(machine.records.count == 1)
   }
 
-  @Test func changesOfTheVaultAreTold() async throws {
+  @Test func changesOfTheVaultAreReported() async throws {
     let machine = try Machine()
     var changes = machine.store().changes().makeAsyncIterator()
     try machine.store().put("a")

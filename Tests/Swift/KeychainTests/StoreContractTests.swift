@@ -2,7 +2,7 @@ import Keychain
 import KeychainTesting
 import Testing
 
-@Suite("The choice of store keeps the contract of every store", .timeLimit(.minutes(10)))
+@Suite("Contract of the automatic store", .timeLimit(.minutes(10)))
 struct StoreContractTests {
   @Test(arguments: StoreContract().clauses)
   func withoutADesktop(_ clause: ContractClause) async throws {

@@ -67,7 +67,7 @@ struct StoreRecordTests {
       expect(.damaged) { _ = try machine.store().text("a") }
       expect(.damaged) { try machine.store().put("a") }
       #expect(try machine.store().search(CredentialQuery()).damaged == [path])
-      // The way out: somebody says which.
+      // The remedy: the user names the store.
       #expect(try machine.store { $0.choice = .vault }.text("a") == "t")
     }
   }
@@ -84,7 +84,7 @@ struct StoreRecordTests {
     expect(.damaged) { _ = try machine.store().text("a", service: "two") }
   }
 
-  @Test func whoeverDecidesAtOnceFollowsTheWinner() throws {
+  @Test func concurrentDecisionsFollowTheWinner() throws {
     let machine = try Machine()
     _ = try machine.store().records.record(.vault, for: ServiceName(.service, "warm-up"))
     for round in 0..<20 {
@@ -107,7 +107,7 @@ struct StoreRecordTests {
     #expect(try records.place(of: service) == .secretService(.default))
   }
 
-  /// Records are named by the device key; without it nobody knows whose they are.
+  /// The device key determines the names of records; without it, they cannot be attributed.
   @Test func lostDeviceKeyDoesNotChangeStore() throws {
     let machine = try Machine()
     _ = try machine.store().records.record(
@@ -119,7 +119,7 @@ struct StoreRecordTests {
   }
 }
 
-/// Runs a closure in several threads at once.
+/// Runs a closure on several threads at the same time.
 func concurrently<Result: Sendable>(
   _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
 ) throws -> [Result] {

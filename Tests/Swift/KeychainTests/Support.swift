@@ -2,14 +2,14 @@ internal import Foundation
 internal import Keychain
 internal import Synchronization
 
-/// Preferences over a store of their own.
+/// Returns preferences over a separate store.
 func preferences(
   _ store: any CredentialStore = InMemoryCredentialStore(), group: String? = nil
 ) -> KeychainPreferences {
   KeychainPreferences(service: "tests", accessGroup: group, store: store)
 }
 
-/// A store that fails as it is told, and counts what it is asked to change.
+/// A store that fails on request, and counts the requested changes.
 final class FailingStore: CredentialStore {
   let content = InMemoryCredentialStore()
   private let state = Mutex<(failure: KeychainError?, writes: Int)>((nil, 0))

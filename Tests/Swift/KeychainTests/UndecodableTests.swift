@@ -19,7 +19,7 @@ struct UndecodableTests {
     var name: String
   }
 
-  /// What an error must not show is called so in the JSON.
+  /// Values that errors must not show are marked in the JSON.
   @Test(arguments: [
     (#"{"access":"SECRET"}"#, "there is no field 'count'"),
     (#"{"access":"SECRET","count":"SECRET"}"#, "the field 'count' is no Int"),
@@ -67,7 +67,7 @@ struct UndecodableTests {
     #expect(text?.message == "the value of 'api' of service 'tests' is not UTF-8 text")
   }
 
-  /// Every call that reads a value of a type says of which credential it is.
+  /// Every call that reads a typed value names the credential in its error.
   @Test func nameTheKeyWhicheverCallReads() async throws {
     let keychain = preferences()
     try await keychain.set("SECRET", for: "api")
@@ -99,7 +99,7 @@ struct UndecodableTests {
     }
   }
 
-  /// The names by which stored values tell their types are nobody's fields.
+  /// The type names in stored values are not fields of the value.
   @Test func nameNothingOfTheStoredForm() throws {
     let store = InMemoryCredentialStore()
     let keychain = preferences(store)

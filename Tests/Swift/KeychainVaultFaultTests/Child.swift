@@ -3,16 +3,16 @@ import Glibc
 import KeychainVaultTesting
 import Synchronization
 
-/// A process of the writing tool, whose lines of output say what it has done.
+/// A process of the writer tool, which prints a line for each completed step.
 struct Child: ~Copyable {
   private let process: pid_t
   private let output: Int32
 
-  /// Begins a process on a vault.
+  /// Starts a process on a vault.
   init(_ arguments: [String], on vault: TestVault) throws {
     let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let tool = URL(filePath: test).deletingLastPathComponent().path + "/VaultWriterTool"
-    // One at a time: no child shall inherit the pipe of another.
+    // One at a time: no child must inherit the pipe of another.
     (process, output) = try Self.spawning.withLock { _ in
       try Self.spawn([tool] + arguments, vault.environment)
     }
@@ -51,7 +51,7 @@ struct Child: ~Copyable {
     close(output)
   }
 
-  /// Waits for the first line, which tells that the process has begun its work.
+  /// Waits for the first line, which shows that the process has started its work.
   func waitForFirstLine() -> String {
     var byte: UInt8 = 0
     var line: [UInt8] = []
@@ -59,23 +59,23 @@ struct Child: ~Copyable {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Kills the process wherever it is.
+  /// Kills the process at whatever point it is.
   ///
-  /// - Returns: The whole lines that it had written.
+  /// - Returns: The complete lines that it had written.
   consuming func killed() -> [String] {
     kill(process, SIGKILL)
     return lines()
   }
 
-  /// Lets the process end by itself.
+  /// Waits for the process to end.
   ///
-  /// - Returns: The lines that it has written, and its status as `wait` gives it.
+  /// - Returns: The lines that it has written, and its status as returned by `wait`.
   consuming func ended() -> (lines: [String], status: Int32) {
     let lines = lines()
     var status: Int32 = -1
     waitpid(process, &status, 0)
     close(output)
-    // The number of the process may already be another's: it must not be killed.
+    // The process number may already belong to another process, which must not be killed.
     discard self
     return (lines, status)
   }

@@ -31,13 +31,13 @@ struct ConcurrencyTests {
     #expect(try vault.handle().verify().problems == [])
   }
 
-  /// Whoever writes a recovery code down takes longer than a deadline; another writer may then hold the
-  /// vault, and is waited for as at any other time.
+  /// Writing down a recovery code takes longer than a deadline; another writer may then hold the
+  /// vault, and the usual wait applies.
   @Test func typingTimeDoesNotCountForDeadline() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
     let slow = vault.handle { $0.deadline = .milliseconds(800) }
-    // A machine that stands still may use the time up beside that, but not each time.
+    // A stalled machine may also use up the time, but not at each attempt.
     var isAdded = false
     for _ in 0..<10 where !isAdded {
       let ending = DispatchGroup()

@@ -20,7 +20,7 @@ struct DamagedByteTests {
     try damage(sample, times: Thoroughness.changedBytes(1000), seed: 100 + UInt64(part))
   }
 
-  /// Changes a byte, reads everything, and puts the byte back, again and again.
+  /// Changes a byte, reads everything, and restores the byte, repeatedly.
   private func damage(_ sample: SampleVault, times: Int, seed: UInt64) throws {
     let vault = try sample.vault.get()
     let intact = try Data(contentsOf: URL(filePath: vault.path))
@@ -60,13 +60,13 @@ struct DamagedByteTests {
     try file.close()
   }
 
-  /// The names of all files of the test.
+  /// Returns the names of all files of the test.
   private static func entries(of vault: TestVault) throws -> Set<String> {
     Set(try FileManager.default.subpathsOfDirectory(atPath: vault.folder.path))
   }
 }
 
-/// Random numbers that are the same in every run.
+/// Reproducible random numbers.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

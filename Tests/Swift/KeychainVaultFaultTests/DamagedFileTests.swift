@@ -6,8 +6,8 @@ import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-/// Puts something else in the place of a vault file.
-@Suite("Something else lies in the place of a vault", .timeLimit(.minutes(14)))
+/// Puts other content in the place of a vault file.
+@Suite("Other files in place of a vault", .timeLimit(.minutes(14)))
 struct DamagedFileTests {
   @Test func aVaultCutOffAnywhere() throws {
     let sample = try SampleVault(passphrase: nil)
@@ -84,7 +84,7 @@ struct DamagedFileTests {
     }
   }
 
-  /// Expects reading and writing to fail with a code, and to leave everything as it is.
+  /// Expects reads and writes to fail with a code, and to change nothing.
   @discardableResult
   private func expect(
     _ code: KeychainError.Code, _ change: (TestVault) throws -> Void

@@ -2,7 +2,7 @@ import CFaultVFS
 import Foundation
 import KeychainVaultTesting
 
-/// What goes wrong with the files of SQLite, from which call on.
+/// A kind of fault of SQLite's files, and the calls that it affects.
 struct FaultKind: Sendable, CustomStringConvertible {
   let description: String
   let kind: Int
@@ -20,7 +20,7 @@ struct FaultKind: Sendable, CustomStringConvertible {
 
   static let busyKind = FaultBusy
 
-  /// What can happen to any operation.
+  /// The faults that can happen to any operation.
   static let ofReads = [
     Self("one call fails", FaultFailure),
     Self("all calls fail from one on", FaultFailure, lasting: true),
@@ -28,7 +28,7 @@ struct FaultKind: Sendable, CustomStringConvertible {
     Self("a lock is never to be had", FaultBusy, FaultCallLock, lasting: true),
   ]
 
-  /// What can happen to one that writes.
+  /// The faults that can happen to a write.
   static let ofWrites = [
     Self("the disk is full", FaultFullDisk, FaultCallWrite, lasting: true),
     Self("a write is torn", FaultTornWrite, FaultCallWrite),
@@ -38,7 +38,7 @@ struct FaultKind: Sendable, CustomStringConvertible {
   static let shortRead = Self("a read comes short", FaultShortRead, FaultCallRead)
 }
 
-/// Makes SQLite's Nth call to the files of a test's folder fail.
+/// Makes the Nth call of SQLite to a test folder's files fail.
 struct FaultPlan: ~Copyable {
   private let number: Int32
 
@@ -51,10 +51,10 @@ struct FaultPlan: ~Copyable {
 
   /// Ends the faults.
   ///
-  /// - Returns: How many calls failed.
+  /// - Returns: The number of failed calls.
   consuming func disarm() -> Int { Int(fault_vfs_disarm(number)) }
 
-  /// Must have been done before SQLite opens the first file.
+  /// Must be evaluated before SQLite opens the first file.
   static let isInstalled = fault_vfs_install() == 0
 
   struct TooManyPlans: Error {}

@@ -5,17 +5,17 @@ import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-/// An operation on a vault that is run again and again, each time with another call failing.
+/// An operation on a vault that is run repeatedly; another call fails each time.
 struct FaultedOperation: Sendable, CustomTestStringConvertible {
   let testDescription: String
 
-  /// Makes the vault on which the operation begins.
+  /// Creates the vault on which the operation starts.
   let prepare: @Sendable (TestVault) throws -> Void
 
-  /// The operation; what it returns must be the same whenever it succeeds.
+  /// The operation; it must return the same result whenever it succeeds.
   let run: @Sendable (Vault, TestVault) throws -> String
 
-  /// Makes the state in which the operation may also stop, if there is one.
+  /// Creates the other state in which the operation may stop, if there is one.
   let halfway: (@Sendable (TestVault) throws -> Void)?
 
   private init(
@@ -132,7 +132,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     },
   ]
 
-  /// What a search finds; damage that it names is a failure here.
+  /// Returns the result of a search; damage in it is a failure here.
   private static func found(_ vault: Vault, _ query: CredentialQuery) throws -> String {
     let found = try vault.search(query)
     guard found.damaged.isEmpty else { throw KeychainError(.damaged, "\(found.damaged)") }
@@ -148,7 +148,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     return "\(report)"
   }
 
-  /// How long a call waits; short, since a lock that a fault holds is never let go.
+  /// The deadline of a call; short, because a lock that a fault holds is never released.
   static let deadline: Duration = .milliseconds(5)
 
   private static let created: @Sendable (TestVault) throws -> Void = { vault in
@@ -163,7 +163,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     _ = try vault.file("key-file", String(repeating: "k", count: 32))
   }
 
-  /// An export, and no vault.
+  /// Creates an export, and no vault.
   private static let exportMade: @Sendable (TestVault) throws -> Void = { vault in
     let other = try TestVault()
     try somethingStored(other)
@@ -171,7 +171,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       to: vault.folder.path + "/x.export", passphrase: SecretBytes(copying: "export"))
   }
 
-  /// An export, and a vault that has some of its items, and others.
+  /// Creates an export, and a vault with some of its items, and others.
   private static let exportBesideOthers: @Sendable (TestVault) throws -> Void = { vault in
     try exportMade(vault)
     let handle = vault.handle()

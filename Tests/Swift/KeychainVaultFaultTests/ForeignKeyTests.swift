@@ -7,8 +7,8 @@ import Testing
 
 @testable import KeychainVault
 
-/// Two vaults are unlocked for all programs of the user; whoever can write the file of one gives it checks of
-/// the other.
+/// Two vaults are unlocked for all programs of the user; an attacker who can write the file of one
+/// copies checks of the other into it.
 ///
 /// Needs the kernel's keyring, and fails without it.
 @Suite("Keys of another vault")
@@ -55,7 +55,7 @@ struct ForeignKeyTests {
     #expect(try mine.handle().verify().isIntact)
   }
 
-  /// The keys of the row's first check are there, so that it is not merely locked.
+  /// The keys of the row's first check are present, so the vault is not merely locked.
   @Test(arguments: [1, 2])
   func aCheckOfTheOtherVaultIsDamage(_ tier: Int) throws {
     var checks = try mine.checks()
@@ -137,7 +137,7 @@ struct ForeignKeyTests {
     expectLocked()
   }
 
-  /// Nothing would lead to them any more.
+  /// Otherwise nothing would refer to them.
   @Test(arguments: [true, false])
   func replacedVaultsKeysAreForgotten(_ isRestored: Bool) throws {
     let own = try mine.checks()
@@ -170,7 +170,8 @@ struct ForeignKeyTests {
     #expect([.damaged, .locked, .rolledBack].contains(failure?.code), "\(failure as Any)")
   }
 
-  /// All mixtures of two vaults' checks, and all orders of the checks of each, but the right ones.
+  /// Returns all mixtures of two vaults' checks, and all orders of each vault's checks, except the
+  /// correct ones.
   private static func forgeries(_ own: [Data], _ other: [Data]) -> Set<[Data]> {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
     var forgeries: Set<[Data]> = []
@@ -193,7 +194,7 @@ extension TestVault {
     }
   }
 
-  /// Puts checks into the vault's first row, with a sum that holds.
+  /// Writes checks to the vault's first row, with a valid sum.
   fileprivate func setChecks(_ checks: [Data]) throws {
     let row = try VaultRow(
       checks: VaultChecks(open: checks[0], first: checks[1], unlocked: checks[2]))

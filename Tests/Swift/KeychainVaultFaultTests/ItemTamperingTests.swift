@@ -6,8 +6,8 @@ import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-/// What somebody can do who may write the file and has no key: destroy, but neither forge nor hide
-/// it from a verification.
+/// An attacker who can write the file but has no key can destroy an item, but cannot forge one, or
+/// hide one from a verification.
 @Suite("Items are changed outside the vault")
 struct ItemTamperingTests {
   private let vault: TestVault
@@ -50,7 +50,7 @@ struct ItemTamperingTests {
     try expectProblems()
   }
 
-  /// Single rows can be put back: only a verification tells.
+  /// Single rows can be restored: only a verification detects that.
   @Test(arguments: [["item"], ["item", "state"]])
   func oldRowsArePutBack(_ tables: [String]) throws {
     let old = vault.folder.path + "/old.db"

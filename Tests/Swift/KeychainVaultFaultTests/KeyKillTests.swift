@@ -27,7 +27,7 @@ struct KeyKillTests {
       #expect(verified.problems == [] && verified.openedCount == 20)
       let status = try handle.status()
       #expect(status.seenRecord == .current)
-      // What was acknowledged has happened.
+      // Acknowledged changes have happened.
       #expect(rekeyed == 0 || status.check != before)
       checks.insert(rekeyed == 0 && status.check == before ? "old" : "new")
       try handle.rekey { _ in false }

@@ -25,7 +25,7 @@ struct KillTests {
       }
       let found = try handle.search(CredentialQuery())
       #expect(found.damaged.isEmpty)
-      // One more may have become durable before it could be reported.
+      // One more change may be durable before it is reported.
       #expect((acknowledged.count...acknowledged.count + 1).contains(found.credentials.count))
       if attempt.isMultiple(of: 10) { #expect(try handle.verify().problems == []) }
     }
@@ -110,8 +110,8 @@ struct KillTests {
     return handle
   }
 
-  /// Kills a process at different moments of its work, and hands to `check` what it left and
-  /// acknowledged.
+  /// Kills a process at different moments of its work, and passes the remaining state and the
+  /// acknowledged changes to `check`.
   private func killing(
     _ command: [String], on prepare: (TestVault) throws -> Void = { _ in },
     _ check: (TestVault, [String]) throws -> Void
@@ -166,7 +166,8 @@ struct KillTests {
     print("killed while slots came and went: \(found.count) of \(states.count) states met")
   }
 
-  /// Begins to add a first passphrase to a vault in another process, and hands it to `end`.
+  /// Starts adding a first passphrase to a vault in another process, and passes the process to
+  /// `end`.
   private func sealing(_ end: (consuming Child) -> Void) throws -> TestVault {
     let vault = try TestVault()
     let handle = vault.handle()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Observing other processes", .timeLimit(.minutes(14)))
 struct ProcessObservationTests {
-  @Test func changesOfSeveralProcessesAreTold() throws {
+  @Test func changesBySeveralProcessesAreReported() throws {
     let vault = try TestVault()
     let seen = Mutex<[CredentialChange]>([])
     let observation = vault.handle().observe { change in seen.withLock { $0.append(change) } }
@@ -26,8 +26,8 @@ struct ProcessObservationTests {
     observation.cancel()
   }
 
-  /// Killed in the middle of a transaction or after it: what is told is what is there.
-  @Test func whatAKilledProcessHasCommittedIsTold() throws {
+  /// Killed during or after a transaction: the reported changes are those in the file.
+  @Test func commitsOfAKilledProcessAreReported() throws {
     let vault = try TestVault()
     try vault.handle().put("first")
     let seen = Mutex<Set<CredentialIdentity?>>([])
@@ -48,7 +48,7 @@ struct ProcessObservationTests {
     observation.cancel()
   }
 
-  /// Waits on its own thread: the others of the pool belong to tests that keep them for minutes.
+  /// Waits on its own thread: those of the pool belong to tests that block them for minutes.
   private func eventually(_ condition: () -> Bool) {
     for _ in 0..<6000 where !condition() { usleep(10_000) }
   }

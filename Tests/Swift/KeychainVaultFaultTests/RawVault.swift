@@ -5,7 +5,7 @@ import KeychainVaultTesting
 @testable import KeychainVault
 
 extension TestVault {
-  /// Changes the database of a vault without its keys, as anybody can who may write the file.
+  /// Changes a vault's database without its keys, as any program that can write the file could.
   func tamper(_ change: (Database) throws -> Void) throws {
     let queue = try rawDatabase()
     try queue.write(change)
@@ -19,7 +19,7 @@ extension TestVault {
     return try queue.read { try Value.fetchOne($0, sql: sql) }
   }
 
-  /// Changes a slot, and gives it a sum that holds.
+  /// Changes a slot, and gives it a valid sum.
   func changeSlot(_ number: Int, _ change: (SlotRow) -> SlotRow) throws {
     let queue = try rawDatabase()
     defer { try? queue.close() }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import KeychainVault
 
-/// What somebody can do to recipients and recovery codes who may write the file and has no key.
-@Suite("Slots of recipients and recovery codes are changed outside the vault")
+/// Changes of recipients and recovery codes by an attacker who can write the file but has no key.
+@Suite("Tampering with recipients and recovery codes")
 struct RecipientTamperingTests {
   private let vault: TestVault
   private let alice: IdentityDescription
@@ -28,7 +28,7 @@ struct RecipientTamperingTests {
     try vault.changeSlot(2) { $0.with(parameters: mallory.recipient.publicKey) }
     expect(.damaged) { try vault.handle(identity: mallory.path).text("a") }
     expect(.incorrectSecret) { try vault.handle(identity: alice.path).text("a") }
-    // Else the new root key would be sealed to the wrong one.
+    // Otherwise the new root key would be sealed to the wrong recipient.
     expect(.damaged) {
       try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
     }

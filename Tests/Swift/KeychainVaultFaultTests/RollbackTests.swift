@@ -5,7 +5,7 @@ import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-@Suite("A file is put in the place of a vault")
+@Suite("Files put in place of a vault")
 struct RollbackTests {
   private let vault: TestVault
 
@@ -81,7 +81,7 @@ struct RollbackTests {
     #expect(try vault.handle().verify().problems == [])
   }
 
-  /// Replaces a file by a new one, as a restoring program does.
+  /// Replaces a file by a new one, like a restore program.
   private func put(_ bytes: Data, as path: String) throws {
     let temporary = path + ".new"
     let made = FileManager.default.createFile(

@@ -4,8 +4,8 @@ import KeychainVault
 import KeychainVaultTesting
 import Testing
 
-/// Lets every call of SQLite to its files fail once, for each operation.
-@Suite("Every Nth call of SQLite to its files fails", .timeLimit(.minutes(14)))
+/// Fails every call of SQLite to its files once, for each operation.
+@Suite("Failing file operations of SQLite", .timeLimit(.minutes(14)))
 struct SQLiteFaultTests {
   @Test(arguments: FaultedOperation.writes)
   func aWriteHappensOrDoesNot(_ operation: FaultedOperation) throws {
@@ -38,7 +38,7 @@ private struct Run {
     try operation.prepare(vault)
     files = try VaultFiles(of: vault)
     namesBefore = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
-    // A vault that was rolled back has no contents that could be read.
+    // A vault that was rolled back has no readable contents.
     before = try? VaultContents(of: vault)
     try operation.halfway?(vault)
     halfway = try? VaultContents(of: vault)
@@ -47,7 +47,7 @@ private struct Run {
     after = try VaultContents(of: vault)
   }
 
-  /// Lets each call fail in turn, until the operation makes fewer.
+  /// Fails each call in turn, until the operation makes fewer calls.
   func all() throws {
     for nth in stride(from: 1, to: 2000, by: Thoroughness.callStep) {
       guard try failing(nth) > 0 else {
@@ -60,7 +60,7 @@ private struct Run {
 
   /// Runs the operation once.
   ///
-  /// - Returns: How many calls failed.
+  /// - Returns: The number of failed calls.
   private func failing(_ nth: Int) throws -> Int {
     try files.restore(to: vault)
     let place: Comment = "\(operation.testDescription): \(fault), call \(nth)"
@@ -78,19 +78,19 @@ private struct Run {
 
   private func check(_ error: any Error, _ place: Comment) {
     var codes: [KeychainError.Code] = [.inputOutput]
-    // What is read only by half cannot be told from what was written only by half.
+    // A partial read cannot be distinguished from a partial write.
     if fault.kind == FaultKind.shortRead.kind { codes += [.damaged, .foreign] }
     if fault.kind == FaultKind.busyKind { codes += [.busy] }
     let code = (error as? KeychainError)?.code
     #expect(code.map { codes.contains($0) } ?? false, "\(place): \(error)")
   }
 
-  /// The handle that met the fault goes on, and a new one finds the old state or the new one.
+  /// The handle that met the fault remains usable, and a new one finds the old or the new state.
   private func checkState(
     after outcome: Result<String, any Error>, _ handle: Vault, _ place: Comment
   ) throws {
     do {
-      // A page that came short stays in the memory of the handle.
+      // A short page stays in the memory of the handle.
       if before != nil, fault.kind != FaultKind.shortRead.kind { _ = try handle.lock() }
       let found = try? VaultContents(of: vault)
       switch outcome {
@@ -104,7 +104,7 @@ private struct Run {
     let files = try FileManager.default.contentsOfDirectory(atPath: vault.folder.path)
     let made = Set(files).intersection(["backup.db", "x.export"]).subtracting(namesBefore)
     #expect(made == [] || (try? outcome.get()) != nil, place)
-    // What has the name must be whole.
+    // A file with this name must be complete.
     if made.contains("x.export") {
       _ = try FaultedOperation.imported(vault.handle(), vault, rehearsing: true)
     }

@@ -11,7 +11,7 @@ struct SampleVault {
   let passphrase: String?
   private var expected: [(identity: CredentialIdentity, secret: [UInt8])] = []
 
-  /// Makes the vault, which opens by the passphrase if there is one, else by the device.
+  /// Creates the vault, which the passphrase opens if there is one, or else the device.
   init(passphrase: String?) throws {
     self.passphrase = passphrase
     let handle = try handle()
@@ -24,7 +24,7 @@ struct SampleVault {
 
   var count: Int { expected.count }
 
-  /// A new handle, with its secret if the vault needs one.
+  /// Returns a new handle, with its secret if the vault needs one.
   func handle() throws -> Vault {
     let vault = try vault.get()
     return passphrase.map { vault.handle(passphrase: $0) } ?? vault.handle()
@@ -55,9 +55,9 @@ struct SampleVault {
     }
   }
 
-  /// Reads everything from the vault as it lies there now.
+  /// Reads everything from the vault in its present state.
   ///
-  /// - Returns: What happened to the reads.
+  /// - Returns: The outcomes of the reads.
   func read() throws -> DamageReport {
     var report = DamageReport()
     let handle = try handle()
@@ -85,7 +85,7 @@ struct SampleVault {
 }
 
 extension CredentialStore {
-  /// Whether a secret has these bytes; `nil` if it is absent.
+  /// Returns whether a secret has these bytes; `nil` if it is missing.
   fileprivate func has(_ bytes: [UInt8], for identity: CredentialIdentity) throws -> Bool? {
     guard let stored = try secret(for: identity) else { return nil }
     return stored.secret.withBytes { found in
@@ -101,15 +101,15 @@ extension CredentialStore {
   }
 }
 
-/// What came of reading a damaged vault.
+/// The results of reading a damaged vault.
 struct DamageReport {
-  /// How many reads ended with each code, and how many were right.
+  /// The number of reads by code, and of those with the right result.
   private(set) var outcomes: [String: Int] = [:]
 
-  /// What must never happen.
+  /// Results that must never happen.
   private(set) var violations: [String] = []
 
-  /// Notes how a read ended; `fault` says what is wrong with an answer.
+  /// Records the outcome of a read; `fault` returns what is wrong with an answer.
   mutating func note<Answer>(_ outcome: Result<Answer, any Error>, fault: (Answer) -> String?) {
     switch outcome {
     case .success(let answer):
@@ -122,7 +122,7 @@ struct DamageReport {
     }
   }
 
-  /// The codes by which damage may show itself.
+  /// The codes that may report damage.
   private static let honestCodes: Set<KeychainError.Code> = [
     .damaged, .foreign, .unsupportedFormat, .rolledBack, .inputOutput,
   ]

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// What a user has seen of a vault is damaged, or does not go with the file that lies there.
+/// The record of what a user has seen of a vault is damaged, or does not match the vault file.
 @Suite("The record of what was seen")
 struct SeenRecordTests {
   private let vault: TestVault
@@ -28,7 +28,7 @@ struct SeenRecordTests {
   }
 
   @Test(arguments: Damage.allCases)
-  func aDamagedRecordIsToldAndWrittenAnew(_ damage: Damage) throws {
+  func damagedRecordIsReportedAndRewritten(_ damage: Damage) throws {
     var bytes = try Data(contentsOf: record)
     switch damage {
     case .empty: bytes = Data()
@@ -68,7 +68,7 @@ struct SeenRecordTests {
     try accept { $0.isSeenRecordDamaged && !$0.isConsistent }
   }
 
-  @Test func whatIsNoFileIsToldAndStays() throws {
+  @Test func nonFileIsReportedAndStays() throws {
     for make in [
       { symlink("elsewhere", $0) }, { mkfifo($0, 0o600) }, { mkdir($0, 0o700) },
     ] as [(String) -> CInt] {
@@ -81,7 +81,7 @@ struct SeenRecordTests {
     }
   }
 
-  /// The kinds of what is told while the vault is used.
+  /// Returns the kinds of the notices during use of the vault.
   private func notices(_ body: (Vault) throws -> Void) throws -> [Notice.Kind] {
     let told = Mutex<[Notice.Kind]>([])
     try body(
@@ -120,7 +120,7 @@ struct SeenRecordTests {
     expect(.rolledBack) { try vault.handle().text("a") }
   }
 
-  /// The newest item's version is then all that is known of the counter, and may equal the one seen.
+  /// Only the newest item's version is then known of the counter, and may equal the one seen.
   @Test func aDamagedStateRowIsNoFork() throws {
     try vault.tamper {
       try $0.execute(sql: "UPDATE state SET box = zeroblob(length(box))")
@@ -133,7 +133,7 @@ struct SeenRecordTests {
     try FileManager.default.copyItem(atPath: vault.path, toPath: path)
   }
 
-  /// Replaces the vault by a new file, as a restoring program does.
+  /// Replaces the vault by a new file, like a restore program.
   private func restore(_ path: String) throws {
     let temporary = vault.path + ".new"
     try FileManager.default.copyItem(atPath: path, toPath: temporary)
@@ -167,7 +167,7 @@ struct SeenRecordTests {
     }
   }
 
-  /// As when somebody who has T0 came before the bound.
+  /// As if a holder of T0 had written it before the limit existed.
   @Test func recordTooFarAheadIsLowered() throws {
     let checks = try #require(try SeenRecord(encoded: Data(contentsOf: record))).checks
     let ahead = SeenState(counter: StateRow.maximumCounter, boxHash: Data(count: 32))
@@ -192,7 +192,7 @@ struct SeenRecordTests {
     try handle.removeSlot(2)
     try restore(old)
     try accept { $0.slots == slots && $0.expectedSlotCount == 2 && $0.damagedSlots.isEmpty }
-    // One that was put back by itself shows, too.
+    // A slot that was restored alone is detected too.
     let theirs = vault.folder.path + "/theirs.db"
     try copyVault(to: theirs)
     try handle.addPassphraseSlot(SecretBytes(copying: "new"))
@@ -220,7 +220,7 @@ struct SeenRecordTests {
     #expect(!FileManager.default.fileExists(atPath: record.path))
   }
 
-  /// Whoever has T0 can do this.
+  /// A holder of T0 can do this.
   private func forge(counter: UInt64) throws {
     let handle = vault.handle()
     let head = try handle.existingSession().readHead()

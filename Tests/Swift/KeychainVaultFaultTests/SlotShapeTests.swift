@@ -7,11 +7,11 @@ import Testing
 
 @testable import KeychainVault
 
-/// The sum of a slot has no key, so that anybody can make slots of any shape whose sum holds: they
-/// open nothing, and keep nobody from opening the vault by another.
+/// The sum of a slot needs no key, so anyone can create slots of any shape with a valid sum: they
+/// open nothing, and do not prevent opening the vault with another slot.
 @Suite("Slots of no shape that a writer makes")
 struct SlotShapeTests {
-  /// A vault with slots of all kinds; the numbers are those of the kinds.
+  /// A vault with slots of all kinds; the slot numbers are the numbers of the kinds.
   private let vault: TestVault
   private let code: String
   private let identity: String
@@ -51,7 +51,7 @@ struct SlotShapeTests {
     try expectDamage(of: number)
   }
 
-  /// Its box is the right one under its own header: only that it grants T0 is wrong.
+  /// Its box is valid under its own header; only the grant of T0 is wrong.
   @Test(arguments: [1, 2, 4])
   func onlyDeviceSlotMayOpenTheOpenTier(_ number: Int) throws {
     let admin = try vault.handle(passphrase: TestVault.passphrase).administration()
@@ -114,11 +114,11 @@ struct SlotShapeTests {
       expect(.damaged) { try handle.removeSlot(UInt32(other)) }
     }
     if number != 3 { expect(.damaged) { try handle(number).text("a") } }
-    // Nobody can tell whether it would have opened the damaged one.
+    // Whether it would have opened the damaged slot is unknown.
     expect(.damaged) { try vault.handle(passphrase: "wrong").text("a") }
   }
 
-  /// Puts another slot in the place of one, with a sum that holds.
+  /// Replaces a slot by another, with a valid sum.
   private func replace(_ number: Int, _ change: (SlotRow) -> SlotRow) throws {
     let queue = try vault.rawDatabase()
     defer { try? queue.close() }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// What somebody can do to the ways into a vault who may write the file and has no key.
+/// Changes of slots by an attacker who can write the file but has no key.
 @Suite("Slots are changed outside the vault")
 struct SlotTamperingTests {
   private let vault: TestVault
@@ -17,7 +17,7 @@ struct SlotTamperingTests {
     try vault.handle().put("a", "one", .whenUnlocked)
   }
 
-  /// The sum has no key: it must not be the sum that keeps a reader from taking all memory.
+  /// The sum has no key, so the memory limit must not depend on it.
   @Test(arguments: [UInt64(1) << 40, (1 << 30) + 1024, 0] as [UInt64])
   func aPassphraseSlotAsksForAbsurdMemory(_ memory: UInt64) throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
@@ -86,7 +86,7 @@ struct SlotTamperingTests {
     expect(.damaged) { try vault.handle().put("a", "two") }
   }
 
-  /// Nobody without the root key can make such a slot; a faulty writer could.
+  /// Only a holder of the root key can create such a slot; a faulty writer could.
   @Test func fullDeviceAccessNextToPassphraseIsReported() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
     let handle = vault.handle(passphrase: TestVault.passphrase)
@@ -114,7 +114,7 @@ struct SlotTamperingTests {
     }
   }
 
-  /// Makes another vault of the same device, and copies its slot.
+  /// Creates another vault of the same device, and copies its slot.
   private func copySlot(as number: UInt32) throws {
     let other = vault.folder.path + "/other.db"
     try vault.handle { $0.path = other }.put("x")
@@ -132,7 +132,7 @@ struct SlotTamperingTests {
 }
 
 extension SlotRow {
-  /// The slot under another number, with a sum that holds.
+  /// Returns the slot with another number and a valid sum.
   fileprivate func moved(to number: UInt32) throws -> SlotRow {
     var slot = SlotRow(
       number: number, kind: kind, grant: grant, parameters: parameters, salt: salt,

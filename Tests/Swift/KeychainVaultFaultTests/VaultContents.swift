@@ -5,20 +5,20 @@ import KeychainVaultTesting
 
 @testable import KeychainVault
 
-/// Everything that a vault holds and that does not differ from run to run.
+/// The contents of a vault that do not differ between runs.
 struct VaultContents: Hashable, CustomStringConvertible {
   private var items: [String] = []
   private var slots: [String] = []
   private var passphrase: String?
 
-  /// The passphrase that takes the place of the usual one.
+  /// The passphrase that replaces the usual one.
   static let changed = "changed"
 
-  /// Reads all of a vault, checking on the way that it is intact.
+  /// Reads all contents of a vault, and checks that it is intact.
   ///
-  /// - Throws: What the vault throws, or ``NotIntact``.
+  /// - Throws: The vault's errors, or ``NotIntact``.
   init(of vault: TestVault) throws {
-    // A handle that met a fault may hold a lock for good.
+    // A handle that met a fault may hold a lock forever.
     let found = vault.handle { $0.deadline = FaultedOperation.deadline }
     guard try found.session() != nil else { return }
     let kinds = try found.slots().map(\.kind)
@@ -44,7 +44,7 @@ struct VaultContents: Hashable, CustomStringConvertible {
     }
   }
 
-  /// Which passphrase opens the vault.
+  /// Returns the passphrase that opens the vault.
   private static func passphrase(of vault: TestVault) throws -> String {
     let usual = vault.handle(passphrase: TestVault.passphrase)
     let outcome = Result { try usual.ensureReadable(.unlockedNow) }
@@ -61,7 +61,7 @@ struct VaultContents: Hashable, CustomStringConvertible {
 }
 
 extension CredentialStore {
-  /// A number that stands for a secret, so that no secret gets into the output of a test.
+  /// Returns a number for a secret, so that test output contains no secret.
   func digest(of identity: CredentialIdentity) throws -> String {
     guard let stored = try secret(for: identity) else { return "absent" }
     return stored.secret.withBytes { bytes in

@@ -5,7 +5,7 @@ import KeychainVaultTesting
 struct VaultFiles {
   private let contents: [String: Data]
 
-  /// Reads the files of a vault that nobody uses now.
+  /// Reads the files of a vault that is not in use.
   init(of vault: TestVault) throws {
     var contents: [String: Data] = [:]
     for path in try Self.paths(in: vault) {
@@ -14,7 +14,7 @@ struct VaultFiles {
     self.contents = contents
   }
 
-  /// Puts the files back as they were, as new ones, and removes all others.
+  /// Restores the files as new ones, and removes all others.
   func restore(to vault: TestVault) throws {
     for path in try Self.paths(in: vault) { try FileManager.default.removeItem(atPath: path) }
     for (path, data) in contents {

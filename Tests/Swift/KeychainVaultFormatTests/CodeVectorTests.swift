@@ -20,11 +20,11 @@ struct CodeVectorTests {
   }
 }
 
-/// Computes a vector with what reads and writes the keys that people copy.
+/// Computes a vector with the readers and writers of the keys that people copy.
 private struct CodeVectorRun {
   let vector: VectorCase
 
-  /// The result in hexadecimal; `nil` if the input is refused.
+  /// Returns the result in hexadecimal; `nil` if the input is refused.
   func result() throws -> String? {
     for family in [written, read] {
       if case .some(let result) = try family() { return result }
@@ -33,7 +33,7 @@ private struct CodeVectorRun {
     return nil
   }
 
-  // Each family returns nil for an operation that is not its own, and .some(nil) for a refusal.
+  // Each family returns nil for an operation of another family, and .some(nil) for a refusal.
 
   private func written() throws -> String?? {
     switch vector.operation {
@@ -79,7 +79,7 @@ private struct CodeVectorRun {
     }
   }
 
-  /// It has no error of its own: it is read as a part of a file.
+  /// It has no error of its own, because it is read as part of a file.
   private func identity() throws -> String? {
     let text = try given()
     do throws(Text32.Fault) {
@@ -114,7 +114,7 @@ private struct CodeVectorRun {
     try SecretBytes(copying: vector.text("written"))
   }
 
-  /// What is computed; `nil` if the input is refused with the right code.
+  /// Returns the computed value; `nil` if the input is refused with the right code.
   private func accepted(
     _ code: KeychainError.Code, _ compute: () throws -> String
   ) throws -> String? {

@@ -5,7 +5,7 @@ import KeychainVaultFormat
 import Testing
 import VaultVectors
 
-/// What is expected was computed by a program in Python that shares nothing with this one.
+/// The expected values were computed by a Python program that shares no code with this one.
 @Suite("Keys that people copy")
 struct CopiedKeyTests {
   @Test(arguments: [
@@ -30,7 +30,7 @@ struct CopiedKeyTests {
     #expect(try Self.code(text).bytes.hexadecimal() == "000102030405060708090a0b0c0d0e0f")
   }
 
-  /// A sum of 32 bits lets one slip in four thousand million pass; these are all found.
+  /// A 32-bit sum misses one error in four thousand million; these are all found.
   @Test func aSlipAtAnyPlaceIsFound() throws {
     let text = Array("DE3B4WZZ6KYE37BBG17FYPHZAYS061DD")
     for index in text.indices {

@@ -128,7 +128,7 @@ extension VectorRun {
           authenticationType: vector.text("authenticationType"))), accessGroup: group)
   }
 
-  /// The identity in the bytes, which are metadata without anything else.
+  /// Returns the identity in the bytes, which are metadata without other fields.
   func decodedIdentity(_ bytes: [UInt8]) throws -> CredentialIdentity {
     let rest = [UInt8](repeating: 0, count: 3 + 8 + 8 + 1 + 4)
     return try credential(bytes + rest).identity

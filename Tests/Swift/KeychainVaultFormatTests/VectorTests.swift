@@ -18,11 +18,11 @@ struct VectorTests {
   }
 }
 
-/// Computes a vector with the functions of the vault.
+/// Computes a vector with the functions of the vault format.
 struct VectorRun {
   let vector: VectorCase
 
-  /// The result in hexadecimal; `nil` if the input is refused.
+  /// Returns the result in hexadecimal; `nil` if the input is refused.
   func result() throws -> String? {
     let families = [notation, tiers, items, metadata, padding, slots, state, files]
     for family in families {
@@ -32,7 +32,7 @@ struct VectorRun {
     return nil
   }
 
-  // Each family returns nil for an operation that is not its own, and .some(nil) for a refusal.
+  // Each family returns nil for an operation of another family, and .some(nil) for a refusal.
 
   private func notation() throws -> String?? {
     switch vector.operation {
@@ -101,8 +101,9 @@ struct VectorRun {
   private func metadata() throws -> String?? {
     switch vector.operation {
     case "metadata":
-      // The attributes of the vector cannot be read: a Swift dictionary takes the composed and the
-      // decomposed form of a name for one. The expected text is decoded and encoded again instead.
+      // The attributes of the vector cannot be read, because a Swift dictionary treats the composed
+      // and the decomposed form of a name as equal. The expected text is decoded and encoded again
+      // instead.
       try reencoded(vector.expect ?? "")
     case "decoded metadata": .some(try reencoded(vector.inputs.hex["metadata"] ?? ""))
     default: nil

@@ -8,11 +8,11 @@ import Testing
 
 @Suite("Backups and folders")
 struct BackupTests {
-  /// What another process changes after the verification is not in the copy.
+  /// Changes by another process after the verification are not in the copy.
   @Test func aBackupHoldsWhatWasVerified() throws {
     let vault = try TestVault()
     try vault.handle().put("a")
-    // Where the record of what was seen cannot be written, that is told at the end of each transaction.
+    // If the seen record cannot be written, each transaction reports that at its end.
     try FileManager.default.removeItem(atPath: vault.seenFolder)
     try Data().write(to: URL(filePath: vault.seenFolder))
     let other = vault.handle()
@@ -60,7 +60,7 @@ struct BackupTests {
     #expect(FileManager.default.contents(atPath: copy) == before)
   }
 
-  /// Nobody but the maker writes into the file in which a backup is made, and a second one waits.
+  /// Only its creator writes to the file of an unfinished backup; a second backup waits.
   @Test func concurrentBackupIsWaitedFor() throws {
     let vault = try TestVault()
     try vault.handle().put("a")

@@ -4,7 +4,7 @@ import KeychainVaultTesting
 import Synchronization
 import Testing
 
-/// Writes down what a vault tells its observers.
+/// Records the changes that a vault reports to its observers.
 final class ChangeRecorder: Sendable {
   private let seen = Mutex<[CredentialChange]>([])
   private let observation = Mutex<CredentialObservation?>(nil)
@@ -16,12 +16,12 @@ final class ChangeRecorder: Sendable {
 
   private func add(_ change: CredentialChange) { seen.withLock { $0.append(change) } }
 
-  /// What was told so far.
+  /// The changes reported so far.
   var changes: [CredentialChange] { seen.withLock { $0 } }
 
   func stop() { observation.withLock { $0 = nil } }
 
-  /// Waits until as much was told, and long enough to be told more that should not be.
+  /// Waits for this many changes, and then long enough for unexpected ones.
   func waited(for count: Int, thenStillFor rest: Duration = .milliseconds(60)) async throws
     -> [CredentialChange]
   {
@@ -30,7 +30,7 @@ final class ChangeRecorder: Sendable {
     return changes
   }
 
-  /// Waits until these were told, whatever else was.
+  /// Waits until these changes were reported, regardless of others.
   func isTold(_ expected: Set<CredentialChange>) async throws -> Bool {
     try await wait { expected.isSubset(of: $0) }
     return expected.isSubset(of: changes)
@@ -56,7 +56,7 @@ extension CredentialChange {
   }
 }
 
-/// Writes down the notices of a vault.
+/// Records the notices of a vault.
 final class Told: Sendable {
   private let notices = Mutex<[Notice]>([])
 

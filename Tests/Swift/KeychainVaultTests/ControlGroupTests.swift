@@ -52,7 +52,7 @@ final class ControlGroupTests {
     #expect(left("5:cpu:/a") == nil)
   }
 
-  /// Of a container without a namespace of its own, only its own part is mounted.
+  /// In a container without its own namespace, only its own part is mounted.
   @Test func invisiblePathCountsAsRoot() throws {
     try make("", ["memory.max": "1000", "memory.current": "1", "cgroup.procs": "42"])
     #expect(left("0::/docker/abc") == 999)

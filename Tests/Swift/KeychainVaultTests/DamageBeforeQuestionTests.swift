@@ -7,12 +7,12 @@ import Testing
 
 @testable import KeychainVault
 
-/// Nobody types a passphrase, or copies a code, for a vault whose slots cannot be changed.
+/// Users are not asked for a passphrase or code if the vault's slots cannot be changed anyway.
 @Suite("Damage is found before a person is asked")
 struct DamageBeforeQuestionTests {
   private let vault: TestVault
 
-  /// A vault of which an item is hidden.
+  /// Creates a vault with a hidden item.
   init() throws {
     vault = try TestVault()
     let handle = vault.handle(passphrase: "one")

@@ -12,7 +12,7 @@ struct ExportRefusalTests {
     .damaged, .foreign, .incorrectSecret, .unsupportedFormat,
   ]
 
-  /// A small export, and the vault that it must not get into.
+  /// Returns a small export, and a vault that must not accept it.
   private func small() throws -> (bytes: [UInt8], test: TestVault) {
     let test = try TestVault()
     let path = try ExportSupport.forge([try .init("a"), try .init("b")], in: test)
@@ -40,7 +40,7 @@ struct ExportRefusalTests {
     }
   }
 
-  /// A last chunk that is full is told from the others by its tag alone.
+  /// Only its tag distinguishes a full last chunk from the others.
   @Test func nothingFollowsAFullLastChunk() throws {
     let test = try TestVault()
     var item = try ExportSupport.Item("a")
@@ -75,7 +75,7 @@ struct ExportRefusalTests {
     }
   }
 
-  /// Who knows the passphrase can write anything, and still gets nothing in that breaks the rules.
+  /// A holder of the passphrase can write any content, but none that breaks the rules is imported.
   @Test func contentMustKeepTheRules() throws {
     let test = try TestVault()
     let good = try ExportSupport.Item("a")
@@ -108,7 +108,7 @@ struct ExportRefusalTests {
     }
     try ExportSupport.expectRefusal(
       of: ExportSupport.forge([good], in: test, trailing: [0]), in: test)
-    // A length that would not fit into memory is refused before anything is allocated.
+    // A length that does not fit into memory is refused before anything is allocated.
     let huge: [UInt8] = [0, 255, 255, 255, 255]
     try ExportSupport.expectRefusal(
       of: ExportSupport.forge([], in: test, count: 1, trailing: huge), in: test)
@@ -162,7 +162,7 @@ struct ExportRefusalTests {
     #expect(ContinuousClock.now - start < .seconds(30))
   }
 
-  /// The places are those of the lengths of parameters, salt and commitment.
+  /// The positions are those of the lengths of parameters, salt and commitment.
   @Test(arguments: [10, 26, 62], [0, 11, 31, 33, 0x0100_0020, .max] as [UInt32])
   func aWrongLengthIsNoWrongPassphrase(_ place: Int, _ count: UInt32) throws {
     var (bytes, test) = try small()
@@ -170,7 +170,7 @@ struct ExportRefusalTests {
     ExportSupport.expectRefusal(of: try write(bytes, in: test), in: test, [.damaged])
   }
 
-  /// The metadata is refused for its length, before the bytes are missed that it announces.
+  /// The metadata is refused because of its length, before its missing bytes are noticed.
   @Test func metadataHasALimit() throws {
     let test = try TestVault()
     for count in [UInt32(4 << 20) + 1, .max] {
@@ -186,7 +186,7 @@ struct ExportRefusalTests {
     }
   }
 
-  @Test func strangersAreToldApart() throws {
+  @Test func strangersAreDistinguished() throws {
     let (bytes, test) = try small()
     for stranger in [
       "", "x", "PKEXPORT", "PKEXPORT1", "SQLite format 3\0", "PKEXPORT\n", "PKEXPORT1\r\n",
@@ -218,7 +218,7 @@ struct ExportRefusalTests {
       passphrase: SecretBytes(copying: TestVault.passphrase), keyFile: nil, device: true)
     try owner.put("open", "x", .always)
     try owner.put("bound", "x", .whenUnlockedThisDeviceOnly)
-    // Nothing that goes along needs an unlock.
+    // None of the exported items needs an unlock.
     let path = test.folder.path + "/x.export"
     let report = try test.handle().export(to: path, passphrase: ExportSupport.passphrase())
     #expect(report == .init(itemCount: 1, leftOutCount: 1))
@@ -227,7 +227,7 @@ struct ExportRefusalTests {
       _ = try test.handle().export(
         to: test.folder.path + "/y.export", passphrase: ExportSupport.passphrase())
     }
-    // The import needs the keys of what it brings, and of what it meets.
+    // The import needs the keys of the imported items, and of the existing ones.
     let all = try ExportSupport.export(owner, in: test, named: "all.export")
     try expect(.locked, leavesNothing: test) {
       _ = try test.handle().importItems(from: all, passphrase: ExportSupport.passphrase())
@@ -244,7 +244,7 @@ struct ExportRefusalTests {
     #expect(try owner.verify().problems == [])
   }
 
-  /// What was written before a locked item was met must not stay.
+  /// Items written before a locked item was found must not stay.
   @Test func importWithLockedItemTakesNothing() throws {
     let (one, test) = (try TestVault(), try TestVault())
     for number in 0..<20 { try one.handle().put("k\(number)", "new", .always) }

@@ -75,7 +75,7 @@ struct ExportSelectionTests {
     let hint = try #require(
       try locked.quickGlance(CredentialQuery(service: "a"), limit: 5, within: .seconds(60)))
     #expect(hint.credentials.count == 1 && hint.lockedCount == 1)
-    // Without the device key nothing is known, which is no empty vault.
+    // Without the device key the contents are unknown; the vault must not look empty.
     try FileManager.default.removeItem(atPath: test.deviceSecretPath)
     #expect(try test.handle().glance(CredentialQuery(), within: .seconds(60)) == nil)
   }
@@ -108,7 +108,8 @@ struct ExportSelectionTests {
     #expect(error?.code == .noStore)
   }
 
-  /// Three items of the service `a`, one of them bound to the device, one of a server, and one more.
+  /// Stores three items of the service `a`, one of them bound to the device; one of a server; and
+  /// one other.
   private static func fill(_ vault: Vault) throws {
     for credential in [
       credential("one", "a", .always), credential("two", "a", .whenUnlocked, group: "g"),

@@ -8,13 +8,13 @@ import VaultVectors
 
 @testable import KeychainVault
 
-/// What the tests of exports have in common.
+/// Helpers of the tests of exports.
 enum ExportSupport {
   static func passphrase(_ text: String = "export") throws -> SecretBytes {
     try SecretBytes(copying: text)
   }
 
-  /// Exports into a new file.
+  /// Exports to a new file.
   static func export(_ vault: Vault, in test: TestVault, named name: String = "x.export") throws
     -> String
   {
@@ -23,7 +23,7 @@ enum ExportSupport {
     return path
   }
 
-  /// Everything about each item that an import must carry over.
+  /// Returns all fields of each item that an import must preserve.
   static func contents(of vault: Vault) throws -> [String] {
     try vault.search(CredentialQuery()).credentials.map { credential in
       let metadata = try MetadataCoding.encode(credential).hexadecimal()
@@ -38,18 +38,18 @@ enum ExportSupport {
     }
   }
 
-  /// The metadata of a credential as an export has it.
+  /// Returns the metadata of a credential in the form of an export.
   static func metadata(_ credential: Credential) throws -> [UInt8] {
     try MetadataCoding.encode(credential).withBytes { $0.array }
   }
 
-  /// The key of an export that a test writes by itself.
+  /// Returns the key of an export that a test writes itself.
   static func key() throws -> ExportKey {
     let head = try ExportHead(parameters: .init(memory: 64 << 10, passes: 1))
     return try ExportKey(head, passphrase: passphrase())
   }
 
-  /// An item as a test describes it.
+  /// An item, as a test describes it.
   struct Item {
     var accessibility: UInt8 = 0
     var metadata: [UInt8]
@@ -60,7 +60,7 @@ enum ExportSupport {
     }
   }
 
-  /// Writes an export that says what a test wants.
+  /// Writes an export with the values of a test.
   static func forge(
     _ items: [Item], in test: TestVault, count: UInt64? = nil, trailing: [UInt8] = []
   ) throws -> String {
@@ -83,7 +83,7 @@ enum ExportSupport {
     return path
   }
 
-  /// Writes an export with this content, whatever it is.
+  /// Writes an export with this content, even if it is invalid.
   static func forge(content: [UInt8], in test: TestVault) throws -> String {
     let path = test.folder.path + "/\(UUID().uuidString).export"
     let file = try NewFile(path)
@@ -94,7 +94,7 @@ enum ExportSupport {
     return path
   }
 
-  /// Expects an import to fail, and the vault not to be there afterwards.
+  /// Expects an import to fail without creating the vault.
   static func expectRefusal(
     of path: String, in test: TestVault, _ codes: Set<KeychainError.Code> = [.damaged],
     _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation

@@ -15,7 +15,7 @@ struct ExportTests {
     String(repeating: "a", count: 70_000),
   ]
 
-  /// Fills a vault with items of every kind, device-bound ones not included.
+  /// Stores items of every kind, except device-bound ones.
   private func fill(_ vault: Vault) throws {
     for name in Self.oddNames {
       try vault.store(
@@ -43,7 +43,7 @@ struct ExportTests {
     let (one, other) = (try TestVault(), try TestVault())
     let vault = one.handle()
     try fill(vault)
-    // The times must come from the export, not from the clock.
+    // The times must be from the export, not from the clock.
     usleep(2000)
     let path = try ExportSupport.export(vault, in: one)
     let target = other.handle()
@@ -53,7 +53,7 @@ struct ExportTests {
     #expect(report == .init(addedCount: before.count, isOverwriting: false))
     #expect(try target.verify().problems == [])
     #expect(try target.verify().openedCount == before.count)
-    // And the way back is the same.
+    // The way back gives the same result.
     let again = try ExportSupport.export(target, in: other)
     let unchanged = try vault.importItems(from: again, passphrase: ExportSupport.passphrase())
     #expect(unchanged == .init(unchangedCount: before.count, isOverwriting: false))
@@ -70,7 +70,7 @@ struct ExportTests {
     #expect(stored?.isEqual(to: secret) ?? false)
   }
 
-  /// The last chunk may be a full one.
+  /// The last chunk may be full.
   @Test func aContentThatEndsWithAChunk() throws {
     let test = try TestVault()
     var item = try ExportSupport.Item("a")
@@ -163,7 +163,7 @@ struct ExportTests {
       from: path, passphrase: ExportSupport.passphrase(), overwriting: true)
     #expect(report.addedCount == 0 && report.differing == [])
     #expect(try Data(contentsOf: URL(filePath: test.path)) == before)
-    // Nor may the record of what was seen be ahead of the vault.
+    // The seen record must not be ahead of the vault either.
     try test.handle().put("new")
     #expect(try test.handle().verify().problems == [])
   }
@@ -178,7 +178,7 @@ struct ExportTests {
     #expect(!FileManager.default.fileExists(atPath: other.path))
   }
 
-  @Test func observersAreTold() throws {
+  @Test func observersAreNotified() throws {
     let (one, other) = (try TestVault(), try TestVault())
     try one.handle().put("new")
     try one.handle().put("both", "new")
@@ -225,7 +225,7 @@ struct ExportTests {
     #expect(!left.contains { $0.hasPrefix("spool") })
   }
 
-  /// Whatever a writer does meanwhile, an export is of one moment.
+  /// An export shows one moment, whatever a writer does meanwhile.
   @Test func anExportIsOfOneMoment() throws {
     let test = try TestVault()
     try test.handle().put("k0")

@@ -26,7 +26,7 @@ struct ExportVectorTests {
 private struct ExportVectorRun {
   let vector: VectorCase
 
-  /// The result in hexadecimal; `nil` if the input is refused.
+  /// Returns the result in hexadecimal; `nil` if the input is refused.
   func result() throws -> String? {
     switch vector.operation {
     case "export head":
@@ -37,7 +37,7 @@ private struct ExportVectorRun {
     case "export commitment": return try key().commitment.hexadecimal
     case "export key": return try key().key.hexadecimal()
     case "exported item":
-      // An export that holds this item alone must give the same bytes back.
+      // An export with only this item must return the same bytes.
       return try taken(content: Array(repeating: 0, count: 24) + expected(), count: 1)?
         .dropFirst(48).description
     case "export content": return try taken(content: expected())
@@ -61,19 +61,19 @@ private struct ExportVectorRun {
     try ExportKey(ExportHead(vector.bytes("head")), inputKey: vector.secret("inputKey"))
   }
 
-  /// What an export of a content gives back; `count` takes the place of the number of items.
+  /// Returns what reading an export of a content yields; `count` replaces the number of items.
   private func taken(content: [UInt8], count: UInt8? = nil) throws -> String? {
     var content = content
     if let count { content[8] = count }
     let test = try TestVault()
-    // An export without content has no chunk that could be written.
+    // An export without content has no chunk to write.
     guard !content.isEmpty else { return nil }
     let path = try ExportSupport.forge(content: content, in: test)
     guard let taken = try taken(path, passphrase: "export", in: test) else { return nil }
     return content.prefix(8).hexadecimal + taken.dropFirst(16)
   }
 
-  /// The content of an export as it was read, the time excepted, which nobody looks at.
+  /// Returns the content of an export as read, except the time, which is not checked.
   private func taken(
     _ path: String, passphrase: String, in test: TestVault
   ) throws -> String? {

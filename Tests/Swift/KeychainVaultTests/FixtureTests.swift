@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// Vaults that were written once and must be readable for ever after; see Tests/Data/Fixtures/README.md.
+/// Vaults that were written once and must always be readable; see Tests/Data/Fixtures/README.md.
 @Suite("Vaults of earlier releases and other writers")
 struct FixtureTests {
   struct Expected: Decodable {
@@ -63,7 +63,7 @@ struct FixtureTests {
   private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../Data/Fixtures")
 
-  /// A copy of a fixture, as a user of its machine has it.
+  /// Returns a copy of a fixture, as a user of its machine has it.
   private func vault(_ name: String) throws -> TestVault {
     let vault = try TestVault()
     for folder in ["data/keychain", "state/keychain"] {
@@ -89,8 +89,8 @@ struct FixtureTests {
       from: Data(contentsOf: Self.fixtures.appending(path: "\(name).expected.json")))
   }
 
-  /// A handle that is given a key or passphrase itself: copies of one vault share their keys, so that
-  /// nothing of them may get into the kernel's cache.
+  /// Returns a handle with an explicit key or passphrase: copies of one vault share their keys, so
+  /// none of these may enter the kernel's cache.
   private func handle(_ vault: TestVault, _ file: String) -> Vault {
     let path = vault.folder.path + "/" + file
     return vault.handle {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// What no writer stores is damage where it is found: whoever has the keys can write anything.
+/// Content that no writer stores is reported as damage: a holder of the keys can write anything.
 @Suite("Items that break the rules")
 struct ItemRuleTests {
   private let vault: TestVault
@@ -42,7 +42,7 @@ struct ItemRuleTests {
     try expectDamage()
   }
 
-  /// A port is no text.
+  /// A port is not text.
   @Test func thePortDoesNotCount() throws {
     let limit = Credential.maximumMetadataCount
     for (excess, isRight) in [(0, true), (1, false)] {
@@ -68,7 +68,7 @@ struct ItemRuleTests {
     }
   }
 
-  /// It is not even opened: the limits are those of the longest text that there can be.
+  /// It is not even opened: the limits are those of the longest possible text.
   @Test func theLongestBoxes() throws {
     let key = try SecretBytes.random(count: 32)
     for (limit, count) in [
@@ -92,7 +92,7 @@ struct ItemRuleTests {
     try forge(credential, secret: SecretBytes(copying: "x"))
   }
 
-  /// Writes an item as a writer would that knows no rules.
+  /// Writes an item like a writer that ignores the rules.
   private func forge(_ credential: Credential, secret: borrowing SecretBytes) throws {
     try vault.handle().administration().change { change throws(KeychainError) in
       var credential = credential

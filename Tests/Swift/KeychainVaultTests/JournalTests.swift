@@ -6,8 +6,8 @@ import Testing
 
 @testable import KeychainVault
 
-/// SQLite plays a journal back that appears beside an open database, too.
-@Suite("Somebody puts a file beside a vault that is open", .timeLimit(.minutes(10)))
+/// SQLite also plays back a journal that appears next to an open database.
+@Suite("Files added next to an open vault", .timeLimit(.minutes(10)))
 struct JournalTests {
   private let vault: TestVault
   private let handle: Vault
@@ -62,7 +62,7 @@ struct JournalTests {
     try expect(.damaged) { try vault.putBeside("-wal", Data(repeating: 1, count: 100)) }
   }
 
-  /// Observers look at the vault as soon as a journal comes or goes.
+  /// Observers read the vault as soon as a journal appears or disappears.
   @Test func anObserverDeletesNoFile() throws {
     let configuration = handle.configuration
     let look = VaultChangeScanner(

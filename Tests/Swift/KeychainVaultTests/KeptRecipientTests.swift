@@ -7,17 +7,17 @@ import Testing
 
 @testable import KeychainVault
 
-/// What puts a recipient into a vault with new keys who was removed.
+/// Ways to put a removed recipient into a vault with new keys.
 @Suite("Recipients that get new keys")
 struct KeptRecipientTests {
   private let vault: TestVault
   private let theirs: IdentityDescription
   private let removed: SlotRow
 
-  /// A vault with a passphrase, and the row of a recipient who had its slot 3.
+  /// Creates a vault with a passphrase, and the row of a recipient who had its slot 3.
   init() throws {
     vault = try TestVault()
-    // Made before there is a vault, so that it is not pinned.
+    // Created before the vault exists, so that it is not pinned.
     theirs = try vault.identity("theirs")
     try vault.handle(passphrase: "one").put("a", "secret")
     try vault.handle(passphrase: "one").addRecipientSlot(theirs.recipient)
@@ -27,7 +27,7 @@ struct KeptRecipientTests {
 
   private var handle: Vault { vault.handle(passphrase: "one") }
 
-  /// Puts the row back, and makes the state row agree: all that takes is T0.
+  /// Restores the row, and makes the state row agree: this takes only T0.
   private func putBack() throws {
     let keys = try handle.administration().keys.openTierOnly
     try vault.handle().existingSession().opened.storage.write(Deadline(after: .seconds(60))) {
@@ -80,7 +80,7 @@ struct KeptRecipientTests {
     #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
   }
 
-  /// A change would write a state row, and vouch for the rest of the vault.
+  /// A change would write a state row, and so confirm the rest of the vault.
   @Test func aHiddenItemEndsAChangeToo() throws {
     try handle.put("b")
     let keys = try handle.administration().keys
@@ -110,7 +110,7 @@ struct KeptRecipientTests {
     let path = try vault.file("two", "two")
     let report = try handle.rekey(removing: 4, keeping: [.passphraseFile(path)]) { _ in true }
     #expect(report.plan.kept.map(\.number) == [1, 2])
-    // Whoever opens the vault by the slot that goes needs another one.
+    // A user who opens the vault with the removed slot needs another one.
     #expect(code { try handle.rekey(removing: 2, deletingItems: true) { _ in true } } == nil)
     #expect(try vault.handle().slots().map(\.grant) == [.root])
     #expect(try vault.handle().text("a") == "secret")

@@ -23,7 +23,7 @@ struct KeyFileTextTests {
   }
 
   @Test(arguments: [
-    // Ten words of a list of 7,776 have 129 bits.
+    // Ten words from a list of 7,776 have 129 bits.
     "abacus abdomen abide ability able abode abrupt absence absorb abstract",
     "Tr0ub4dor&3-x9!Lq2$Vm7#Kp5@Zw8^Rt6*Ny4(Bc1)",
   ])
@@ -31,7 +31,7 @@ struct KeyFileTextTests {
     #expect(!KeyFileText.isGuessable(try SecretBytes(copying: text)))
   }
 
-  /// In each of the forms in which random bytes are written.
+  /// In each common notation of random bytes.
   @Test func randomBytesAreNot() throws {
     for _ in 0..<2000 {
       let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })

@@ -35,7 +35,7 @@ struct LockingTests {
     #expect(readable(vault) == ["always"])
   }
 
-  /// While a vault gets new keys, it may have either.
+  /// While a vault gets new keys, either check may apply.
   @Test func lockForgetsKeysOfBothSeenChecks() throws {
     let vault = try lockedVault()
     let cache = UnlockCache(idleTime: .seconds(60))
@@ -158,7 +158,7 @@ struct LockingTests {
     let cancelling = vault.handle { $0.interaction = .allowed { _ throws(KeychainError) in nil } }
     let error = #expect(throws: KeychainError.self) { try cancelling.text("whenUnlocked") }
     #expect(error?.code == .cancelled)
-    // What needs no unlock asks nobody.
+    // Reading an item that needs no unlock does not ask.
     #expect(try cancelling.text("always") == "s")
   }
 

@@ -1,9 +1,9 @@
 import Glibc
 import KeychainSecrets
 
-/// Bytes that are looked for in memory.
+/// Bytes to search for in memory.
 ///
-/// They are kept masked, so that they are not found here.
+/// They are stored masked, so that the search does not find them here.
 struct MaskedBytes: Sendable {
   let name: String
   private let masked: [UInt8]
@@ -31,7 +31,7 @@ struct MaskedBytes: Sendable {
   }
 }
 
-/// Looks for bytes in all memory that the process can write.
+/// Searches all memory that the process can write.
 struct MemoryScan: ~Copyable {
   private static let chunk = 1 << 20
   private let needle: UnsafeMutablePointer<UInt8>
@@ -41,8 +41,8 @@ struct MemoryScan: ~Copyable {
   struct NoMemory: Error {}
 
   init() throws {
-    // Shared mappings, because the kernel joins private ones with their neighbours: these can be left
-    // out of the scan.
+    // Uses shared mappings, because the kernel merges private ones with their neighbours, and these
+    // must be excluded from the scan.
     let pages = [4096, Self.chunk + 4096].compactMap { size -> UnsafeMutableRawPointer? in
       let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
       return page == MAP_FAILED ? nil : page
@@ -58,7 +58,7 @@ struct MemoryScan: ~Copyable {
     munmap(own[1], Self.chunk + 4096)
   }
 
-  /// Returns how often the bytes stand in memory.
+  /// Returns how often the bytes occur in memory.
   func count(of bytes: MaskedBytes) -> Int {
     let length = bytes.unmask(into: needle)
     defer { memset(needle, 0, 4096) }
@@ -72,7 +72,7 @@ struct MemoryScan: ~Copyable {
     var found = 0
     var start = region.lowerBound
     while start < region.upperBound {
-      // Chunks overlap, so that nothing is missed between two.
+      // Chunks overlap, so that matches across their borders are found.
       let size = min(Self.chunk + length - 1, Int(region.upperBound - start))
       let read = pread(memory, buffer, size, off_t(start))
       if read > 0 { found += occurrences(length, read) }

@@ -19,7 +19,7 @@ struct MemoryTests {
     }
   }
 
-  /// Everything happens in a process of its own, which has nothing else in memory.
+  /// Runs in a separate process, which has nothing else in memory.
   @Test func nothingIsLeftOfSecretsKeysAndPassphrases() async {
     await #expect(processExitsWith: .success) {
       let marks = try MemoryWalk().run()
@@ -33,7 +33,7 @@ struct MemoryTests {
   }
 }
 
-/// Uses a vault in every way, and lets go of everything.
+/// Uses a vault in every way, and releases everything.
 struct MemoryWalk {
   private let passphrase: MaskedBytes
   private let secret: MaskedBytes
@@ -43,13 +43,13 @@ struct MemoryWalk {
 
   init() throws {
     vault = try TestVault()
-    // 48 bytes fit a slot of a slab; 5000 take pages of their own.
+    // 48 bytes fit a slot of a slab; 5000 have their own pages.
     secret = MaskedBytes("the secret", try SecretBytes.random(count: 48))
     large = MaskedBytes("the large secret", try SecretBytes.random(count: 3000))
     passphrase = MaskedBytes("the passphrase", try SecretBytes.random(count: 32))
   }
 
-  /// Returns what must not be in memory any more.
+  /// Returns the bytes that must no longer be in memory.
   func run() throws -> [MaskedBytes] {
     try vault.handle().put("first", "before there is a passphrase")
     try vault.handle().addPassphraseSlot(passphrase.secret())
@@ -66,9 +66,9 @@ struct MemoryWalk {
     ]
   }
 
-  /// Opens the vault by a recovery code and by an identity.
+  /// Opens the vault with a recovery code and with an identity.
   ///
-  /// - Returns: The code and the identity, as keys and as they are written down.
+  /// - Returns: The code and the identity, as keys and in written form.
   private func useCodeAndIdentity() throws -> [MaskedBytes] {
     var code: [MaskedBytes] = []
     try handle().addRecoveryCodeSlot { made throws(KeychainError) in
@@ -103,7 +103,7 @@ struct MemoryWalk {
 
   /// Changes the passphrase, and gives the vault new keys.
   ///
-  /// - Returns: The passphrase from then on, and what its slots were sealed under.
+  /// - Returns: The new passphrase, and the keys that seal its slots.
   private func changeKeys() throws -> (passphrase: MaskedBytes, inputs: [MaskedBytes]) {
     let new = MaskedBytes("the new passphrase", try SecretBytes.random(count: 32))
     var inputs = try slotKeys(passphrase)
@@ -114,7 +114,7 @@ struct MemoryWalk {
     return (new, inputs + (try slotKeys(new)))
   }
 
-  /// What the passphrase slot is sealed under.
+  /// Returns the keys that seal the passphrase slot.
   private func slotKeys(_ passphrase: MaskedBytes) throws -> [MaskedBytes] {
     let slot = try #require(
       try vault.handle().existingSession().readHead().slots(.passphrase).first)
@@ -149,7 +149,7 @@ struct MemoryWalk {
     try handle.lock()
   }
 
-  /// Masked copies of every key between the root and a box.
+  /// Returns masked copies of every key between the root and a box.
   private func keys(of handle: Vault? = nil) throws -> [MaskedBytes] {
     let handle = handle ?? self.handle()
     let administration = try handle.administration()

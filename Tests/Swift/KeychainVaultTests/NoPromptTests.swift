@@ -5,7 +5,7 @@ import KeychainVaultTesting
 import Synchronization
 import Testing
 
-@Suite("Nobody is asked where the environment says so")
+@Suite("No questions if the environment forbids them")
 struct NoPromptTests {
   @Test(arguments: [("1", false), ("0", false), ("", true)])
   func theVariableDecides(_ value: String, isAsked: Bool) throws {

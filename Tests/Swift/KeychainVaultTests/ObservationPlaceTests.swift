@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// The file of an observed vault comes, goes and is replaced.
+/// The file of an observed vault appears, disappears and is replaced.
 @Suite("Observing a vault that is not always there", .timeLimit(.minutes(10)))
 struct ObservationPlaceTests {
   private let files = FileManager.default
@@ -32,7 +32,7 @@ struct ObservationPlaceTests {
     try files.moveItem(atPath: away, toPath: folder)
     try vault.handle().put("b")
     #expect(try await recorder.waited(for: 1) == [.added("b")])
-    // Not the vault's own folder, but one above it.
+    // Moves a folder above the vault's own folder.
     try files.moveItem(atPath: vault.folder.path + "/data", toPath: away)
     #expect(try await recorder.waited(for: 1) == [.added("b")])
     try files.moveItem(atPath: away, toPath: vault.folder.path + "/data")
@@ -49,7 +49,7 @@ struct ObservationPlaceTests {
     try vault.handle().create(startingAnew: true)
     try vault.handle().put("c")
     let changes = try await recorder.waited(for: 3)
-    // The device key is the same, and the root key is not: what is gone cannot be named any more.
+    // The device key is the same, but the root key is not: removed items can no longer be named.
     #expect(
       Set(changes) == [
         CredentialChange(nil, .removed), CredentialChange(nil, .removed), .added("c"),
@@ -85,7 +85,7 @@ struct ObservationPlaceTests {
       let last = ChangeRecorder(vault.handle())
       try handle.put("b")
       #expect(try await last.waited(for: 1) == [.added("b")])
-      // Threads end in their own time, which is long on a busy machine.
+      // Threads may end late on a busy machine.
       #expect(Self.eventually { Self.observerThreads() == 1 }, "\(Self.observerThreads()) threads")
       last.stop()
       // The handle itself may be gone by then.
@@ -98,7 +98,8 @@ struct ObservationPlaceTests {
     }
   }
 
-  /// inotify_init1 fails where no descriptor is free; elsewhere a user's limits are reached first.
+  /// inotify_init1 fails if no descriptor is free; on other machines a user's limits are reached
+  /// first.
   @Test func ownChangesAreReportedWithoutKernelEvents() async throws {
     await #expect(processExitsWith: .success) {
       let vault = try TestVault()
@@ -146,7 +147,7 @@ struct ObservationPlaceTests {
   private static func descriptors() throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))
       .filter { descriptor in
-        // The runtime keeps some of its own, which come when they are first needed.
+        // The runtime opens some itself when they are first needed.
         let target = target(descriptor) ?? ""
         return ["inotify", "vault.db", "mountinfo"].contains { target.contains($0) }
       }

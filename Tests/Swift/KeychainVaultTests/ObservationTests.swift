@@ -6,10 +6,10 @@ import Testing
 
 @testable import KeychainVault
 
-/// What another handle of the same process does is to an observer as what another process does.
+/// To an observer, another handle in the same process is like another process.
 @Suite("Observing what others change", .timeLimit(.minutes(10)))
 struct ObservationTests {
-  @Test func changesOfAnotherHandleAreTold() async throws {
+  @Test func changesByAnotherHandleAreReported() async throws {
     let vault = try TestVault()
     let other = vault.handle()
     try other.put("old", group: "team")
@@ -19,13 +19,13 @@ struct ObservationTests {
     try other.put("new", "another")
     try other.update(.test("old", group: "team"), with: CredentialUpdate(label: .set("L")))
     try other.remove(.test("new"))
-    // The change of what is removed at once may be seen or not.
+    // The change of an item that is removed immediately may or may not be seen.
     #expect(try await recorder.isTold([.removed("new"), .updated("old", group: "team")]))
     try other.remove(.test("old", group: "team"))
     #expect(try await recorder.isTold([.removed("old", group: "team")]))
   }
 
-  @Test func ownChangesAreToldOnceAndAtOnce() async throws {
+  @Test func ownChangesAreReportedOnceAndImmediately() async throws {
     let vault = try TestVault()
     let handle = vault.handle()
     let recorder = ChangeRecorder(handle)
@@ -60,7 +60,7 @@ struct ObservationTests {
     #expect(areAsExpected)
   }
 
-  @Test func thousandChangesAreAllTold() async throws {
+  @Test func thousandChangesAreAllReported() async throws {
     let vault = try TestVault()
     let other = vault.handle()
     let recorder = ChangeRecorder(vault.handle())
@@ -84,7 +84,7 @@ struct ObservationTests {
   @Test func changesAreASequence() async throws {
     let vault = try TestVault()
     let other = vault.handle()
-    // Nobody else keeps the observing handle.
+    // Only the sequence retains the observing handle.
     var changes = vault.handle().changes().makeAsyncIterator()
     try other.put("a")
     #expect(await changes.next() == .added("a"))
@@ -92,7 +92,7 @@ struct ObservationTests {
     #expect(await changes.next() == .removed("a"))
   }
 
-  @Test func whatIsLockedIsToldWithoutAName() async throws {
+  @Test func lockedItemIsReportedWithoutName() async throws {
     let vault = try TestVault()
     let writer = vault.handle(passphrase: "open")
     try writer.put("a")
@@ -107,7 +107,7 @@ struct ObservationTests {
     #expect(try await recorder.waited(for: 1) == [CredentialChange(nil, .added)])
     try writer.put("open", "s", .always)
     #expect(try await recorder.waited(for: 2).last == .added("open"))
-    // What was locked when the observation began can be named once it is unlocked.
+    // Items that were locked at the start can be named after an unlock.
     try writer.unlock()
     try writer.remove(.test("a"))
     #expect(try await recorder.waited(for: 3).last == .removed("a"))

@@ -24,7 +24,7 @@ struct PinTests {
   @Test func aPinnedIdentityOpensNoOtherVault() throws {
     try vault.handle().pinIdentity(at: alice.path)
     #expect(try vault.handle(identity: alice.path).text("a") == "one")
-    // What somebody who knows the recipient can put into the vault's place.
+    // A vault that an attacker who knows the recipient can put in the place of the vault.
     let other = try TestVault()
     try other.handle().put("a", "forged")
     try other.handle().addRecipientSlot(alice.recipient)
@@ -53,7 +53,7 @@ struct PinTests {
     }
     #expect(try opened(vault) == "one")
     #expect(told.withLock { $0.isEmpty })
-    // Somebody else, who has seen nothing yet.
+    // Another user, who has not seen the vault yet.
     let elsewhere = try TestVault()
     #expect(try opened(elsewhere) == "one")
     #expect(told.withLock { $0.map(\.kind) } == [.firstSight])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("Where things lie, and whether the place can be trusted")
+@Suite("Locations and their trust")
 struct PlaceTests {
   private func locations(_ values: [String: String]) -> Locations {
     Locations(environment: EnvironmentVariables(values))
@@ -18,8 +18,8 @@ struct PlaceTests {
     return nil
   }
 
-  /// A folder of its own, without symbolic links in its path, and in a place that others can enter: the
-  /// temporary folder may lie below one that is the user's alone.
+  /// Returns a new folder whose path has no symbolic links and which others can enter; the
+  /// temporary folder may be inside a private one.
   private func folder() throws -> URL {
     let path = URL(filePath: try TrustedPath(resolving: "/tmp").path)
       .appending(path: "place-test-\(UUID().uuidString)")
@@ -45,7 +45,7 @@ struct PlaceTests {
     #expect(try locations([:]).stateFolder() == home + "/.local/state/keychain")
   }
 
-  @Test func missingHomeCountsAsNone() throws {
+  @Test func missingHomeIsIgnored() throws {
     let missing = locations(["HOME": "/no/home"])
     #expect(code { _ = try missing.defaultVaultPath() } == .noStore)
     #expect(code { _ = try missing.stateFolder() } == .noStore)
@@ -54,7 +54,7 @@ struct PlaceTests {
     #expect(try service.defaultVaultPath() == "/var/lib/mine/keychain/vault.db")
     #expect(try service.stateFolder() == "/var/lib/mine/keychain")
     #expect(try service.configurationFolder() == "/var/lib/mine/keychain")
-    // A home that is there comes before the state folder of a service.
+    // An existing home takes precedence over the state folder of a service.
     let both = locations(["HOME": "/usr", "STATE_DIRECTORY": "/var/lib/mine"])
     #expect(try both.stateFolder() == "/usr/.local/state/keychain")
   }
@@ -67,7 +67,7 @@ struct PlaceTests {
     let handle = vault.handle { $0.path = folder.path + "/vault.db" }
     #expect(code { _ = try handle.put("a") } == .insecurePermissions)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-    // A folder that is still to be made there is the user's own.
+    // A folder that is created there belongs to the user.
     let inner = vault.handle { $0.path = folder.path + "/own/vault.db" }
     #expect(try inner.put("a").version == 2)
   }
@@ -82,7 +82,7 @@ struct PlaceTests {
     try file.raise(check: check, to: seen)
     try file.raise(check: check, to: SeenState(counter: 3, box: Data([3])))
     #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))
-    // A record of another vault is evidence, and stays.
+    // A record of another vault is evidence, so it stays.
     try file.raise(
       check: Data(repeating: 8, count: 16), to: SeenState(counter: 9, box: Data([9])))
     #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// What others do to a vault between two steps of one operation.
+/// Changes that others make to a vault between two steps of one operation.
 @Suite("Changes by others in between")
 struct RaceTests {
   private func secret(_ text: String) throws(KeychainError) -> SecretBytes {
@@ -24,7 +24,7 @@ struct RaceTests {
     let isFirst = Mutex(true)
     let adding = vault.handle {
       $0.unlock = .passphrase(named: "the test") { () throws(KeychainError) in
-        // Between the look at the slots and the transaction somebody removes the only passphrase.
+        // The only passphrase is removed between reading the slots and the transaction.
         if isFirst.withLock({ first in
           defer { first = false }; return first
         }) {
@@ -77,13 +77,14 @@ struct RaceTests {
     try record.raise(check: check, to: fifth)
     try record.replace(by: SeenRecord(checks: [check], state: made))
     #expect(record.read() == .record(SeenRecord(checks: [check], state: fifth)))
-    // While a vault gets a new root key, both checks count; a newer state tells which one it got.
+    // While a vault gets a new root key, both checks are valid; a newer state shows which one it
+    // got.
     let next = Data(repeating: 3, count: 16)
     try record.replace(by: SeenRecord(checks: [check, next], state: fifth))
     try record.raise(check: next, to: sixth)
     let newest = SeenRecord(checks: [next], state: sixth)
     #expect(record.read() == .record(newest))
-    // Only from the record that a person has let go.
+    // Only from a record that the user has reset.
     let lower = SeenRecord(checks: [next], state: made)
     try record.replace(by: lower, lettingGo: SeenRecord(checks: [next], state: fifth))
     #expect(record.read() == .record(newest))
@@ -171,7 +172,7 @@ struct RaceTests {
     #expect(try StateRow.open(box, under: keys.open.bytes) == last)
   }
 
-  /// Changes a vault behind its back.
+  /// Changes a vault without using the library.
   private func execute(_ vault: TestVault, _ sql: String) throws {
     let python = Process()
     python.executableURL = URL(filePath: "/usr/bin/env")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("Slots of one recipient, and of nobody")
+@Suite("Slots with one recipient or none")
 struct RecipientSlotTests {
   private let vault: TestVault
   private let alice: IdentityDescription
@@ -14,21 +14,21 @@ struct RecipientSlotTests {
   init() throws {
     vault = try TestVault()
     try vault.handle().put("a", "one")
-    // Pinned to the vault, as it was seen here.
+    // Pinned to the vault, as seen here.
     alice = try vault.identity("alice")
     try #require(alice.pins.count == 1)
   }
 
   private static let brokenSlots: [@Sendable (SlotRow) throws -> SlotRow] = [
     { SlotRow($0, box: Data(count: 80)) }, { SlotRow($0, commitment: Data(count: 32)) },
-    // Everybody can seal a root key of their own, under the check that is no secret.
+    // Anyone can seal their own root key under the check, which is public.
     {
       try SlotSealing.seal(
         to: #require($0.recipient), number: $0.number, root: SecretBytes.random(count: 32))
     },
   ]
 
-  /// The slot that opens comes after the others, or is missing.
+  /// The valid slot comes after the others, or is missing.
   @Test(arguments: brokenSlots.indices, [true, false])
   func allSlotsAreTried(_ index: Int, _ isThereAGoodOne: Bool) throws {
     try change { change, root throws(KeychainError) in
@@ -49,7 +49,7 @@ struct RecipientSlotTests {
     }
   }
 
-  /// The bit that X25519 leaves out: whoever has the private key could open what is sealed.
+  /// The bit that X25519 ignores: the holder of the private key could open the box.
   private var aliased: VaultRecipient {
     var key = alice.recipient.publicKey
     key[31] |= 0x80
@@ -62,8 +62,8 @@ struct RecipientSlotTests {
     #expect(try vault.handle().slots().count == 1)
   }
 
-  /// Such a slot is nobody's, whatever writer made it, and gets no new root key.
-  @Test func slotOfInvalidPublicKeyBelongsToNobody() throws {
+  /// Such a slot belongs to no recipient, whichever writer created it, and gets no new root key.
+  @Test func slotOfInvalidPublicKeyHasNoRecipient() throws {
     let aliased = aliased
     try change { change, root throws(KeychainError) in
       let good = try SlotSealing.seal(to: alice.recipient, number: 5, root: root)
@@ -90,7 +90,7 @@ struct RecipientSlotTests {
 }
 
 extension SlotRow {
-  /// The slot with other columns.
+  /// Copies the slot with other columns.
   fileprivate init(
     _ slot: SlotRow, number: UInt32? = nil, parameters: Data? = nil, commitment: Data? = nil,
     box: Data? = nil

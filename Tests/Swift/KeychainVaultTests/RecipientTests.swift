@@ -38,7 +38,7 @@ struct RecipientTests {
     #expect(again?.message.contains("slot 2") == true)
   }
 
-  /// Points that everybody shares a secret with.
+  /// Points with which everyone shares a secret.
   @Test func nothingIsSealedToInvalidPoint() throws {
     try vault.handle().put("a")
     let nobody = VaultRecipient(publicKey: Data(count: 32))
@@ -55,7 +55,7 @@ struct RecipientTests {
     let environment = ["KEYCHAIN_IDENTITY_FILE": alice.path]
     #expect(try vault.handle(environment: environment).text("a") == "one")
     try vault.handle().lock(all: true)
-    // The device never knew the root key, so that a passphrase needs no new one.
+    // The device never knew the root key, so adding a passphrase needs no new one.
     let check = try vault.handle().status().check
     try vault.handle(identity: alice.path).addPassphraseSlot(SecretBytes(copying: "open"))
     #expect(try vault.handle().status().check == check)
@@ -94,7 +94,7 @@ struct RecipientTests {
     #expect(try vault.handle().verify().isIntact)
   }
 
-  @Test func theDeviceIsNotPromotedBesideARecipient() throws {
+  @Test func deviceIsNotPromotedNextToRecipient() throws {
     let alice = try vault.identity("alice")
     try vault.handle(identity: alice.path).put("a", "one")
     try vault.handle(identity: alice.path).addPassphraseSlot(SecretBytes(copying: "open"))

@@ -32,7 +32,7 @@ struct RecoverySlotTests {
     let opened = vault.handle(recoveryCode: code)
     #expect(try opened.text("a") == "one")
     try opened.put("b", "two")
-    // A new device secret takes the place of the lost one.
+    // A new device secret replaces the lost one.
     #expect(try opened.addDeviceSlot().grant == .root)
     #expect(try vault.handle().text("b") == "two")
     try vault.handle().removeSlot(1)
@@ -58,7 +58,7 @@ struct RecoverySlotTests {
         == .insecurePermissions)
   }
 
-  @Test func aCodeThatNobodyConfirmedIsNone() throws {
+  @Test func unconfirmedCodeOpensNothing() throws {
     let error = failure { try vault.handle().addRecoveryCodeSlot { _ in false } }
     #expect(error?.code == .cancelled)
 
@@ -117,7 +117,7 @@ struct RecoverySlotTests {
     try vault.handle().lock(all: true)
   }
 
-  /// A code is no key for every day: without it, the device must open the vault again.
+  /// A code is not for daily use: without a passphrase, the device must open the vault again.
   @Test func deviceRegainsAccessNextToCodeWithoutPassphrase() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
     let code = try vault.addRecoveryCode(passphrase: "open")
@@ -133,7 +133,7 @@ struct RecoverySlotTests {
     try vault.handle(recoveryCode: code).removeSlot(1)
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
     #expect(failure { try vault.handle(recoveryCode: code).removeSlot(2) }?.code == .refused)
-    // No device knows the root key, so that a passphrase needs no new one.
+    // No device knows the root key, so adding a passphrase needs no new one.
     try vault.handle(recoveryCode: code).addPassphraseSlot(SecretBytes(copying: "open"))
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
     #expect(try vault.handle(passphrase: "open").verify().isIntact)
@@ -181,7 +181,7 @@ struct RecoverySlotTests {
   }
 }
 
-/// The failure of what should fail.
+/// Returns the error of a body that should fail.
 func failure(_ body: () throws -> Void) -> KeychainError? {
   do { try body() } catch { return error as? KeychainError }
   return nil

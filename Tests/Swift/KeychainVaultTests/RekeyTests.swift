@@ -50,7 +50,7 @@ struct RekeyTests {
     }
     #expect(code { _ = try vault.handle(passphrase: "two").text("always") } == .incorrectSecret)
     #expect(try vault.handle().text("always") == "secret of always")
-    // The new passphrase slot is of another salt, and root keys are made by chance.
+    // The new passphrase slot has another salt, and root keys are random.
     #expect(try vault.handle(passphrase: "one").addPassphraseSlot(secret("three")).number == 7)
   }
 
@@ -79,7 +79,7 @@ struct RekeyTests {
     let held = vault.handle(passphrase: "one")
     #expect(try cached.text("a") == "secret")
     #expect(try held.text("a") == "secret")
-    // Put back, as if they had come from an unlocking at the same moment.
+    // Restores old keys, as if an unlock at the same moment had cached them.
     let stale = try vault.handle(passphrase: "one").administration().keys
     try vault.handle(passphrase: "one").rekey(confirm: Self.noQuestion)
     #expect(code { _ = try cached.text("a") } == .locked)
@@ -126,7 +126,7 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").put("a", "new")
     try vault.handle(passphrase: "one").rekey(confirm: Self.noQuestion)
     #expect(try vault.handle(passphrase: "one") { $0.path = copy }.text("a") == "old")
-    // What the copy gives opens no tier of the vault any more.
+    // The keys in the copy no longer open any tier of the vault.
     let checks = try vault.handle().existingSession().readHead().row.checks
     let old = try TierKeys(root: oldRoot.bytes).checks
     #expect(Tier.allCases.allSatisfy { checks[$0] != old[$0] })
@@ -149,7 +149,7 @@ struct RekeyTests {
     }
     for number in 0..<20 { try handle.remove(.test("\(number)")) }
     let before = try Data(contentsOf: URL(filePath: vault.path))
-    // Deleted rows do stay in the file otherwise, or this would test nothing.
+    // Otherwise deleted rows do stay in the file, or this would test nothing.
     let left = Set(boxes).filter { before.range(of: $0) != nil }
     #expect(left.count > 40)
     try handle.rekey(confirm: Self.noQuestion)
@@ -182,7 +182,7 @@ struct RekeyTests {
       code { _ = try vault.handle(passphrase: "one").text("whenUnlocked") } == .incorrectSecret)
   }
 
-  @Test func whoeverSaysNoChangesNothing() throws {
+  @Test func refusalChangesNothing() throws {
     let all = try AllSlots(vault)
     let before = try Data(contentsOf: URL(filePath: vault.path))
     let handle = vault.handle(passphrase: "one")
@@ -235,7 +235,7 @@ struct RekeyTests {
       keepingRecipient: { $0.recipient == file.recipient }, confirm: { _ in true })
     #expect(report.plan.kept.filter { $0.kind == .recipient }.count == 2)
     let pins = try vault.handle().identity(at: all.identity).pins
-    // A copy under the old keys must not be believed any more.
+    // A copy with the old keys must no longer be accepted.
     #expect(pins == [report.check])
     let first = vault.handle(identity: all.identity)
     let second = vault.handle(identity: other)
@@ -259,7 +259,7 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").put("a", "secret")
     let identity = try vault.handle().createIdentity(at: vault.folder.path + "/identity")
     try vault.handle(passphrase: "one").addRecipientSlot(identity.recipient)
-    // Who has T0 can put in a recipient of their own, and make the state row agree.
+    // A holder of T0 can insert a recipient, and make the state row agree.
     let session = try vault.handle().existingSession()
     let keys = try vault.handle(passphrase: "one").administration().keys
     let forged = try SlotSealing.seal(
@@ -344,8 +344,9 @@ extension Vault {
   }
 }
 
-/// A vault with a slot of each kind: 1 device, 2 and 3 passphrases "one" and "two", 4 key file,
-/// 5 recovery code, 6 recipient; and an item of each accessibility but the one that needs a passphrase.
+/// A vault with a slot of each kind: 1 device, 2 and 3 passphrases "one" and "two", 4 key file, 5
+/// recovery code, 6 recipient; and an item of each accessibility except the one that needs a
+/// passphrase.
 private struct AllSlots {
   let keyFile: String
   let codeFile: String
@@ -372,13 +373,13 @@ private struct AllSlots {
     }
     codeFile = try vault.file("code", text.withLock(\.self) + "\n")
     identity = vault.folder.path + "/identity"
-    // Made where no vault is known, so that it is not pinned.
+    // Created where no vault is known, so that it is not pinned.
     let made = try TestVault().handle().createIdentity(at: identity)
     try handle.addRecipientSlot(made.recipient)
     check = try handle.status().check
   }
 
-  /// Everything that must stay.
+  /// Returns everything that must stay.
   func contents(_ handle: Vault) throws -> [String] {
     let found = try handle.search(CredentialQuery())
     #expect(found.credentials.count == items.count && found.lockedCount == 0)

@@ -7,13 +7,13 @@ import Testing
 
 @testable import KeychainVault
 
-/// What a removal with new keys leaves is decided by the slots that get the new root key.
+/// The slots that get the new root key determine what stays after a removal with new keys.
 @Suite("Slots are removed with new keys")
 struct RemovalWithNewKeysTests {
   private let vault: TestVault
   private let recoveryCode: String
 
-  /// A vault of slots 1 device, 2 and 3 passphrases "one" and "two", 4 recovery code.
+  /// Creates a vault with slots 1 device, 2 and 3 passphrases "one" and "two", 4 recovery code.
   init() throws {
     vault = try TestVault()
     try vault.handle(passphrase: "one").put("a", "secret")
@@ -65,7 +65,7 @@ struct RemovalWithNewKeysTests {
     #expect(try vault.handle().text("a") == "secret")
   }
 
-  /// What takes the last passphrase with it need not be one.
+  /// The removed slot need not be a passphrase itself.
   @Test func itemsGoWithAnySlotThatIsRemoved() throws {
     try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
     let key = try vault.file("key", String(repeating: "k", count: 32))
@@ -74,7 +74,7 @@ struct RemovalWithNewKeysTests {
     #expect(try vault.handle().text("bound") == nil)
   }
 
-  @Test func nothingIsDeletedThatNobodyWasShown() throws {
+  @Test func onlyShownItemsAreDeleted() throws {
     try vault.handle(passphrase: "one").removeSlot(3)
     try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
     let error = failure { try handle.rekey(removing: 2, deletingItems: true) { _ in false } }
@@ -87,7 +87,7 @@ struct RemovalWithNewKeysTests {
     let handle = vault.handle(passphrase: "one")
     let error = failure { try handle.rekey { _ in true } }
     #expect(error?.code == .damaged && error?.message.contains("slot 2") == true)
-    // Another slot opens the vault, and the forged one goes.
+    // Another slot opens the vault, and the forged one is removed.
     let report = try self.handle.rekey(keeping: []) { $0.forged == [2] }
     #expect(report.plan.kept.map(\.number) == [1, 4])
   }
@@ -106,7 +106,7 @@ struct RemovalWithNewKeysTests {
     #expect(report.plan.kept.map(\.number) == [1, 2])
   }
 
-  /// Changes the mac of a slot, and makes the state row agree: all that takes is T0.
+  /// Changes the mac of a slot, and makes the state row agree: this takes only T0.
   private func forge(_ number: UInt32) throws {
     let keys = try handle.administration().keys.openTierOnly
     try vault.handle().existingSession().opened.storage.write(Deadline(after: .seconds(60))) {

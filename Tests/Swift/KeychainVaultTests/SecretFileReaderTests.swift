@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-@Suite("Who may read the files that unlock")
+@Suite("Permissions of files that unlock")
 struct SecretFileReaderTests {
   private func policy(
     _ chosen: SecretFileReaders?, _ values: [String: String] = [:]
@@ -15,7 +15,7 @@ struct SecretFileReaderTests {
     SecretFilePolicy(chosen: chosen, environment: EnvironmentVariables(values))
   }
 
-  /// Why a file is not read; `nil` if it is.
+  /// Returns why a file is refused; `nil` if it is read.
   private func code(_ path: String, _ policy: SecretFilePolicy) -> KeychainError.Code? {
     do throws(KeychainError) {
       _ = try SecretFile.named(path, name: path, policy: policy)

@@ -26,8 +26,8 @@ struct SlotTests {
     #expect(try vault.handle().verify().isIntact)
   }
 
-  /// Two that each remove what the other one has would leave none of them.
-  @Test func whoseSlotIsGoneChangesNoSlots() throws {
+  /// If two users each removed the slot of the other, none would remain.
+  @Test func removedSlotCannotChangeSlots() throws {
     let vault = try TestVault()
     try vault.handle(passphrase: "one").put("a", "secret")
     try vault.handle(passphrase: "one").addPassphraseSlot(secret("two"))
@@ -116,7 +116,7 @@ struct SlotTests {
     let vault = try TestVault()
     try vault.handle(passphrase: "open").put("a")
     try vault.handle(passphrase: "open").unlock()
-    // Unlocked for reading, and still not for this.
+    // The vault is unlocked for reading, but not for this.
     #expect(code { _ = try vault.handle().addPassphraseSlot(secret("two")) } == .locked)
     #expect(
       code { _ = try vault.handle(passphrase: "no").addPassphraseSlot(secret("two")) }

@@ -1,8 +1,8 @@
 import Foundation
 import Prephirences
 
-// A program in Swift 6 mode that uses preferences from several tasks. That it compiles, without a
-// warning, is the first test.
+// A program in Swift 6 mode that uses preferences from several tasks. The first test is that it
+// compiles without warnings.
 
 struct Settings: Sendable {
   static let shared = Settings()

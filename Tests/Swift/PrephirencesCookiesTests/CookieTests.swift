@@ -3,7 +3,7 @@ internal import FoundationNetworking
 internal import PrephirencesCookies
 internal import Testing
 
-/// Storages cannot be made on Linux but as those of groups, each of which has a file.
+/// On Linux, storages can be created only for groups, each with a file.
 @Suite("Cookies as preferences")
 struct CookieTests {
   private let group = "cookie-tests-\(UUID().uuidString)"
@@ -59,7 +59,7 @@ struct CookieTests {
     }
   }
 
-  /// The storage itself refuses a cookie that has expired, but keeps one that expires later.
+  /// The storage itself refuses an expired cookie, but keeps one that expires later.
   @Test func expiredOnesAreLeftOut() throws {
     try withStorage { storage in
       let soon = Date() + 1

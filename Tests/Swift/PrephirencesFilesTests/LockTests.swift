@@ -8,7 +8,7 @@ import Testing
 @Suite("Locks and deadlines")
 struct LockTests {
   @Test func excludedTimePostponesDeadline() throws {
-    // A machine that stands still may use the time up meanwhile, but not each time.
+    // A stalled machine may use up the time meanwhile, but not at each attempt.
     var isLeft = false
     for _ in 0..<10 where !isLeft {
       let deadline = Deadline(after: .milliseconds(300))
@@ -40,7 +40,7 @@ struct LockTests {
     extendLifetime(held)
   }
 
-  /// A file system without locks must not look like another process that holds one.
+  /// On a file system without locks, the file must not look locked by another process.
   @Test func fileWithoutLocksIsNotBusy() throws {
     let pathOnly = try FileDescriptor.open(
       FilePath("/"), .readOnly, options: .init(rawValue: 0o10000000))

@@ -12,8 +12,8 @@ struct PathTests {
     return nil
   }
 
-  /// A folder of its own, without symbolic links in its path, and in a place that others can enter: the
-  /// temporary folder may lie below one that is the user's alone.
+  /// Returns a new folder whose path has no symbolic links and which others can enter; the
+  /// temporary folder may be inside a private one.
   private func folder() throws -> URL {
     let path = URL(filePath: try TrustedPath(resolving: "/tmp").path)
       .appending(path: "path-test-\(UUID().uuidString)")
@@ -57,7 +57,7 @@ struct PathTests {
     #expect(kind { _ = try TrustedPath(resolving: vault) } == .insecure(.folderOpenToOthers))
     #expect(chmod(folder.path, 0o775) == 0)
     #expect(kind { _ = try TrustedPath(resolving: vault) } == .insecure(.folderOpenToOthers))
-    // Like /tmp: others can add files, and cannot replace ours.
+    // Like /tmp: others can add files, but cannot replace ours.
     #expect(chmod(folder.path, 0o1777) == 0)
     #expect(try TrustedPath(resolving: vault).path == vault)
   }
@@ -85,11 +85,11 @@ struct PathTests {
   }
 
   @Test func madeFolderIsCheckedAgain() throws {
-    // Not below the folder of the test's other files, which other users cannot enter.
+    // Not inside the folder of the test's other files, which other users cannot enter.
     let folder = "/var/tmp/file-test-\(UUID().uuidString)"
     let open = folder + "/open"
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    // As if another user had made it after its path was checked.
+    // As if another user had created it after its path was checked.
     try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: true)
     for (path, mode) in [(folder, 0o755), (open, 0o777)] {
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

@@ -14,7 +14,7 @@ struct UserNamespaceTests {
     #expect(UserNamespace.maps(map, 65534) == isMapped)
   }
 
-  /// What only its name distinguishes from a folder of another user.
+  /// Only the name distinguishes it from a folder of another user.
   @Test func onlyFoldersOfTheSystemAreRoots() {
     for path in ["/", "/home", "/var/lib", "/tmp"] { #expect(SystemFolders.contains(path)) }
     for path in ["/home/alice", "/srv/team", "/data", "/var/lib/mytool", ""] {

@@ -123,7 +123,7 @@ struct RecordTests {
     #expect(try database.read { try Settings.fetchOne($0, key: 2)?.theme } == "blue")
   }
 
-  @Test func keysOfSeveralColumnsAndNoneWork() throws {
+  @Test func compositeAndMissingKeysWork() throws {
     try database.write { database in
       try database.execute(
         sql: """
@@ -151,7 +151,7 @@ struct RecordTests {
     #expect(preferences["theme"] as? String == "dark")
   }
 
-  @Test func observersAreTold() throws {
+  @Test func observersAreNotified() throws {
     nonisolated(unsafe) var seen: [String?] = []
     let observation = preferences.observe(forKey: "theme") { seen.append($0.newValue as? String) }
     preferences["theme"] = "blue"

@@ -28,7 +28,8 @@ struct ComposingTests {
       .write(to: URL(fileURLWithPath: folder.path("prefs.plist")))
     let fromDico = DictionaryPreferences(["first": "dictionary"])
     let fromFile = try #require(DictionaryPreferences(filePath: folder.path("prefs.plist")))
-    // No key of one letter: user defaults also have the options of the process, as in `-c release`.
+    // Not a key of one letter, because user defaults also contain the options of the process, such
+    // as `-c release`.
     userDefaults["third"] = "defaults"
     let origins = ["dictionary", "file", "defaults"]
     do {

@@ -15,7 +15,7 @@ struct ImplementationTests {
     let bundle = Bundle.main
     let applicationName = bundle[.CFBundleName] as? String
 
-    // A program of the package manager has no such file.
+    // A program built by the package manager has no such file.
     #expect(applicationName == nil)
   }
 

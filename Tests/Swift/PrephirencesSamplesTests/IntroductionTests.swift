@@ -2,8 +2,8 @@ import Foundation
 import Prephirences
 import Testing
 
-// The samples with `UserDefaults.standard` and the shared instance, which a process has once: each
-// runs in one of its own, one after the other because they share a file.
+// The samples with `UserDefaults.standard` and the shared instance, which exist once per process:
+// each test has its own process, and they run in order because they share a file.
 @Suite("Introduction", .serialized)
 struct IntroductionTests {
   struct ReadOnlySettings {

@@ -2,8 +2,8 @@ import Foundation
 import Prephirences
 import Testing
 
-// What the README and the documentation of the module show; one after the other with the other tests
-// of `UserDefaults.standard`.
+// The examples of the README and the module's documentation; serialized with the other tests of
+// `UserDefaults.standard`.
 extension IntroductionTests {
   struct ReadmeSettings {
     @UserDefaultsPreference(key: "readme.theme") var theme: String?
@@ -41,7 +41,7 @@ extension IntroductionTests {
   }
 }
 
-/// What an observer was told on the thread of the test.
+/// Records what an observer received on the test's thread.
 private final class Told: @unchecked Sendable {
   private(set) var all: [Any] = []
 

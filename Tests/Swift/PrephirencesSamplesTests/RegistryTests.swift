@@ -2,7 +2,7 @@ import Foundation
 import Prephirences
 import Testing
 
-// Not within the suite: on Linux `NSStringFromClass` names no class that is nested.
+// Outside the suite, because on Linux `NSStringFromClass` has no name for nested classes.
 final class Framework: NSObject {
   func registerItself(_ currentClassPreferences: PreferencesType) {
     Prephirences.instances()[NSStringFromClass(type(of: self))] = currentClassPreferences
@@ -11,7 +11,7 @@ final class Framework: NSObject {
 
 @Suite("Managing preferences instances")
 struct RegistryTests {
-  // What a process has once, so it is changed in one of its own.
+  // Changes state that exists once per process, so it runs in its own.
   @Test func sharedInstanceAndInstances() async {
     await #expect(processExitsWith: .success) {
       let myPreferences: MutableDictionaryPreferences = ["a": 1]

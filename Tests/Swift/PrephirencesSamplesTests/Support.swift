@@ -1,7 +1,7 @@
 import Foundation
 import Prephirences
 
-/// Stands for a colour of UIKit: an object that can be archived and nothing else.
+/// Represents a UIKit colour: an object that can only be archived.
 final class UIColor: NSObject, NSCoding {
   let components: [Double]
 
@@ -29,7 +29,7 @@ final class UIColor: NSObject, NSCoding {
   static func blueColor() -> UIColor { blue }
 }
 
-/// A folder of a test's own, which goes with it.
+/// A temporary folder, which is removed with this object.
 final class TemporaryFolder {
   let url: URL
 
@@ -43,7 +43,7 @@ final class TemporaryFolder {
   func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
 
-/// `UserDefaults` of a test's own, whose file goes with them.
+/// A test's own `UserDefaults`, whose file is removed with this object.
 final class TemporaryDefaults {
   let name = "sample-\(UUID().uuidString)"
   let defaults: UserDefaults

@@ -4,7 +4,7 @@ import Foundation
 import Prephirences
 import Testing
 
-/// An object that no store of property lists takes as it is.
+/// An object that property list stores do not accept unchanged.
 struct MyObject: Equatable {
   var name: String
   var size: Int

@@ -8,7 +8,7 @@ struct CompositePreferencesTests {
   private let first: MutableDictionaryPreferences = ["a": 2, "b": 2]
   private let second: MutableDictionaryPreferences = ["b": 3, "c": 3]
 
-  /// Preferences that know more of a value than its object shows.
+  /// Preferences whose getters know more about a value than its object shows.
   private struct Own: PreferencesType {
     func object(forKey key: PreferenceKey) -> PreferenceObject? { key == "own" ? "object" : nil }
     func dictionary() -> PreferencesDictionary { ["own": "object"] }

@@ -57,7 +57,7 @@ struct DictionaryPreferencesTests {
     #expect(preferences["\u{301}"] as? Int == 4 && preferences[""] as? Int == 5)
   }
 
-  /// Values are destroyed without the lock, so they may read what they were in.
+  /// Values are destroyed outside the lock, so they may read the store that contained them.
   @Test func destroyedValuesMayReadTheStore() {
     final class Value {
       let preferences: MutableDictionaryPreferences

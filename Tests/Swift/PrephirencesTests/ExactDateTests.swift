@@ -2,7 +2,7 @@ internal import Foundation
 internal import Prephirences
 internal import Testing
 
-/// Dates keep the fractions of their seconds, which property lists of XML drop.
+/// Dates keep the fractions of their seconds, which XML property lists drop.
 @Suite("Exact dates")
 struct ExactDateTests {
   private static let dates: [Date] = {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Prephirences
 internal import Testing
 
-/// Setters of `UserDefaults` itself that stop the program on Linux are those of this module.
+/// On Linux, this module replaces setters of `UserDefaults` that stop the program.
 @Suite("Setters of Foundation")
 struct FoundationSetterTests {
   private let defaults: UserDefaults

@@ -74,7 +74,7 @@ struct PlistTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
   }
 
-  @Test func failuresAreToldApart() throws {
+  @Test func failuresAreDistinguished() throws {
     #expect(Plist(filePath: path) == nil)
     #expect(throws: PreferencesError.self) { try Plist(contentsOfFile: path) }
     let failure = #expect(throws: PreferencesError.self) {

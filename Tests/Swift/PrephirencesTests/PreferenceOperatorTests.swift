@@ -52,7 +52,7 @@ struct PreferenceOperatorTests {
     #expect(double.value == 1.5)
   }
 
-  @Test func valuesAreSetWhereThereIsNone() {
+  @Test func onlyMissingValuesAreSet() {
     let int: MutablePreference<Int> = store <| "int"
     func fails() throws -> Int { throw CancellationError() }
     #expect(throws: Never.self) { try int ?= fails() }

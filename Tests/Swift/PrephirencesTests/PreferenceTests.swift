@@ -70,7 +70,7 @@ struct PreferenceTests {
     #expect(told.count == 3)
   }
 
-  @Test func didSetTellsWhatIsReadThen() throws {
+  @Test func didSetReportsTheReadValue() throws {
     var told: [[Int?]] = []
     let int: MutablePreference<Int> = store <| "int"
     let bounded = int.didSet { told.append([$0, $1]) }.ensure(when: { ($0 ?? 0) > 100 }, use: 100)

@@ -3,7 +3,7 @@ internal import Testing
 
 @Suite("Types with preferences of their own")
 struct PrephirencableTests {
-  /// The values of one test, as `parent` is static.
+  /// The values of one test, because `parent` is static.
   @TaskLocal static var store: MutableDictionaryPreferences = [:]
 
   private enum Editor: Prephirencable {

@@ -1,14 +1,15 @@
 internal import Foundation
 internal import Testing
 
-/// What needs processes of its own: reading again, user defaults, and whatever could stop one.
+/// Tests that need separate processes: reading again, user defaults, and anything that could stop a
+/// process.
 @Suite("Other processes")
 struct ProcessTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs the tool in a home of its own, and returns what it has to say; empty if all is well.
+  /// Runs the tool with its own home, and returns its output; empty on success.
   private func run(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> String {
@@ -20,7 +21,7 @@ struct ProcessTests {
     process.environment = [
       "HOME": folder.path, "XDG_CONFIG_HOME": folder("config"), "SWIFT_BACKTRACE": "enable=no",
     ].merging(environment) { $1 }
-    // A file, as nobody has to read it while the process runs.
+    // Uses a file, which needs no reader while the process runs.
     let output = folder("output \(UUID())")
     _ = FileManager.default.createFile(atPath: output, contents: nil)
     process.standardError = try FileHandle(forWritingTo: URL(filePath: output))
@@ -41,7 +42,7 @@ struct ProcessTests {
     let name = store == "suite" ? "prephirences.test" : folder("a.plist")
     #expect(try await run("write", store, name) == "")
     #expect(try await run("read", store, name) == "")
-    // Written over what was read.
+    // Overwrites what was read.
     #expect(try await run("write", store, name) == "")
     #expect(try await run("read", store, name) == "")
   }
@@ -79,11 +80,11 @@ struct ProcessTests {
     #expect(message.contains("could not be saved"))
   }
 
-  @Test func alteredArchivesStopNobody() async throws {
+  @Test func alteredArchivesDoNotStopTheProcess() async throws {
     #expect(try await run("fuzz-archives") == "")
   }
 
-  @Test func alteredPropertyListsStopNobody() async throws {
+  @Test func alteredPropertyListsDoNotStopTheProcess() async throws {
     #expect(try await run("fuzz-plists", folder.path) == "")
   }
 }

@@ -171,7 +171,7 @@ struct KVCPreferencesTests {
     #expect(other.value == 3 && given.dictionary() as? [String: Int] == ["a": 3, "b": 6])
   }
 
-  @Test func namesThatCannotBeDerivedAreTold() {
+  @Test func underivableNamesAreReported() {
     let preferences = KVCPreferences(Ambiguous(), [\.doubled, \.value])
     #expect(preferences.namelessKeyPaths == [\Ambiguous.doubled])
     #expect(preferences.keys() == ["value"])

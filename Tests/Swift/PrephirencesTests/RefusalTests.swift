@@ -2,7 +2,7 @@ internal import Foundation
 internal import Prephirences
 internal import Testing
 
-/// What transformations refuse is found where the failures of the store are.
+/// Values that transformations refuse are reported with the failures of the store.
 @Suite("Refused values")
 struct RefusalTests {
   struct Point: Codable, Equatable {
@@ -13,7 +13,7 @@ struct RefusalTests {
     override class func allowsReverseTransformation() -> Bool { false }
   }
 
-  /// Keeps the refusals.
+  /// Records the refusals.
   final class Store: MutablePreferencesType {
     private(set) var values: PreferencesDictionary = [:]
     private(set) var refusals: [String] = []
@@ -105,7 +105,8 @@ struct RefusalTests {
     #expect(preferences.lastError?.code == .unstorable)
     let unlisted = MutableKVCPreferences(Person())
     unlisted["age"] = 2
-    #expect(unlisted.lastError?.message.contains("make the class conform to PreferenceKeyPaths") == true)
+    #expect(
+      unlisted.lastError?.message.contains("make the class conform to PreferenceKeyPaths") == true)
   }
 }
 

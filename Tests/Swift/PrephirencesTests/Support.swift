@@ -1,6 +1,6 @@
 internal import Prephirences
 
-/// The least that mutable preferences must give.
+/// The minimum implementation of mutable preferences.
 final class MinimalPreferences: MutablePreferencesType {
   private var values: PreferencesDictionary
 
@@ -12,7 +12,7 @@ final class MinimalPreferences: MutablePreferencesType {
   func removeObject(forKey key: PreferenceKey) { values[key] = nil }
 }
 
-/// Preferences of which only the keys are listed.
+/// Preferences that list only their keys.
 struct AdaptedPreferences: PreferencesAdapter {
   func keys() -> [String] { ["a", "b"] }
   func object(forKey key: PreferenceKey) -> PreferenceObject? { key + key }

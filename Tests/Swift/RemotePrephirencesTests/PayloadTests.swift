@@ -44,9 +44,9 @@ struct PayloadTests {
   }
 
   @Test func whatNoPropertyListHasIsMalformed() {
-    // A dictionary of one key: a set of one text, on which Foundation's reader stops the process.
+    // A dictionary with one key: a set of one text, on which Foundation's reader stops the process.
     let set: [UInt8] = [0xD1, 1, 2, 0x51, 0x61, 0xC1, 1]
-    // The same of a reference of an archive.
+    // The same with a reference of an archive.
     let reference: [UInt8] = [0xD1, 1, 2, 0x51, 0x61, 0x80, 1]
     for objects in [set, reference] {
       let offsets: [UInt8] = [8, 11, 13]

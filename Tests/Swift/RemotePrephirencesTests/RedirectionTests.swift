@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import RemotePrephirences
 
-/// A network in which each URL has an answer; it stands for encrypted servers, whose certificates a
+/// A network that has an answer for each URL; it represents encrypted servers, whose certificates a
 /// test cannot have.
 private final class Network: RemoteTransport {
   private let answers: [String: RemoteResponse]

@@ -4,8 +4,8 @@ import Foundation
 import GRDB
 import Glibc
 
-// What a command needs at least that reads one secret with these libraries: the same command line,
-// one select, two boxes opened. It checks nothing and derives no key.
+// The minimum work of a command that reads one secret with these libraries: the same command line,
+// one select, two opened boxes. It checks nothing and derives no key.
 
 @main
 struct BareGet: ParsableCommand {
@@ -18,7 +18,7 @@ struct BareKeychain: ParsableCommand {
     commandName: "keychain", subcommands: [Get.self])
 }
 
-/// As many options as the real command has, of the same types.
+/// As many options as the real command, of the same types.
 struct Get: ParsableCommand {
   enum Newline: String, ExpressibleByArgument, CaseIterable {
     case always, never, auto

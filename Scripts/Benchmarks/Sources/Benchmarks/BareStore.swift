@@ -2,12 +2,12 @@ import CSodiumForBare
 import Foundation
 import GRDB
 
-/// What a vault does at least: the same rows through the same SQLite library, the same boxes, and
-/// nothing of what makes it a vault.
+/// The minimum work of a vault: the same rows through the same SQLite library and the same boxes,
+/// without the vault's protections.
 final class BareStore {
   struct Failure: Error {}
 
-  /// The rows that one item has, as they lie in a vault.
+  /// The rows of one item, as stored in a vault.
   struct ItemRows {
     let columns: [DatabaseValue]
     let tokens: [Data]
@@ -19,7 +19,7 @@ final class BareStore {
   private let metadataBox: [UInt8]
   private let secretBox: [UInt8]
 
-  /// Opens a copy of a vault's file, with the journal and the durability of vaults.
+  /// Opens a copy of a vault's file, with the journal mode and durability of vaults.
   init(path: String) throws {
     guard sodium_init() >= 0 else { throw Failure() }
     var configuration = Configuration()
@@ -38,10 +38,10 @@ final class BareStore {
     secretBox = Self.seal(count: (lengths?[1] ?? 296) - 40)
   }
 
-  /// The ids of some items, far from each other.
+  /// Returns the ids of some items that are far from each other.
   func ids(_ count: Int) throws -> [Data] {
     try queue.read { database in
-      // Ids are hashes: their order has nothing to do with names.
+      // Ids are hashes, so their order is independent of names.
       try Data.fetchAll(database, sql: "SELECT id FROM item ORDER BY substr(id, 3) LIMIT \(count)")
     }
   }
@@ -68,7 +68,7 @@ final class BareStore {
     }
   }
 
-  /// Adds an item with as many tokens as the items of the benchmarks have, durably.
+  /// Adds an item with the number of tokens of the benchmarks' items, durably.
   func add(_ id: Data) throws {
     try queue.write { database in
       try Self.put(id, database)
@@ -77,7 +77,7 @@ final class BareStore {
     }
   }
 
-  /// Every item with its tokens, in no particular order.
+  /// Returns every item and its tokens, in no particular order.
   func allItems() throws -> [ItemRows] {
     try queue.read { database in
       var tokens: [Data: [Data]] = [:]
@@ -93,7 +93,7 @@ final class BareStore {
     }
   }
 
-  /// Inserts items in one transaction into tables that are emptied before.
+  /// Empties the tables, and inserts items in one transaction.
   func empty() throws {
     try queue.write { database in
       try database.execute(sql: "DELETE FROM item; DELETE FROM token")
@@ -159,7 +159,7 @@ final class BareStore {
 }
 
 extension BareStore {
-  /// Makes the vault of the program `BareGet`: one item that opens under a key of zeros.
+  /// Creates the vault of the program `BareGet`: one item that a key of zeros opens.
   static func makeVaultForBareGet(_ path: String, account: String) throws {
     let queue = try DatabaseQueue(path: path)
     try queue.write { database in

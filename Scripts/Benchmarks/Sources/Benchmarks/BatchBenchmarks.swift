@@ -1,7 +1,7 @@
 import Foundation
 import Keychain
 
-/// Work on many items at once, and on slots, before whose change the whole vault is verified.
+/// Work on many items together, and on slots; a change of slots verifies the whole vault first.
 struct BatchBenchmarks {
   let vaults: BenchmarkVaults
   let effort: Effort
@@ -13,7 +13,8 @@ struct BatchBenchmarks {
     return [try batchImport(export), try changePassphrase(export)]
   }
 
-  /// An import hashes the passphrase of the export first; that is measured on its own and taken off.
+  /// An import hashes the passphrase of the export first; this is measured separately and
+  /// subtracted.
   private func batchImport(_ export: String) throws -> Figure {
     let bare = try BareStore(path: vaults.copy(vaults.largePath, "bare-import.db"))
     let items = try bare.allItems()

@@ -1,14 +1,14 @@
 import Foundation
 import Keychain
 
-/// The vaults of a run, in folders of their own.
+/// The vaults of a run, in separate folders.
 struct BenchmarkVaults {
   struct Failure: Error {}
 
   let folder: String
   let small = 1_000
 
-  /// An empty folder in memory, where filling a vault costs no disk's time.
+  /// An empty folder in memory, where filling a vault does not use a disk.
   let memory: String
 
   let large: Int
@@ -24,7 +24,7 @@ struct BenchmarkVaults {
     try SecretBytes(copying: "secret number \(number), as long as a token")
   }
 
-  /// A handle that asks nobody and waits as long as filling takes.
+  /// Returns a handle that asks no questions and waits as long as filling takes.
   static func handle(_ path: String, passphraseFile: String? = nil) -> Vault {
     Vault(
       configuration: .init(
@@ -32,7 +32,7 @@ struct BenchmarkVaults {
         unlock: passphraseFile.map { .passphraseFile($0, named: "the benchmark") }))
   }
 
-  /// Makes and fills both vaults; each opens by the device key.
+  /// Creates and fills both vaults; the device key opens each.
   func make() throws {
     try fill(memory + "/small.db", smallPath, count: small)
     try fill(memory + "/large.db", largePath, count: large)
@@ -43,7 +43,7 @@ struct BenchmarkVaults {
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// The file of the passphrase that the vaults with one, and exports, have.
+  /// The passphrase file of vaults with a passphrase, and of exports.
   var passphraseFile: String { folder + "/passphrase" }
 
   static func passphrase() throws -> SecretBytes {
@@ -56,7 +56,7 @@ struct BenchmarkVaults {
       [.posixPermissions: 0o600], ofItemAtPath: passphraseFile)
   }
 
-  /// A copy of a vault's file, for the bare store.
+  /// Copies a vault's file, for the bare store.
   func copy(_ path: String, _ name: String) throws -> String {
     let copy = folder + "/" + name
     try? FileManager.default.removeItem(atPath: copy)

@@ -28,7 +28,7 @@ struct Benchmarks: ParsableCommand {
     try step("filling the vaults") { try vaults.make() }
     for part in only.map({ [$0] }) ?? Part.allCases {
       try step(part.rawValue) { report.figures += try figures(of: part, vaults, effort) }
-      // After each, so that what fails takes nothing with it.
+      // Written after each group, so that a failure keeps the earlier results.
       report.machine.loadAfter = Machine.load
       try write(report)
     }
@@ -70,7 +70,7 @@ struct Benchmarks: ParsableCommand {
     try encoder.encode(report).write(to: file)
   }
 
-  /// Writes the run as a page, and the drawing next to it.
+  /// Writes the results as a page, with the drawing next to it.
   private func write(_ report: Report, to path: String, name: String) throws {
     let folder = URL(filePath: path, directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

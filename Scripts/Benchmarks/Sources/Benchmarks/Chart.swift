@@ -2,7 +2,7 @@ import Foundation
 
 /// A drawing of the ratios on a logarithmic axis.
 ///
-/// 1× is what each is compared with, to the left is faster. A line across a bar is the target.
+/// 1× is the reference; faster is to the left. A line across a bar marks the target.
 struct Chart {
   private let report: Report
   private let width = 900.0

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A command that is run again and again.
+/// A command that is run repeatedly.
 struct ChildProcess {
   struct Failure: Error {
     let command: [String]
@@ -14,7 +14,7 @@ struct ChildProcess {
 
   init(_ command: [String]) { self.command = command }
 
-  /// Runs it, its output thrown away, and waits for its end.
+  /// Runs the command without its output, and waits for its end.
   func run() throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -33,7 +33,7 @@ struct ChildProcess {
     guard status == 0 else { throw Failure(command: command, status: status) }
   }
 
-  /// Runs it, and returns what it printed.
+  /// Runs the command, and returns its output.
   func output() throws -> String {
     let process = Process()
     let pipe = Pipe()

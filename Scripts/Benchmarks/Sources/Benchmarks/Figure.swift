@@ -1,4 +1,4 @@
-/// One result: a ratio of two things measured in the same run, and what was promised.
+/// One result: the ratio of two things measured in the same run, and its target.
 struct Figure: Codable {
   let group: String
   let name: String
@@ -11,7 +11,7 @@ struct Figure: Codable {
   let lowest: Double
   let highest: Double
 
-  /// What the ratio must not exceed; `nil` if nothing was promised.
+  /// The target that the ratio must not exceed; `nil` if there is none.
   let target: Double?
 
   /// Medians, in seconds (or bytes, for memory).

@@ -69,7 +69,7 @@ struct LibraryBenchmarks {
     ]
   }
 
-  /// A handle that has been used.
+  /// Returns a handle that has been used.
   private func open(_ path: String) throws -> Vault {
     let vault = BenchmarkVaults.handle(path)
     try get(vault, 0)
@@ -88,13 +88,13 @@ struct LibraryBenchmarks {
   }
 }
 
-/// How thoroughly is measured.
+/// The thoroughness of the measurements.
 struct Effort {
   let isQuick: Bool
 
   var rounds: Int { isQuick ? 15 : 41 }
 
-  /// For rounds that are shorter than what the system gives a thread at a time.
+  /// For rounds that are shorter than the scheduler's time slice.
   var shortRounds: Int { isQuick ? 101 : 401 }
 
   var processRounds: Int { isQuick ? 30 : 100 }

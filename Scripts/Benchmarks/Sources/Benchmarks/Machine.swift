@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a run took place; ratios carry over between machines, times don't.
+/// The machine of a run; ratios can be compared between machines, times cannot.
 struct Machine: Codable {
   let date: String
   let processor: String
@@ -35,7 +35,7 @@ struct Machine: Codable {
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The type of the file system that the vaults of the run lie on, by the longest mount point.
+  /// Returns the type of the file system of the run's vaults, from the longest mount point.
   private static func fileSystem(of folder: String) -> String {
     let mounts = (text("/proc/mounts") ?? "").split(separator: "\n").map {
       $0.split(separator: " ")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Report {
-  /// The run as a page; `chart` is the path of the drawing from there.
+  /// Returns the results as a page; `chart` is the path of the drawing relative to it.
   func markdown(chart: String) -> String {
     let met = figures.count { $0.isMet == true }
     let promised = figures.count { $0.target != nil }
@@ -54,7 +54,7 @@ extension Figure {
     return "| " + cells.joined(separator: " | ") + " |"
   }
 
-  /// A quantity in its unit.
+  /// Returns a quantity with its unit.
   func quantity(_ value: Double) -> String {
     switch unit {
     case .bytes: return String(format: "%.1f MB", value / 1e6)
@@ -65,7 +65,7 @@ extension Figure {
     }
   }
 
-  /// A ratio to three digits.
+  /// Returns a ratio with three digits.
   static func short(_ ratio: Double) -> String {
     String(format: ratio < 0.1 ? "%.4f" : ratio < 10 ? "%.2f" : "%.0f", ratio)
   }

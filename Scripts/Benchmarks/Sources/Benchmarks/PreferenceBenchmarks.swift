@@ -2,7 +2,7 @@ import Foundation
 import Prephirences
 import Synchronization
 
-/// Preferences through their protocols, beside the bare stores doing the same work.
+/// Preferences through their protocols, compared with the bare stores doing the same work.
 struct PreferenceBenchmarks {
   let effort: Effort
 
@@ -78,7 +78,7 @@ struct PreferenceBenchmarks {
     bare.setPersistentDomain(content, forName: name)
     defer { bare.removePersistentDomain(forName: name) }
     let store: any MutablePreferencesType = bare
-    // Other values than those set in turn with them, as what is set again is not saved again.
+    // Alternates between different values, because setting an equal value saves nothing.
     let reference = "the same of `UserDefaults`"
     return [
       figure("user defaults, object", over: reference) {
@@ -191,9 +191,9 @@ struct PreferenceBenchmarks {
   }
 }
 
-/// What preferences in memory are without their protocols.
+/// Preferences in memory without their protocols.
 private final class BareDictionary: @unchecked Sendable {
-  // Unchecked because the values are of any type; a lock is around their uses.
+  // Unchecked because the values are of any type; a lock guards them.
   private let lock = Mutex(())
   private var values: [String: Any]
 
@@ -213,7 +213,7 @@ private final class BareDictionary: @unchecked Sendable {
   }
 }
 
-/// Keeps the compiler from leaving out what nobody needs.
+/// Prevents the compiler from removing unused work.
 @inline(never)
 @_optimize(none)
 private func keep<Value>(_ value: Value) {}

@@ -2,8 +2,8 @@ import CPeer
 import Foundation
 import Keychain
 
-/// Whole processes: `prefs keychain get`, beside the command of the desktop's keyring and a program that
-/// does no more than it must.
+/// Whole processes: `prefs keychain get`, compared with the command of the desktop's keyring and a
+/// program that does the minimum.
 struct ProcessBenchmarks {
   let vaults: BenchmarkVaults
   let effort: Effort
@@ -78,7 +78,7 @@ struct ProcessBenchmarks {
     try BareStore.makeVaultForBareGet(barePath, account: "account-7")
   }
 
-  /// A locked vault is opened by the passphrase each time.
+  /// The passphrase opens a locked vault each time.
   private func uncached() throws -> Figure {
     let withFile = ChildProcess(
       programs.prefs, "keychain", "get", "account-7", "--service", "bench", "--vault", lockedPath,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Times of one thing that was measured several times, in seconds.
+/// The times of repeated measurements, in seconds.
 struct Samples {
   private(set) var times: [Double] = []
 
@@ -11,7 +11,7 @@ struct Samples {
   var greatest: Double { times.max() ?? .nan }
 }
 
-/// Two things that were measured in turns, A B A B …, so that both meet the same machine.
+/// Two things measured alternately, A B A B …, so that both run under the same conditions.
 struct Comparison {
   var subject = Samples()
   var reference = Samples()
@@ -26,7 +26,7 @@ struct Comparison {
     return first...last
   }
 
-  /// Measures `rounds` times in turns, each time `batch` calls; the first round is thrown away.
+  /// Measures `rounds` alternating rounds with `batch` calls each; the first round is dropped.
   static func measure(
     rounds: Int, batch: Int = 1, _ subject: (Int) throws -> Void, _ reference: (Int) throws -> Void
   ) rethrows -> Comparison {
@@ -44,7 +44,7 @@ struct Comparison {
     return comparison
   }
 
-  /// The time of one call, over several.
+  /// Returns the time of one call, averaged over several.
   private static func seconds(_ calls: Range<Int>, _ body: (Int) throws -> Void) rethrows -> Double
   {
     let time = try Stopwatch.time { for call in calls { try body(call) } }
@@ -53,7 +53,7 @@ struct Comparison {
 }
 
 enum Stopwatch {
-  /// How long `body` takes, in seconds.
+  /// Returns the duration of `body`, in seconds.
   static func time(_ body: () throws -> Void) rethrows -> Double {
     let start = ContinuousClock.now
     try body()

@@ -2,8 +2,8 @@ import CPeer
 import Foundation
 import Keychain
 
-/// The desktop's keyring through this package, beside the same keyring through libsecret's own functions
-/// and its command.
+/// The desktop's keyring through this package, compared with libsecret's own functions and its
+/// command.
 struct SecretServiceBenchmarks {
   let effort: Effort
   let prefs: String

@@ -1,6 +1,6 @@
-// Runs a command, and prints the greatest amount of memory that it used, in KiB.
+// Runs a command, and prints its peak memory use, in KiB.
 //
-// A child begins with the peak of the process that started it, so a small program must be the one.
+// A child starts with the peak of the process that started it, so this program must be small.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 // Declarations of release 5.4.1 of the original library, as its documentation lists them, without what
 // they do. Sources that shall compile against both libraries are checked against these.
 import Foundation
 
-// In place of Apple's framework Security.
+// Replaces Apple's Security framework.
 public typealias OSStatus = Int32
 public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25300
@@ -71,7 +72,7 @@ public enum SecurityAttributeAccessible {
 }
 
 open class KeychainPreferences: PreferencesAdapter, MutablePreferencesType {
-  /// The one of the program.
+  /// The program's instance.
   public static var sharedInstance = KeychainPreferences(service: "Prephirences")
 
   /// The service.
@@ -80,7 +81,7 @@ open class KeychainPreferences: PreferencesAdapter, MutablePreferencesType {
   open var accessGroup: String?
   open var lastStatus: OSStatus?
 
-  /// Makes preferences of a service.
+  /// Creates preferences of a service.
   public init(service: String) { self.service = service }
 
   open func object(forKey key: PreferenceKey) -> PreferenceObject? { nil }

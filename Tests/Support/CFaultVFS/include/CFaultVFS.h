@@ -1,7 +1,7 @@
 #ifndef CFAULTVFS_H
 #define CFAULTVFS_H
 
-/// The calls of SQLite to its files, as bits.
+/// SQLite's file operations, as bits.
 enum {
   FaultCallOpen = 1 << 0,
   FaultCallRead = 1 << 1,
@@ -15,34 +15,35 @@ enum {
   FaultCallAccess = 1 << 9,
 };
 
-/// How a call fails.
+/// The ways in which a call fails.
 enum {
-  /// With the I/O error of its kind, without doing anything.
+  /// Returns the I/O error of the operation, without doing anything.
   FaultFailure = 0,
-  /// As on a full disk.
+  /// Fails like a full disk.
   FaultFullDisk = 1,
-  /// As if another process held the file.
+  /// Fails as if another process held the file.
   FaultBusy = 2,
-  /// A read finds only the first half of the bytes, as at the end of a file.
+  /// Reads only the first half of the bytes, like at the end of a file.
   FaultShortRead = 3,
-  /// A write leaves only the first half of the bytes, and fails.
+  /// Writes only the first half of the bytes, then fails.
   FaultTornWrite = 4,
 };
 
-/// Makes the faulty file system SQLite's default. Files that no plan names use the real one.
+/// Installs the faulty file system as SQLite's default. Files without a plan use the real one.
 ///
 /// Returns SQLite's result code.
 int fault_vfs_install(void);
 
-/// Begins to count the calls in `calls` to files whose path contains `marker`, and lets the `nth`
-/// of them fail, and all later ones too if `persistent`.
+/// Counts the calls in `calls` to files whose path contains `marker`, and fails the `nth`; also all
+/// later ones if `persistent`.
 ///
-/// Returns the number of the plan, or -1 if there are too many. It holds for files opened from now on.
+/// Returns the number of the plan, or -1 if there are too many. It applies to files that are opened
+/// later.
 int fault_vfs_arm(const char *marker, int calls, int kind, int nth, int persistent);
 
-/// Lets all calls pass from now on; open files stay usable.
+/// Ends the faults of a plan; open files stay usable.
 ///
-/// Returns how many calls failed.
+/// Returns the number of failed calls.
 int fault_vfs_disarm(int plan);
 
 #endif

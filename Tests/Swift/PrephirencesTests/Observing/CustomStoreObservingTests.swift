@@ -5,7 +5,7 @@ import Testing
 struct CustomStoreObservingTests {
   private let recorder = ChangeRecorder()
 
-  @Test func objectTellsItsObserversInOneLine() {
+  @Test func objectNotifiesObserversInOneLine() {
     final class Settings: PreferencesType {
       var size = 1 {
         didSet { notifyObservers(forKey: "size", from: oldValue, to: size) }

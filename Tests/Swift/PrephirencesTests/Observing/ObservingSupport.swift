@@ -1,7 +1,7 @@
 import Foundation
 import Prephirences
 
-/// A value behind a lock that the thread sanitizer knows, as it does not know `Mutex`.
+/// A value behind a lock that the thread sanitizer supports, unlike `Mutex`.
 final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value
@@ -13,7 +13,7 @@ final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// A store that keeps its own observers, as the documentation of `PreferenceObservers` shows it.
+/// A store with its own observers, as in the documentation of `PreferenceObservers`.
 final class SampleStore: MutablePreferencesType, Sendable {
   private let values = Locked<PreferencesDictionary>([:])
   private let observers = PreferenceObservers()
@@ -35,7 +35,7 @@ final class SampleStore: MutablePreferencesType, Sendable {
   }
 }
 
-/// Notes what it is told.
+/// Records the changes that it receives.
 final class ChangeRecorder: Sendable {
   private let changes = Locked<[PreferenceChange]>([])
 
@@ -43,7 +43,7 @@ final class ChangeRecorder: Sendable {
 
   var all: [PreferenceChange] { changes.withLock { $0 } }
 
-  /// What was told, as "key: old -> new", or "key = value" for the beginning.
+  /// The changes as "key: old -> new", or "key = value" for initial values.
   var texts: [String] { all.map(\.text) }
 }
 

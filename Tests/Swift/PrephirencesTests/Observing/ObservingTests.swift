@@ -31,7 +31,7 @@ struct ObservingTests {
     withExtendedLifetime(observations) {}
   }
 
-  @Test func initialValuesAreToldOnRequest() {
+  @Test func initialValuesAreReportedOnRequest() {
     store["b"] = 1
     let all = ChangeRecorder()
     let observations = [
@@ -65,7 +65,7 @@ struct ObservingTests {
     withExtendedLifetime(observation) {}
   }
 
-  @Test func wrappedNilIsToldAsAbsence() {
+  @Test func wrappedNilIsReportedAsMissing() {
     store["a"] = 1
     let observation = store.observe(forKey: "a", recorder.record)
     store["a"] = Optional<Optional<Int>>.some(nil) as Any

@@ -6,9 +6,9 @@ import Testing
 struct ObservingThreadsTests {
   private let store = SampleStore()
 
-  /// Changes told to one observer join, none is lost, no two calls are at a time, and the last one
-  /// tells what remains.
-  @Test func changesAreToldInTheirOrder() {
+  /// Changes for one observer are merged and none is lost, calls do not overlap, and the last one
+  /// has the final value.
+  @Test func changesAreReportedInOrder() {
     let threads = 8
     let state = Locked((last: [String: Int](), isInside: false, faults: [String]()))
     let observation = store.observeAll { change in

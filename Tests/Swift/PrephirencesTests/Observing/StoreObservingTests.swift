@@ -55,7 +55,7 @@ struct StoreObservingTests {
     let path = folder.appendingPathComponent("a.plist").path
     let (one, other) = (try Plist(openingFile: path), try Plist(openingFile: path))
     one.writeImmediately = true
-    // What is told is in the file, and the file may be read and written meanwhile.
+    // Reported changes are in the file, and the file may be read and written meanwhile.
     let observations = [
       one.observeAll { [recorder] change in
         recorder.record(change)
@@ -148,8 +148,8 @@ struct StoreObservingTests {
 struct FoundationObservingTests {
   private let recorder = ChangeRecorder()
 
-  /// In a process of its own: whoever sets user defaults elsewhere in the process makes observers look,
-  /// and one whose turn another thread has just then is told by that, a little later.
+  /// Runs in a separate process: other setters of user defaults in the process make observers
+  /// compare, and another thread may then deliver a change a little later.
   @Test func userDefaults() async {
     await #expect(processExitsWith: .success) { try Self.observeUserDefaults() }
   }
@@ -174,7 +174,7 @@ struct FoundationObservingTests {
     defaults.removePersistentDomain(forName: name)
     preference.value = 5
     same.clearAll()
-    // Equal to what was cleared.
+    // Equal to the cleared value.
     preference.value = 5
     #expect(
       recorder.texts == [

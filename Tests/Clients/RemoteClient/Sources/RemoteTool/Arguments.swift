@@ -1,7 +1,7 @@
 import Foundation
 import RemotePrephirences
 
-/// What the tests ask for.
+/// The arguments of the tests.
 struct Arguments {
   let url: String
   private let values: [String: String]

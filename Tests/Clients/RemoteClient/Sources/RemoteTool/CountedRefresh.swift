@@ -1,9 +1,9 @@
 import RemotePrephirences
 import Synchronization
 
-/// Keeps loading preferences, and cancels that from within the handler of one of the loads.
+/// Loads preferences repeatedly, and cancels from the handler of one of the loads.
 ///
-/// So it is certain what has happened by then, whatever the machine is busy with.
+/// The state at that moment does not depend on how busy the machine is.
 final class CountedRefresh: Sendable {
   private struct State {
     var refresh: RemoteRefresh?
@@ -12,13 +12,13 @@ final class CountedRefresh: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns once the handler of that load has cancelled.
+  /// Returns after the handler of that load has cancelled.
   func run(
     _ source: RemoteSource, _ preferences: MutableDictionaryPreferences, every interval: Duration,
     loads: Int, _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void
   ) async {
     await withCheckedContinuation { continuation in
-      // The lock is held meanwhile, so that even the first load finds what it is to cancel.
+      // Holds the lock meanwhile, so that even the first load finds the refresh to cancel.
       state.withLock { state in
         state.refresh = source.refresh(preferences, every: interval) { [self] result in
           handler(result)

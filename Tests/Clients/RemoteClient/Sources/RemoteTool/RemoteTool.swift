@@ -1,7 +1,7 @@
 import Foundation
 import RemotePrephirences
 
-/// Loads preferences from a URL, and prints what came of it as JSON: a line for each load.
+/// Loads preferences from a URL, and prints the result as JSON: one line for each load.
 ///
 /// Usage: RemoteTool URL [NAME=VALUE]…
 @main
@@ -16,7 +16,7 @@ enum RemoteTool {
         source, preferences, every: .seconds(seconds),
         loads: arguments["loads"].flatMap { Int($0) } ?? 1
       ) { report($0, preferences) }
-      // What would be told nevertheless has time for it.
+      // Leaves time for reports that must not come.
       try await Task.sleep(for: .seconds(seconds * 4))
       return
     }
@@ -55,7 +55,7 @@ enum RemoteTool {
     }
   }
 
-  /// The spellings with a closure, which are for functions that do not wait.
+  /// The variants with a closure, for functions that do not wait.
   private static func begin(
     _ arguments: Arguments, _ preferences: MutableDictionaryPreferences,
     _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void
@@ -88,7 +88,7 @@ enum RemoteTool {
     FileHandle.standardOutput.write((data ?? Data()) + Data("\n".utf8))
   }
 
-  /// The greatest resident memory of this process so far, in KiB.
+  /// The peak resident memory of this process, in KiB.
   private static var peakMemory: Int? {
     let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
