@@ -105,7 +105,7 @@ extension CredentialStore {
     case let automatic as AutomaticStore:
       let place = try automatic.decision(for: identity).place
       try automatic.store(at: place).checkStoring(identity, accessibility, mode: mode)
-    case let vault as Vault: try vault.ensureReadable(accessibility.requires)
+    case let vault as Vault: try vault.ensureReadable(accessibility.unlockRequirement)
     case let keyring as SecretServiceStore:
       try keyring.checkStoring(identity, accessibility, mode: mode)
     default: break

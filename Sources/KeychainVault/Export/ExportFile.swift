@@ -38,7 +38,7 @@ struct ExportFile: ~Copyable {
         throw .damagedExport("it holds \(identity) twice")
       }
       survey.itemCount += 1
-      survey.requirement = max(survey.requirement, credential.accessibility.requires)
+      survey.requirement = max(survey.requirement, credential.accessibility.unlockRequirement)
     }
     survey.leftOutCount = Int(clamping: content.leftOutCount)
     return survey

@@ -73,6 +73,6 @@ extension Vault {
 extension [Accessibility: Int] {
   /// What must be unlocked to export the items that may leave the machine.
   package var requirementOfExport: Accessibility.UnlockRequirement {
-    keys.filter { !$0.isThisDeviceOnly }.map(\.requires).max() ?? .nothing
+    keys.filter { !$0.isThisDeviceOnly }.map(\.unlockRequirement).max() ?? .nothing
   }
 }

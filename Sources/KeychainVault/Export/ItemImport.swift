@@ -28,8 +28,8 @@ extension ItemSealing {
     guard let row = try rows.findItem(id, name: name) else { return .nothing }
     // It is bound to its device, so no export can hold the same.
     guard !isOfOtherDevice(row) else { return .other(row) }
-    guard keys.satisfies(row.accessibility.requires) else {
-      return .locked(row.accessibility.requires)
+    guard keys.satisfies(row.accessibility.unlockRequirement) else {
+      return .locked(row.accessibility.unlockRequirement)
     }
     // Opened even where the class tells it from the other: what replaces a row that was changed
     // outside the vault would leave the sum of the state row wrong for ever.

@@ -128,7 +128,7 @@ private struct VaultExport {
 
   /// What must be unlocked yet.
   var missingRequirement: Accessibility.UnlockRequirement? {
-    exported.keys.map(\.requires).filter { !sealing.keys.satisfies($0) }.max()
+    exported.keys.map(\.unlockRequirement).filter { !sealing.keys.satisfies($0) }.max()
   }
 
   /// Writes everything, verifying the vault on the way: each item is opened once for both.

@@ -80,7 +80,7 @@ extension ItemSealing {
   /// The names of the access groups that the keys at hand open, the unnamed one first.
   fileprivate func groupNames(_ rows: any VaultRows) throws(KeychainError) -> [String] {
     var names: Set<Data> = []
-    for row in try rows.accessGroups() where keys.satisfies(row.accessibility.requires) {
+    for row in try rows.accessGroups() where keys.satisfies(row.accessibility.unlockRequirement) {
       if let name = try? groupName(row) { names.insert(Data(name.utf8)) }
     }
     return [""] + names.map { String(decoding: $0, as: UTF8.self) }
@@ -93,7 +93,9 @@ extension ItemSealing {
   ///   - groups: The names of the access groups.
   /// - Returns: The identity.
   fileprivate func identity(in row: ItemRow, groups: [String]) -> CredentialIdentity? {
-    guard keys.satisfies(row.accessibility.requires), !isOfOtherDevice(row) else { return nil }
+    guard keys.satisfies(row.accessibility.unlockRequirement), !isOfOtherDevice(row) else {
+      return nil
+    }
     for group in groups {
       if let credential = try? credential(in: row, group: group, name: "") {
         return credential.identity

@@ -91,7 +91,7 @@ struct VaultSearch {
       result.damaged.append(ItemRow.name(of: id))
       return
     }
-    guard sealing.keys.satisfies(item.accessibility.requires) else {
+    guard sealing.keys.satisfies(item.accessibility.unlockRequirement) else {
       result.lockedCount += 1
       return
     }
@@ -141,7 +141,7 @@ struct AccessGroupNames {
   private mutating func load() throws(KeychainError) {
     unnamed = try sealing.groupToken("")
     for row in try rows.accessGroups()
-    where sealing.keys.satisfies(row.accessibility.requires) {
+    where sealing.keys.satisfies(row.accessibility.unlockRequirement) {
       // A damaged name leaves its items unnamed; they are reported one by one.
       guard let name = try? sealing.groupName(row) else { continue }
       names[Key(token: row.token, accessibility: row.accessibility)] = name

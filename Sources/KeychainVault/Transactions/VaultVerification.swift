@@ -103,7 +103,8 @@ struct VaultVerification {
     guard tokens.contains(ItemSealing.ownToken(of: item.id)) else {
       throw .damagedItem("the index of \(ItemRow.name(of: item.id))")
     }
-    guard sealing.keys.satisfies(item.accessibility.requires), !sealing.isOfOtherDevice(item)
+    guard sealing.keys.satisfies(item.accessibility.unlockRequirement),
+      !sealing.isOfOtherDevice(item)
     else { return }
     let group = try groups.name(of: item)
     let opened = try sealing.opened(item, group: group, name: ItemRow.name(of: item.id))

@@ -24,7 +24,7 @@ extension Vault: CredentialReceiver {
     let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
       try rows.itemCounts()
     }
-    try session.requireReadable(counts.keys.map(\.requires).max() ?? .nothing)
+    try session.requireReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
     try verify().requireIntact()
   }
 }

@@ -26,13 +26,13 @@ extension Vault {
       rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
       let row = try rows.findItem(sealing.id(of: identity), name: "\(identity)")
       if let row, !sealing.isOfOtherDevice(row),
-        !sealing.keys.satisfies(row.accessibility.requires)
+        !sealing.keys.satisfies(row.accessibility.unlockRequirement)
       {
-        return .again(row.accessibility.requires, try VaultHead(rows))
+        return .again(row.accessibility.unlockRequirement, try VaultHead(rows))
       }
       return .done(row.map { ($0, sealing) })
     }
-    if let found, found.0.accessibility.requires == .unlockedNow {
+    if let found, found.0.accessibility.unlockRequirement == .unlockedNow {
       unlocker.touch(found.1.keys.checks)
     }
     return found
@@ -63,7 +63,7 @@ extension Vault {
     let counts = try session.opened.storage.read(session.deadline) {
       rows throws(KeychainError) in try rows.itemCounts()
     }
-    return counts.keys.map(\.requires).max() ?? .nothing
+    return counts.keys.map(\.unlockRequirement).max() ?? .nothing
   }
 
   /// Makes sure that items of some accessibility can be read, asking for the passphrase if need be and

@@ -86,14 +86,14 @@ extension Vault {
     let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
     }
-    let merged = try session.write(accessibility?.requires ?? .nothing, device: device) {
+    let merged = try session.write(accessibility?.unlockRequirement ?? .nothing, device: device) {
       writer throws(KeychainError) -> VaultSession.Attempt<MergedCredential> in
       let old = try OldItem(identity, in: writer)
       if let old, let again: VaultSession.Attempt<MergedCredential> = try old.again(writer) {
         return again
       }
       var new = try change(old?.credential)
-      let requirement = new.accessibility.requires
+      let requirement = new.accessibility.unlockRequirement
       guard writer.sealing.keys.satisfies(requirement) else {
         return .again(requirement, try VaultHead(writer.rows))
       }
@@ -173,7 +173,7 @@ extension Vault {
   }
 
   private func prolong(_ accessibility: Accessibility, _ session: VaultSession) {
-    if accessibility.requires == .unlockedNow, let head = session.knownHead.value {
+    if accessibility.unlockRequirement == .unlockedNow, let head = session.knownHead.value {
       unlocker.touch(head.row.checks)
     }
   }
@@ -184,7 +184,7 @@ extension Vault {
     guard accessibility.isThisDeviceOnly else { return nil }
     if let device = try unlocker.device.find() { return device }
     // Where the vault waits for a device secret that is gone, a new one must not take its place.
-    try session.requireReadable(accessibility.requires)
+    try session.requireReadable(accessibility.unlockRequirement)
     return try unlocker.device.findOrCreate()
   }
 
@@ -218,7 +218,7 @@ private struct OldItem {
     // Keys do not open an item of another device, so nobody is asked for them.
     guard
       sealing.isOfOtherDevice(found.row)
-        || sealing.keys.satisfies(found.row.accessibility.requires)
+        || sealing.keys.satisfies(found.row.accessibility.unlockRequirement)
     else {
       credential = nil
       return
@@ -233,7 +233,7 @@ private struct OldItem {
     _ writer: borrowing VaultWriter
   ) throws(KeychainError) -> VaultSession.Attempt<Result>? {
     guard credential == nil else { return nil }
-    return .again(found.row.accessibility.requires, try VaultHead(writer.rows))
+    return .again(found.row.accessibility.unlockRequirement, try VaultHead(writer.rows))
   }
 }
 

@@ -59,7 +59,7 @@ extension ItemSealing {
   private func groupNameKey(
     _ token: Data, _ accessibility: Accessibility, name: String
   ) throws(KeychainError) -> SecretBytes {
-    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else { throw .locked(name) }
     return try AccessGroupRow.nameKey(tierKey: tierKey.bytes, token, accessibility)
   }
 }

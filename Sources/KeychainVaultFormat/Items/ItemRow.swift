@@ -184,7 +184,7 @@ package struct ItemSealing {
   /// Whether an item opens by this device's secret although it names another device: then the name
   /// was changed.
   private func opensHere(_ row: ItemRow, group: String) throws(KeychainError) -> Bool {
-    guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
+    guard device != nil, keys.satisfies(row.accessibility.unlockRequirement) else { return false }
     let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
     return try Self.openMetadata(row, with: key) != nil
@@ -221,7 +221,7 @@ package struct ItemSealing {
   private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
-    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else { throw .locked(name) }
     let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
     return try GroupKey(classKey: classKey, group: group)
   }
