@@ -184,7 +184,9 @@ let package = Package(
       ]),
     tests("KeychainSecretsTests", ["KeychainSecrets"]),
     tests("KeychainTerminalTests", ["CTerminal", "KeychainSecrets", "KeychainTerminal"]),
-    tests("KeychainTestingTests", ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
+    tests(
+      "KeychainTestingTests", ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"],
+      packageAccess: false),
     tests(
       "KeychainTests",
       [

@@ -1,6 +1,6 @@
 /// When a credential can be read, and whether it may leave the machine.
 ///
-/// In the vault each value is a key of its own, not a label: see the method ``requires`` and the
+/// In the vault each value is a key of its own, not a label: see ``unlockRequirement`` and the
 /// document SECURITY.md.
 public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   /// Readable while the store is unlocked, until it is locked or idle for too long; the default.

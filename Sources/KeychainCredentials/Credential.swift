@@ -80,6 +80,32 @@ public struct Credential: Hashable, Sendable {
     version = 0
   }
 
+  /// Creates a credential as a store keeps it; for authors of stores.
+  ///
+  /// Programs that use a store need no such value: the store returns one for each credential.
+  ///
+  /// ```swift
+  /// let stored = Credential(
+  ///   given, version: next, created: old?.created ?? .now, modified: .now)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - description: The identity, accessibility and attributes of the credential. Its expiry is
+  ///     rounded to the microsecond; its version and dates are not used.
+  ///   - version: A number that is greater than that of the credential that is replaced.
+  ///   - created: When the credential was added, which stays when it is replaced; rounded to the
+  ///     microsecond.
+  ///   - modified: When the credential was last changed; rounded to the microsecond.
+  public init(
+    _ description: Credential, version: UInt64, created: Date, modified: Date
+  ) {
+    self = description
+    expires = expires?.toMicrosecond
+    isOfOtherProgram = false
+    restore(
+      version: version, created: created.toMicrosecond, modified: modified.toMicrosecond)
+  }
+
   /// Returns whether the secret is no longer valid.
   ///
   /// - Parameter date: The time of the check.

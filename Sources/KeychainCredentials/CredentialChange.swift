@@ -65,11 +65,11 @@ public struct CredentialUpdate: Sendable {
     self.attributes = attributes
   }
 
-  /// Returns the credential with the changes applied.
+  /// Returns the credential with the changes applied; for authors of stores.
   ///
   /// - Parameter credential: The current credential.
   /// - Returns: The changed credential.
-  package func applied(to credential: Credential) -> Credential {
+  public func applied(to credential: Credential) -> Credential {
     var changed = credential
     if let accessibility { changed.accessibility = accessibility }
     label.apply(to: &changed.label)

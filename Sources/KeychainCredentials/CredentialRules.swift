@@ -1,13 +1,16 @@
 package import Foundation
 
 extension Credential {
-  /// Checks the rules of every store for a credential, before it is stored.
+  /// Checks the rules that every store has for the credentials that it accepts; for authors of
+  /// stores.
   ///
-  /// - Parameter secretCount: The number of bytes of its secret; `nil` if the secret does not
-  ///   change.
+  /// The rules limit the size of the secret and of the metadata, the names of attributes, and the
+  /// expiry, which must be a date that can be stored.
+  ///
+  /// - Parameter secretCount: The number of bytes of the secret; `nil` if the secret does not change.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` or
   ///   ``KeychainError/Code/invalidArgument``.
-  package func checkRules(secretCount: Int?) throws(KeychainError) {
+  public func checkRules(secretCount: Int?) throws(KeychainError) {
     if let secretCount, secretCount > Self.maximumSecretCount {
       throw KeychainError(
         .tooLarge,

@@ -28,7 +28,12 @@ struct LimitedStore: CredentialStore {
     guard limit == .dropsLastByte else {
       return StoredSecret(credential: credential, secret: stored.takeSecret())
     }
-    let text = stored.secret.withBytes { $0.text } ?? ""
+    let text = stored.secret.withBytes { bytes in
+      String(
+        decoding: (0..<bytes.byteCount).map {
+          bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
+        }, as: UTF8.self)
+    }
     do throws(SecretsError) {
       let secret = try SecretBytes(copying: String(text.dropLast()))
       return StoredSecret(credential: credential, secret: secret)
@@ -103,8 +108,8 @@ struct LimitedStore: CredentialStore {
   }
 
   private func shown(_ credential: Credential) -> Credential {
-    var credential = credential
-    if !offersVersions { credential.version = 0 }
-    return credential
+    guard !offersVersions else { return credential }
+    return Credential(
+      credential, version: 0, created: credential.created, modified: credential.modified)
   }
 }
