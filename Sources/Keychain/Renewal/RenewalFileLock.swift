@@ -88,13 +88,11 @@ final class RenewalFileLock: Sendable {
 
   private static func create(_ path: String) throws(KeychainError) {
     let key = (0..<keyCount).map { _ in UInt8.random(in: 0 ... .max) }
-    do throws(FileError) {
+    try translating { () throws(FileError) in
       // Another process may have been faster; then its key is the one.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try DescriptorIO.write(key, to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
     }
   }
 

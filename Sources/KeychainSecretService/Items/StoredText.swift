@@ -14,21 +14,13 @@ enum StoredText {
   /// The secret as it is to be stored.
   static func encode(_ secret: borrowing SecretBytes) throws(KeychainError) -> SecretBytes {
     let isSafe = secret.withBytes { isKeptByEveryone($0) }
-    do throws(SecretsError) {
-      return try isSafe ? secret.copy() : secret.base64Encoded(after: prefix)
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(secrets: isSafe ? secret.copy() : secret.base64Encoded(after: prefix))
   }
 
   /// The secret as it was given; `nil` if what is stored is damaged.
   static func decode(_ stored: consuming SecretBytes) throws(KeychainError) -> SecretBytes? {
     guard stored.withBytes({ starts($0, with: prefix) }) else { return stored }
-    do throws(SecretsError) {
-      return try stored.base64Decoded(after: prefix.utf8.count)
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(secrets: stored.base64Decoded(after: prefix.utf8.count))
   }
 
   /// A name as it is to be stored, by the same rule.

@@ -143,11 +143,10 @@ struct BackupPlace {
 
 extension KeychainError {
   fileprivate static func backupIsThere(_ path: String) -> Self {
-    Self(
-      .alreadyExists, "\(path) exists already",
-      recovery:
-        "name a new file, or put the new backup in the place of an older one of the same vault with "
-        + "\(.replaceBackup)")
+    .fileExists(
+      path,
+      recovery: .nameNewFile + ", or put the new backup in the place of an older one of the same "
+        + "vault with \(.replaceBackup)")
   }
 
   fileprivate static func emptyInPlaceOfBackup(_ path: String) -> Self {
@@ -158,7 +157,7 @@ extension KeychainError {
     Self(
       .refused,
       "\(path) is another vault, or a backup from before this one got new keys, and is not replaced",
-      recovery: "name a new file, or remove this one if it is not needed any more")
+      recovery: .nameNewFileOrRemoveThis)
   }
 
   /// The same error, as one about what lies in the place of a backup.
@@ -183,7 +182,7 @@ extension KeychainError {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(
       code, "\(message); it is not replaced",
-      recovery: "name a new file, or remove this one if it is not needed any more",
+      recovery: .nameNewFileOrRemoveThis,
       underlying: underlying)
   }
 }

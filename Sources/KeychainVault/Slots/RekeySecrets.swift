@@ -112,17 +112,9 @@ struct RekeySecrets {
       try vault.unlocker.open(slot, by: presented, Deadline(after: vault.configuration.deadline))
     }
     guard let root else { return false }
-    try requireRoot(root)
+    guard root.isEqual(to: admin.root.bytes) else { throw .strangeSlot(slot.number) }
     try keep(OpenedRoot(root: SharedSecret(root), slot: slot, presented: presented))
     return true
-  }
-
-  private func requireRoot(_ root: borrowing SecretBytes) throws(KeychainError) {
-    guard root.isEqual(to: admin.root.bytes) else {
-      throw KeychainError(
-        .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: .restoreBackup)
-    }
   }
 
   /// Keeps a slot by the secret that opened it; a device needs none.

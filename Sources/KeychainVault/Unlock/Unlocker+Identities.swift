@@ -41,11 +41,7 @@ extension Unlocker {
   }
 
   private func publicKey(of privateKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SealedBox.publicKey(of: privateKey))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Data(SealedBox.publicKey(of: privateKey)))
   }
 
   /// Tells the check of a vault that is believed only because nothing is known about it.

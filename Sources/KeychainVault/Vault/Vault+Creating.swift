@@ -98,20 +98,14 @@ extension Vault {
   ) throws(KeychainError) -> VaultRecipient {
     // The new vault would be another one than those, and would not open.
     guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
-    do throws(SecretsError) {
-      return VaultRecipient(
-        publicKey: Data(try SealedBox.publicKey(of: presented.secret)))
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(
+      secrets: VaultRecipient(
+        publicKey: Data(SealedBox.publicKey(of: presented.secret))))
   }
 
   /// Prepares a passphrase slot, at the cost that policy asks for.
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
-    guard passphrase.count > 0 else {
-      throw KeychainError(
-        .refused, "an empty passphrase protects nothing", recovery: "choose one, or none at all")
-    }
+    guard passphrase.count > 0 else { throw .emptyPassphrase }
     let parameters = try passwordHashForNewPassphrase()
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }
