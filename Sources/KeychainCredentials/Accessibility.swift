@@ -3,31 +3,32 @@
 /// In the vault each value is a key of its own, not a label: see the method ``requires`` and the
 /// document SECURITY.md.
 public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
-  /// While the store is unlocked now; forgotten when it is locked and after the idle time. The
-  /// default.
+  /// Readable while the store is unlocked, until it is locked or idle for too long; the default.
   case whenUnlocked = 0
 
-  /// As ``whenUnlocked``, and never exported; a copy of the vault alone does not open it.
+  /// Like ``whenUnlocked``, and never exported; a copy of the vault alone does not open it.
   case whenUnlockedThisDeviceOnly = 1
 
   /// From the first unlock after boot until the next boot, even while the store is locked.
   case afterFirstUnlock = 2
 
-  /// As ``afterFirstUnlock``, and never exported; a copy of the vault alone does not open it.
+  /// Like ``afterFirstUnlock``, and never exported; a copy of the vault alone does not open it.
   case afterFirstUnlockThisDeviceOnly = 3
 
-  /// Without any unlock. It protects against other users of the machine, not against whoever has
-  /// the disk.
+  /// Readable without any unlock.
+  ///
+  /// This protects against other users of the machine, but not against whoever has the disk.
   case always = 4
 
-  /// As ``always``, and never exported; a copy of the vault alone does not open it.
+  /// Like ``always``, and never exported; a copy of the vault alone does not open it.
   case alwaysThisDeviceOnly = 5
 
-  /// As ``whenUnlockedThisDeviceOnly``, and only in a store that has a passphrase.
+  /// Like ``whenUnlockedThisDeviceOnly``, and only in a store that has a passphrase.
   case whenPasscodeSetThisDeviceOnly = 6
 
-  /// Whether items of this accessibility stay on this machine: they are never exported, and are
-  /// also bound to the machine's device secret.
+  /// Whether items of this accessibility stay on this machine.
+  ///
+  /// They are never exported, and are also bound to the machine's device secret.
   public var isThisDeviceOnly: Bool {
     switch self {
     case .whenUnlocked, .afterFirstUnlock, .always: false
@@ -37,7 +38,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The unlock state that reading an item of this accessibility takes.
+  /// The unlock state that is needed to read an item of this accessibility.
   public var requires: UnlockRequirement {
     switch self {
     case .always, .alwaysThisDeviceOnly: .nothing
@@ -46,7 +47,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The unlock states that accessibilities ask for, from the least to the most.
+  /// The unlock states that accessibilities need, from the weakest to the strongest.
   public enum UnlockRequirement: Int, Comparable, Hashable, Sendable {
     /// Readable without any unlock.
     case nothing
@@ -57,13 +58,13 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
     /// Readable while the store is unlocked.
     case unlockedNow
 
-    /// Orders the states by how much they ask for.
+    /// Orders the states by strength.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 }
 
 extension Accessibility: CustomStringConvertible, LosslessStringConvertible {
-  /// The name, as it is written on the command line.
+  /// The name on the command line.
   public var description: String {
     switch self {
     case .whenUnlocked: "whenUnlocked"
@@ -76,9 +77,9 @@ extension Accessibility: CustomStringConvertible, LosslessStringConvertible {
     }
   }
 
-  /// Finds the accessibility of a name.
+  /// Creates the accessibility of a name.
   ///
-  /// - Parameter description: The name, as ``description`` spells it.
+  /// - Parameter description: The name; see ``description``.
   public init?(_ description: String) {
     guard let found = Self.allCases.first(where: { $0.description == description }) else {
       return nil

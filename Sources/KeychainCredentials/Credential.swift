@@ -1,7 +1,6 @@
 public import Foundation
 
-/// A credential without its secret: what it is called, when it is readable, and what is known
-/// about it.
+/// A credential without its secret: its names, its attributes, and when its secret is readable.
 ///
 /// ```swift
 /// let credential = Credential(
@@ -10,7 +9,7 @@ public import Foundation
 /// try store.store(credential, secret: SecretBytes(copying: "hunter2"))
 /// ```
 public struct Credential: Hashable, Sendable {
-  /// What names the credential.
+  /// The names of the credential.
   public var identity: CredentialIdentity
 
   /// When the secret can be read.
@@ -22,12 +21,12 @@ public struct Credential: Hashable, Sendable {
   /// A remark for people.
   public var comment: String?
 
-  /// What the secret's bytes are, as a media type such as `text/plain; charset=utf-8`.
+  /// The type of the secret's bytes, as a media type such as `text/plain; charset=utf-8`.
   public var contentType: String?
 
   /// When the secret stops being valid.
   ///
-  /// An expired credential is not deleted by itself.
+  /// An expired credential is not deleted automatically.
   public var expires: Date?
 
   /// Pairs that searches match.
@@ -39,24 +38,25 @@ public struct Credential: Hashable, Sendable {
   /// When the credential was last changed; set by the store, to the microsecond.
   public package(set) var modified: Date
 
-  /// A number that every change replaces by a greater one; set by the store.
+  /// A number that grows with every change; set by the store.
   ///
-  /// Give it as `expectedVersion` so that a change fails when somebody else made one in between.
+  /// Pass it as `expectedVersion`, so that a change fails if another program has made one in
+  /// between.
   public package(set) var version: UInt64
 
-  /// Whether another program stored the credential, in a form of its own; set by the store.
+  /// Whether another program stored the credential in its own form; set by the store.
   ///
-  /// Only stores that programs share have such credentials, as the desktop keyring does.
+  /// Only stores that programs share, such as the desktop keyring, have such credentials.
   public package(set) var isOfOtherProgram = false
 
-  /// Describes a credential to be stored.
+  /// Creates a credential to be stored.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
+  ///   - identity: The names of the credential.
   ///   - accessibility: When the secret can be read.
   ///   - label: A name for people.
   ///   - comment: A remark for people.
-  ///   - contentType: What the secret's bytes are.
+  ///   - contentType: The type of the secret's bytes.
   ///   - expires: When the secret stops being valid; kept to the microsecond.
   ///   - attributes: Pairs that searches match.
   public init(
@@ -80,14 +80,14 @@ public struct Credential: Hashable, Sendable {
     version = 0
   }
 
-  /// Whether the secret is no longer valid.
+  /// Returns whether the secret is no longer valid.
   ///
-  /// - Parameter date: The moment to judge by.
+  /// - Parameter date: The time of the check.
   /// - Returns: `true` if an expiry is set and has passed.
   public func isExpired(at date: Date = Date()) -> Bool {
     expires.map { $0 <= date } ?? false
   }
 
-  /// The greatest number of bytes in a secret: 16 MiB.
+  /// The maximum number of bytes in a secret: 16 MiB.
   public static let maximumSecretCount = 16 << 20
 }

@@ -1,14 +1,14 @@
 /// String pairs that a user attaches to a credential, and that searches match.
 ///
-/// A name occurs once. Names and values compare as bytes; the pairs are kept ordered by the bytes
-/// of their names.
+/// A name occurs once. Names and values compare as bytes; the pairs are ordered by the bytes of
+/// their names.
 public struct CredentialAttributes: Sendable {
   private var pairs: [(name: String, value: String)] = []
 
-  /// Makes an empty set of attributes.
+  /// Creates an empty set of attributes.
   public init() {}
 
-  /// The value of a name; setting `nil` removes it.
+  /// The value of a name; setting `nil` removes the pair.
   ///
   /// - Parameter name: The name, compared as bytes.
   public subscript(name: String) -> String? {
@@ -22,10 +22,10 @@ public struct CredentialAttributes: Sendable {
     }
   }
 
-  /// Whether every pair of `other` is here too.
+  /// Returns whether every pair of `other` is included.
   ///
   /// - Parameter other: The pairs to look for.
-  /// - Returns: `true` if all are here, with the same bytes.
+  /// - Returns: `true` if all are included, with the same bytes.
   public func contains(_ other: CredentialAttributes) -> Bool {
     other.allSatisfy { pair in self[pair.name]?.hasSameBytes(as: pair.value) ?? false }
   }
@@ -48,7 +48,7 @@ extension CredentialAttributes: RandomAccessCollection {
 }
 
 extension CredentialAttributes: ExpressibleByDictionaryLiteral {
-  /// Makes attributes of a literal; the last of equal names wins.
+  /// Creates attributes from a literal; the last of equal names wins.
   public init(dictionaryLiteral elements: (String, String)...) {
     for (name, value) in elements { self[name] = value }
   }

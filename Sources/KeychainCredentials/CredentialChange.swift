@@ -23,7 +23,7 @@ public enum FieldChange<Value: Hashable & Sendable>: Hashable, Sendable {
   }
 }
 
-/// What an update changes about a credential; what is left out stays.
+/// What an update changes in a credential; everything else stays.
 public struct CredentialUpdate: Sendable {
   /// The new accessibility.
   public var accessibility: Accessibility?
@@ -43,7 +43,7 @@ public struct CredentialUpdate: Sendable {
   /// The changes of attributes, by name: `nil` removes the attribute.
   public var attributes: [(name: String, value: String?)]
 
-  /// Describes an update.
+  /// Creates an update.
   ///
   /// - Parameters:
   ///   - accessibility: The new accessibility; `nil` keeps the old.
@@ -51,7 +51,7 @@ public struct CredentialUpdate: Sendable {
   ///   - comment: The change of the comment.
   ///   - contentType: The change of the content type.
   ///   - expires: The change of the expiry.
-  ///   - attributes: The changes of attributes; a `nil` value removes one.
+  ///   - attributes: The changes of attributes; a `nil` value removes an attribute.
   public init(
     accessibility: Accessibility? = nil, label: FieldChange<String> = .keep,
     comment: FieldChange<String> = .keep, contentType: FieldChange<String> = .keep,
@@ -67,8 +67,8 @@ public struct CredentialUpdate: Sendable {
 
   /// Returns the credential with the changes applied.
   ///
-  /// - Parameter credential: The credential as it is.
-  /// - Returns: The credential as it shall be.
+  /// - Parameter credential: The current credential.
+  /// - Returns: The changed credential.
   package func applied(to credential: Credential) -> Credential {
     var changed = credential
     if let accessibility { changed.accessibility = accessibility }

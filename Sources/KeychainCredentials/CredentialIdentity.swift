@@ -1,29 +1,29 @@
-/// What names a credential: no store holds two of one identity.
+/// The names of a credential; unique in a store.
 ///
-/// Names compare as bytes. Two strings that look the same but are written with different Unicode
-/// scalars are two names, although Swift's `==` calls such strings equal.
+/// Names compare as bytes. Two strings that look the same but have different Unicode scalars are
+/// two names, although Swift's `==` considers them equal.
 public struct CredentialIdentity: Hashable, Sendable {
   /// The access group the credential belongs to; the unnamed group is the empty string.
   public var accessGroup: String
 
-  /// The kind of credential, with the names that its kind has.
+  /// The kind of credential, with its names.
   public var kind: Kind
 
-  /// Names a credential.
+  /// Creates an identity.
   ///
   /// - Parameters:
-  ///   - kind: The kind and its names.
+  ///   - kind: The kind, with its names.
   ///   - accessGroup: The access group; empty for the unnamed one.
   public init(_ kind: Kind, accessGroup: String = "") {
     self.kind = kind
     self.accessGroup = accessGroup
   }
 
-  /// Names a generic password.
+  /// Returns the identity of a generic password.
   ///
   /// - Parameters:
   ///   - service: What the password is for.
-  ///   - account: Whose it is.
+  ///   - account: The account on the service.
   ///   - accessGroup: The access group; empty for the unnamed one.
   /// - Returns: The identity.
   public static func genericPassword(
@@ -52,7 +52,7 @@ public struct CredentialIdentity: Hashable, Sendable {
 
 /// The names of an internet password.
 ///
-/// What is not given is empty, or 0 for the port.
+/// Names that are not given are empty, or 0 for the port.
 public struct InternetPassword: Sendable {
   /// The host name or address.
   public var server: String
@@ -60,7 +60,7 @@ public struct InternetPassword: Sendable {
   /// The protocol, such as `https`.
   public var `protocol`: String
 
-  /// The port, 1 to 65535; 0 if it does not matter.
+  /// The port, 1 to 65535; 0 if it is not given.
   public var port: UInt16
 
   /// The path on the server.
@@ -75,7 +75,7 @@ public struct InternetPassword: Sendable {
   /// The authentication type, such as `httpBasic`.
   public var authenticationType: String
 
-  /// Names an internet password.
+  /// Creates the names of an internet password.
   ///
   /// - Parameters:
   ///   - server: The host name or address.
@@ -168,7 +168,7 @@ extension CredentialIdentity {
 }
 
 extension CredentialIdentity: CustomStringConvertible {
-  /// How errors and lists name the credential; never a value.
+  /// The name in errors and lists; never contains a secret.
   public var description: String {
     let name =
       switch kind {

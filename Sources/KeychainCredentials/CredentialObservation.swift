@@ -2,31 +2,31 @@ internal import Synchronization
 
 /// A change of one credential.
 ///
-/// Changes by other processes are found by comparing, so what happens to a credential between two looks
-/// is one change; another name is a removal and an addition.
+/// Changes by other processes are found by comparison: several quick changes of a credential are
+/// reported as one, and a renaming as a removal and an addition.
 public struct CredentialChange: Hashable, Sendable {
   /// What happened to it.
   public enum Kind: Hashable, Sendable {
     /// It was added.
     case added
 
-    /// Its secret or what is known about it was changed.
+    /// Its secret or its attributes were changed.
     case updated
 
     /// It was removed.
     case removed
   }
 
-  /// The credential; `nil` if somebody else changed one that is locked, so that it cannot be named.
+  /// The credential; `nil` if another program changed a locked one, whose name is not readable.
   public let identity: CredentialIdentity?
 
   /// What happened.
   public let kind: Kind
 
-  /// Describes a change; for authors of stores.
+  /// Creates a change; for authors of stores.
   ///
   /// - Parameters:
-  ///   - identity: The credential; `nil` if it cannot be named.
+  ///   - identity: The credential; `nil` if its name is not readable.
   ///   - kind: What happened.
   public init(_ identity: CredentialIdentity?, _ kind: Kind) {
     self.identity = identity
@@ -34,13 +34,13 @@ public struct CredentialChange: Hashable, Sendable {
   }
 }
 
-/// Keeps an observation alive: it ends when this object is destroyed or cancelled.
+/// An observation, which ends when this object is destroyed or cancelled.
 public final class CredentialObservation: Sendable {
   private let end: @Sendable () -> Void
 
-  /// Makes an observation; for authors of stores.
+  /// Creates an observation; for authors of stores.
   ///
-  /// - Parameter end: Ends it; it may be called more than once.
+  /// - Parameter end: Ends the observation. It may be called more than once.
   public init(end: @escaping @Sendable () -> Void) {
     self.end = end
   }
@@ -74,11 +74,13 @@ package final class CredentialObservers: Sendable {
   }
 
   package func notify(_ change: CredentialChange) {
-    // Called outside the lock, so that an observer may add or end observations.
+    // Called outside the lock, so that an observer may start or end observations.
     for observer in observers.withLock({ Array($0.all.values) }) { observer(change) }
   }
 
-  /// Tells of a new name; that a credential was renamed to itself is no change.
+  /// Notifies the observers of a renaming.
+  ///
+  /// Renaming to the same name is not a change.
   package func notifyOfRenaming(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity
   ) {
@@ -89,10 +91,9 @@ package final class CredentialObservers: Sendable {
 }
 
 extension CredentialStore {
-  /// The changes of the store from now on, as a sequence.
+  /// Returns the changes of the store from now on, as a sequence.
   ///
-  /// A reader that is slower than the changes finds all of them, in order. The observation ends
-  /// with the iteration.
+  /// A slow reader still receives all changes, in order. The observation ends with the iteration.
   ///
   /// - Returns: The sequence.
   public func changes() -> AsyncStream<CredentialChange> {

@@ -1,4 +1,4 @@
-/// What credentials to look for: all that match every condition given.
+/// The conditions of a search; a credential must match all of them.
 ///
 /// ```swift
 /// let found = try store.search(CredentialQuery(service: "mytool", attributes: ["environment": "staging"]))
@@ -29,7 +29,7 @@ public struct CredentialQuery: Hashable, Sendable {
   /// Only credentials that have all of these pairs.
   public var attributes: CredentialAttributes
 
-  /// Describes what to look for; what is left out matches anything.
+  /// Creates a query; what is left out matches anything.
   ///
   /// - Parameters:
   ///   - accessGroup: The access group; the empty string is the unnamed one.
@@ -39,7 +39,7 @@ public struct CredentialQuery: Hashable, Sendable {
   ///   - port: The port of an internet password.
   ///   - path: The path of an internet password.
   ///   - account: The account.
-  ///   - attributes: Pairs that must all be there.
+  ///   - attributes: Pairs that a credential must have.
   public init(
     accessGroup: String? = nil, service: String? = nil, server: String? = nil,
     protocol: String? = nil, port: UInt16? = nil, path: String? = nil, account: String? = nil,
@@ -55,7 +55,7 @@ public struct CredentialQuery: Hashable, Sendable {
     self.attributes = attributes
   }
 
-  /// Whether a credential matches.
+  /// Returns whether a credential matches.
   ///
   /// - Parameter credential: The credential.
   /// - Returns: `true` if it meets every condition; names compare as bytes.
@@ -65,7 +65,7 @@ public struct CredentialQuery: Hashable, Sendable {
     } && credential.attributes.contains(attributes)
   }
 
-  /// The conditions on names that stores define, without the user's attributes.
+  /// The conditions on identities, without the user's attributes.
   package var conditions: [SearchablePair] {
     let named: [(String, String?)] = [
       (SearchablePair.accessGroup, accessGroup), (SearchablePair.service, service),
@@ -76,7 +76,7 @@ public struct CredentialQuery: Hashable, Sendable {
     return named.compactMap { name, value in value.map { SearchablePair(name: name, value: $0) } }
   }
 
-  /// Every condition, the user's attributes included.
+  /// Every condition, including the user's attributes.
   package var pairs: [SearchablePair] {
     conditions + attributes.map { SearchablePair(name: $0.name, value: $0.value) }
   }
@@ -121,9 +121,10 @@ package struct SearchablePair: Sendable {
   package static let securityDomain = "security-domain"
   package static let authenticationType = "authentication-type"
 
-  /// Names that a user's attribute may not have, because stores give them a meaning of their own.
+  /// Names that a user's attribute must not have, because stores use them.
   ///
-  /// The formats of vault and export name these: one more would make items unreadable that have it.
+  /// The vault and export formats define these names: adding one would make items that use it
+  /// unreadable.
   package static let reservedNames: Set<String> = [
     accessGroup, service, account, server, `protocol`, port, path, "username", "accessibility",
     securityDomain, authenticationType, "xdg:schema",
@@ -131,7 +132,7 @@ package struct SearchablePair: Sendable {
 }
 
 extension Credential {
-  /// The names and values by which the identity is found; the user's attributes come beside them.
+  /// The names and values that find the identity, without the user's attributes.
   package var searchablePairs: [SearchablePair] {
     var pairs = [SearchablePair(name: SearchablePair.accessGroup, value: identity.accessGroup)]
     switch identity.kind {

@@ -1,18 +1,19 @@
 package import KeychainSecrets
 
-/// A store that can take credentials from another store, with the dates that they have there.
+/// A store that can receive credentials from another store, and keep their dates.
 package protocol CredentialReceiver: CredentialStore {
-  /// Whether an item that shall stay on this machine does so here: a copy of the store alone does
-  /// not open it elsewhere.
+  /// Whether items that must stay on this machine do so in this store.
+  ///
+  /// Then a copy of the store alone does not open elsewhere.
   var bindsToDevice: Bool { get }
 
-  /// Stores a credential as ``CredentialStore/store(_:secret:mode:)`` does, with its own dates.
+  /// Stores a credential as ``CredentialStore/store(_:secret:mode:)`` does, but keeps its dates.
   ///
   /// - Parameters:
-  ///   - credential: The credential, as the other store returned it; its version is set anew.
+  ///   - credential: The credential, as the other store returned it. It gets a new version.
   ///   - secret: Its secret.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored.
+  /// - Returns: The stored credential.
   /// - Throws: As ``CredentialStore/store(_:secret:mode:)``.
   @discardableResult
   func receive(

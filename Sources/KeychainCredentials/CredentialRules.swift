@@ -1,9 +1,10 @@
 package import Foundation
 
 extension Credential {
-  /// Checks what every store demands of a credential before it is stored.
+  /// Checks the rules of every store for a credential, before it is stored.
   ///
-  /// - Parameter secretCount: The number of bytes of its secret; `nil` if it stays as it is.
+  /// - Parameter secretCount: The number of bytes of its secret; `nil` if the secret does not
+  ///   change.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/tooLarge`` or
   ///   ``KeychainError/Code/invalidArgument``.
   package func checkRules(secretCount: Int?) throws(KeychainError) {
@@ -13,7 +14,7 @@ extension Credential {
         "the secret of \(identity) has \(secretCount) bytes; at most \(Self.maximumSecretCount) are allowed"
       )
     }
-    // Stores keep no such date, and without one the credential would never expire.
+    // Stores cannot represent this date, and without a date the credential would never expire.
     if let expires, expires.microseconds == nil, !(expires.timeIntervalSince1970 > 0) {
       throw KeychainError(
         .invalidArgument, "the expiry of \(identity) is no date that can be stored",
@@ -38,7 +39,7 @@ extension Credential {
     }
   }
 
-  /// The greatest number of bytes in all names and texts of a credential: 1 MiB; a port does not count.
+  /// The maximum number of bytes in all names and texts of a credential: 1 MiB, without the port.
   public static let maximumMetadataCount = 1 << 20
 
   private var metadataCount: Int {
@@ -49,12 +50,12 @@ extension Credential {
 }
 
 extension Date {
-  /// The same moment to the microsecond, which is what stores keep.
+  /// The same time in microseconds, which is how stores keep it; `nil` if it is out of range.
   package var microseconds: Int64? {
     Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded())
   }
 
-  /// A moment by its microseconds since 1970.
+  /// Creates a date from microseconds since 1970.
   package init(microseconds: Int64) {
     self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }
@@ -63,12 +64,12 @@ extension Date {
 }
 
 extension Credential {
-  /// Sets what a store sets: version and times.
+  /// Sets the version and dates, as a store does when it writes.
   ///
   /// - Parameters:
   ///   - version: The new version.
-  ///   - created: The creation date of the credential that is replaced.
-  ///   - keepsDates: Whether the dates that the credential has are those to store.
+  ///   - created: The creation date of the replaced credential.
+  ///   - keepsDates: Whether to keep the dates that the credential has.
   package mutating func stamp(version: UInt64, created: Date?, keepsDates: Bool = false) {
     let now = Date().toMicrosecond
     self.version = version
@@ -78,14 +79,14 @@ extension Credential {
     isOfOtherProgram = false
   }
 
-  /// Sets what a store has kept: version and times.
+  /// Sets the version and dates, as a store does when it reads.
   package mutating func restore(version: UInt64, created: Date, modified: Date) {
     self.version = version
     self.created = created
     self.modified = modified
   }
 
-  /// The credential under another name, which stores must allow.
+  /// Returns the credential under another name, which stores must allow.
   package func renamed(_ identity: CredentialIdentity) throws(KeychainError) -> Credential {
     var renamed = self
     renamed.identity = identity
@@ -93,7 +94,7 @@ extension Credential {
     return renamed
   }
 
-  /// Checks the version that a caller expected.
+  /// Checks the version that a caller expects.
   package func checkVersion(_ expected: UInt64?) throws(KeychainError) {
     guard let expected, expected != version else { return }
     throw KeychainError(
@@ -103,7 +104,7 @@ extension Credential {
 }
 
 extension StoreMode {
-  /// Checks what is there against what the mode demands.
+  /// Checks an existing credential against the mode.
   package func check(
     _ existing: Credential?, identity: CredentialIdentity
   ) throws(KeychainError) {

@@ -7,7 +7,7 @@ extension CredentialStore {
   /// - Parameters:
   ///   - credential: The credential.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  /// - Returns: The credential as it was stored.
+  /// - Returns: The stored credential.
   /// - Throws: As the requirement with a mode.
   @discardableResult
   public func store(
@@ -16,14 +16,14 @@ extension CredentialStore {
     try store(credential, secret: secret, mode: .addOrReplace)
   }
 
-  /// Stores a secret, and keeps what is known about its credential unless the update changes it,
-  /// whether the credential exists or not.
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them,
+  /// whether or not the credential exists.
   ///
   /// - Parameters:
-  ///   - update: The changes; what is left out stays.
+  ///   - update: The changes; everything else stays.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: What names the credential.
-  /// - Returns: The credential as it was stored, and the one that it replaced.
+  ///   - identity: The identity of the credential.
+  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As the requirement with a mode.
   @discardableResult
   public func merge(
@@ -32,12 +32,12 @@ extension CredentialStore {
     try merge(update, secret: secret, into: identity, mode: .addOrReplace)
   }
 
-  /// Changes what is known about a credential, whatever its version.
+  /// Changes a credential without its secret, whatever its version.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - update: The changes.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The changed credential.
   /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func update(
@@ -46,12 +46,12 @@ extension CredentialStore {
     try self.update(identity, with: update, expectedVersion: nil)
   }
 
-  /// Gives a credential another name, whatever its version.
+  /// Renames a credential, whatever its version.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - newIdentity: What names it from then on.
-  /// - Returns: The credential as it is now.
+  ///   - identity: The identity of the credential.
+  ///   - newIdentity: The new identity.
+  /// - Returns: The renamed credential.
   /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func rename(
@@ -62,23 +62,23 @@ extension CredentialStore {
 
   /// Removes a credential, whatever its version.
   ///
-  /// - Parameter identity: What names the credential.
-  /// - Returns: `false` if there was none.
+  /// - Parameter identity: The identity of the credential.
+  /// - Returns: `false` if there was no credential.
   /// - Throws: As the requirement with an expected version.
   @discardableResult
   public func remove(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     try remove(identity, expectedVersion: nil)
   }
 
-  /// Does work with the store on a thread of its own, so that waiting for a lock, a disk, a key
+  /// Does work with the store on another thread, so that waiting for a lock, a disk, a key
   /// derivation or a person blocks no thread of Swift's concurrency pool.
   ///
   /// ```swift
   /// let credential = try await store.perform { try $0.credential(for: identity) }
   /// ```
   ///
-  /// A call that has begun runs to its end, which its deadline bounds; if the task is cancelled
-  /// before it begins, nothing is done.
+  /// A call that has begun runs to its end, which its deadline limits; if the task is cancelled
+  /// before, nothing is done.
   ///
   /// - Parameter work: Uses the store.
   /// - Returns: What `work` returns.

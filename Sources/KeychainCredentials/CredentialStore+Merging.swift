@@ -2,18 +2,18 @@ internal import Glibc
 public import KeychainSecrets
 
 extension CredentialStore {
-  /// Stores a secret, and keeps what is known about its credential unless the update changes it; see the
-  /// protocol.
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
+  /// see the protocol.
   ///
-  /// The credential is read, and stored if it still has the version that was read. If others are faster,
-  /// this is done again for ten seconds.
+  /// The credential is read, and stored if its version is still the same. If others change it in
+  /// between, this is repeated for up to ten seconds.
   ///
   /// - Parameters:
-  ///   - update: The changes; what is left out stays.
+  ///   - update: The changes; everything else stays.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: ``KeychainError`` of the store, or with ``KeychainError/Code/timedOut``.
   @discardableResult
   public func merge(
@@ -30,7 +30,7 @@ extension CredentialStore {
   ) throws(KeychainError) -> MergedCredential {
     let end = ContinuousClock.now + time
     while true {
-      // The store itself checks that a credential is new.
+      // The store itself checks that the credential does not exist.
       let old = try mode == .addOnly ? nil : credential(for: identity)
       try mode.check(old, identity: identity)
       var readMode = mode
@@ -49,12 +49,12 @@ extension CredentialStore {
 }
 
 extension KeychainError {
-  /// Whether a write failed because somebody else changed the credential after it was read.
+  /// Whether a write failed because another program changed the credential after it was read.
   package var isConflict: Bool {
     [.versionConflict, .alreadyExists, .notFound].contains(code)
   }
 
-  /// That others changed a credential each time between its reading and its writing.
+  /// The error for a credential that others changed each time between reading and writing.
   package static func changedTooOften(
     _ identity: CredentialIdentity, for time: Duration
   ) -> Self {

@@ -1,6 +1,6 @@
 public import KeychainSecrets
 
-/// A place that keeps credentials.
+/// A store of credentials.
 ///
 /// ```swift
 /// let identity = CredentialIdentity.genericPassword(service: "mytool", account: "me")
@@ -10,29 +10,29 @@ public import KeychainSecrets
 /// try store.remove(identity)
 /// ```
 ///
-/// Every store keeps these rules, and one contract suite checks them for each:
+/// Every store follows these rules; a contract suite checks them:
 ///
-/// - What is absent is `nil`; no failure ever looks like absence.
+/// - A missing credential is `nil`, and no failure looks like a missing credential.
 /// - Nothing is written after a failed read.
 /// - A call returns after its change is durable, or throws and leaves the old state.
-/// - Every call ends: what cannot be had by the store's deadline throws
-///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/busy``.
+/// - Every call ends: at the store's deadline it throws ``KeychainError/Code/timedOut`` or
+///   ``KeychainError/Code/busy``.
 ///
 /// Calls block the calling thread; ``CredentialStore/perform(_:)`` moves them off Swift's
 /// concurrency pool.
 public protocol CredentialStore: Sendable {
   /// Returns a secret.
   ///
-  /// - Parameter identity: What names the credential; matched exactly.
-  /// - Returns: The secret with its credential, or `nil` if there is none. An expired credential
-  ///   is returned as any other.
+  /// - Parameter identity: The identity of the credential; matched exactly.
+  /// - Returns: The secret with its credential, or `nil` if there is none. An expired credential is
+  ///   returned like any other.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/locked`` if the store must be unlocked
   ///   first, or ``KeychainError/Code/damaged`` if the item was changed outside the store.
   func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret?
 
   /// Returns a credential without its secret.
   ///
-  /// - Parameter identity: What names the credential; matched exactly.
+  /// - Parameter identity: The identity of the credential; matched exactly.
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential?
@@ -40,19 +40,19 @@ public protocol CredentialStore: Sendable {
   /// Returns the credentials that match a query.
   ///
   /// - Parameter query: The conditions; names compare as bytes.
-  /// - Returns: What was found, ordered by identity. Locked and damaged items are counted there,
-  ///   and are no error.
+  /// - Returns: What was found, ordered by identity. Locked and damaged items are reported in it,
+  ///   and are not an error.
   /// - Throws: ``KeychainError`` if the store itself cannot be read.
   func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult
 
   /// Adds a credential, or replaces the one of the same identity in place.
   ///
   /// - Parameters:
-  ///   - credential: The credential; its creation date, modification date and version are set by
-  ///     the store. Of a replaced credential the creation date stays.
-  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; none is allowed.
+  ///   - credential: The credential. The store sets its creation date, modification date and
+  ///     version; a replaced credential keeps its creation date.
+  ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored.
+  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/alreadyExists``,
   ///   ``KeychainError/Code/notFound`` or ``KeychainError/Code/versionConflict`` according to
   ///   `mode`, ``KeychainError/Code/tooLarge``, ``KeychainError/Code/refused`` if the store does
@@ -63,39 +63,41 @@ public protocol CredentialStore: Sendable {
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential
 
-  /// Stores a secret, and keeps what is known about its credential unless the update changes it.
+  /// Stores a secret, and keeps the attributes of its credential unless the update changes them.
   ///
-  /// The credential is read, merged and written in one step: if several callers write to one credential
-  /// at the same time, no change is lost. A credential that does not exist is added, with what the
-  /// update sets.
+  /// The credential is read, merged and written in one step: if several callers write to one
+  /// credential at the same time, no change is lost. If the credential does not exist, it is added
+  /// with the attributes of the update.
   ///
   /// An expiry and a content type usually belong to a secret. They stay like everything else: clear
-  /// them in the update if they are not those of the new secret.
+  /// them in the update if the new secret has different ones.
   ///
-  /// A store that cannot do this in one step gets it from an extension of this protocol, which
-  /// stores with the version that it has read, and again if that version was replaced meanwhile.
+  /// A store that cannot do this in one step uses the implementation in an extension of this
+  /// protocol. It stores under the condition that the version has not changed, and retries if it
+  /// has.
   ///
   /// - Parameters:
-  ///   - update: The changes; what is left out stays.
+  ///   - update: The changes; everything else stays.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes; it may be empty.
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored, and the one that it replaced.
-  /// - Throws: As ``store(_:secret:mode:)``, or ``KeychainError`` with ``KeychainError/Code/timedOut`` if
-  ///   others replaced the credential each time before the deadline. The old credential stays then.
+  /// - Returns: The stored credential, and the one that it replaced.
+  /// - Throws: As ``store(_:secret:mode:)``, or ``KeychainError`` with
+  ///   ``KeychainError/Code/timedOut`` if others kept changing the credential until the deadline.
+  ///   The old credential stays then.
   @discardableResult
   func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential
 
-  /// Changes what is known about a credential, without touching its secret.
+  /// Changes a credential without its secret.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - update: The changes; all happen, or none.
+  ///   - identity: The identity of the credential.
+  ///   - update: The changes; either all are made, or none.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound`` or
   ///   ``KeychainError/Code/versionConflict``, or as ``store(_:secret:mode:)``.
   @discardableResult
@@ -103,20 +105,21 @@ public protocol CredentialStore: Sendable {
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential
 
-  /// Gives a credential another name, in one step; its secret and what is known about it stay.
+  /// Renames a credential in one step; its secret and its attributes stay.
   ///
-  /// The other identity may be of another access group, service, server or kind. The creation date
-  /// and the expiry stay as well; the modification date and the version are new. Observers see the
-  /// old name removed and the new one added. A credential that is renamed to itself stays as it is.
+  /// The new identity may have another access group, service, server or kind. The creation date and
+  /// the expiry stay as well; the modification date and the version are new. Observers see a
+  /// removal of the old name and an addition of the new one. Renaming to the same identity changes
+  /// nothing.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - newIdentity: What names it from then on.
+  ///   - identity: The identity of the credential.
+  ///   - newIdentity: The new identity.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
-  ///   ``KeychainError/Code/versionConflict``, ``KeychainError/Code/alreadyExists`` if there is one of
-  ///   the new name, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
+  ///   ``KeychainError/Code/versionConflict``, ``KeychainError/Code/alreadyExists`` if the new
+  ///   identity exists, ``KeychainError/Code/tooLarge``, or ``KeychainError/Code/locked``.
   @discardableResult
   func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
@@ -125,9 +128,9 @@ public protocol CredentialStore: Sendable {
   /// Removes a credential.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was none.
+  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/versionConflict`` if the version
   ///   differs, or ``KeychainError/Code/locked``.
   @discardableResult
@@ -139,52 +142,52 @@ public protocol CredentialStore: Sendable {
   ///
   /// - Parameter observer: Called on an arbitrary thread, after the change is durable. It must not
   ///   wait for the store.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  /// - Returns: The observation, which ends when this object is destroyed.
   func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation
 }
 
-/// Whether a credential may, must or must not exist already when one is stored.
+/// Whether a credential may, must or must not exist when one is stored.
 public enum StoreMode: Hashable, Sendable {
-  /// Add, or replace in place.
+  /// Add, or replace the existing one in place.
   case addOrReplace
 
-  /// Add; an existing one is ``KeychainError/Code/alreadyExists``.
+  /// Add; if one exists, the call throws ``KeychainError/Code/alreadyExists``.
   case addOnly
 
-  /// Replace the one of this version; any other is ``KeychainError/Code/versionConflict``.
+  /// Replace this version; otherwise, the call throws ``KeychainError/Code/versionConflict``.
   case replace(version: UInt64)
 }
 
-/// What a merging write has done.
+/// The result of a merging write.
 public struct MergedCredential: Hashable, Sendable {
   /// The credential as it was stored.
   public let credential: Credential
 
-  /// The credential that was there before; `nil` if the stored one is new.
+  /// The credential that was replaced; `nil` if the stored one is new.
   public let replaced: Credential?
 
-  /// Puts the two together; for authors of stores.
+  /// Creates a result; for authors of stores.
   ///
   /// - Parameters:
-  ///   - credential: The credential as it was stored.
-  ///   - replaced: The credential that was there before.
+  ///   - credential: The stored credential.
+  ///   - replaced: The credential that was replaced.
   public init(credential: Credential, replaced: Credential?) {
     self.credential = credential
     self.replaced = replaced
   }
 }
 
-/// A secret, and the credential it belongs to.
+/// A secret, with its credential.
 public struct StoredSecret: ~Copyable, Sendable {
-  /// The credential, as it was when the secret was read.
+  /// The credential at the time when the secret was read.
   public let credential: Credential
 
   /// The secret.
   public let secret: SecretBytes
 
-  /// Puts the two together; for authors of stores.
+  /// Creates a secret with its credential; for authors of stores.
   ///
   /// - Parameters:
   ///   - credential: The credential.
@@ -200,33 +203,35 @@ public struct StoredSecret: ~Copyable, Sendable {
   public consuming func takeSecret() -> SecretBytes { secret }
 }
 
-/// What a search found.
+/// The result of a search.
 public struct CredentialSearchResult: Hashable, Sendable {
   /// The credentials that could be read, ordered by the bytes of their identities.
   public var credentials: [Credential]
 
-  /// How many items could not be looked at because the store is locked for them.
+  /// The number of items that could not be read because they are locked.
   ///
   /// Some of them may not match.
   public var lockedCount: Int
 
-  /// Names of items that are damaged, as far as they can be named.
+  /// Names of damaged items, if they can be read.
   public var damaged: [String]
 
   /// How many items are bound to another device.
   public var otherDeviceCount: Int
 
-  /// Why stores that may have more could not be searched, where several were.
+  /// Why some of several stores could not be searched; they may have more credentials.
   public var failures: [KeychainError]
 
-  /// How many items of other programs have the attributes that were looked for, and no names by which they
-  /// could be credentials; counted if no names were looked for.
+  /// The number of other programs' items that have the attributes of the query, but no names of a
+  /// credential.
+  ///
+  /// They are counted only if the query has no names.
   package var unlistedCount = 0
 
-  /// Puts a result together; for authors of stores.
+  /// Creates a result; for authors of stores.
   ///
   /// - Parameters:
-  ///   - credentials: What was found; it is ordered here.
+  ///   - credentials: The credentials; they are sorted here.
   ///   - lockedCount: How many items are locked.
   ///   - damaged: Names of damaged items.
   ///   - otherDeviceCount: How many items are bound to another device.

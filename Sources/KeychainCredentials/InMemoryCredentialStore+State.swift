@@ -14,10 +14,10 @@ extension InMemoryCredentialStore {
   struct Failure {
     let error: KeychainError
 
-    /// How many calls are still to fail; `nil` for all.
+    /// How many more calls fail; `nil` for all.
     let count: Int?
 
-    /// What is left after one more call.
+    /// The failure after one more call; `nil` if it was the last.
     var next: Failure? {
       guard let count else { return self }
       return count > 1 ? Failure(error: error, count: count - 1) : nil
@@ -28,27 +28,27 @@ extension InMemoryCredentialStore {
     var items: [CredentialIdentity: Item] = [:]
     var counter: UInt64 = 0
 
-    /// What can be read: more while the store is unlocked.
+    /// What can be read now; more while the store is unlocked.
     var readable = Accessibility.UnlockRequirement.unlockedNow
 
-    /// What calls throw, by what they do.
+    /// The errors that calls throw, by operation.
     var failures: [Operation: Failure] = [:]
 
-    /// The item of a call that reads.
+    /// Returns the item for a call that reads.
     mutating func readableItem(
       _ identity: CredentialIdentity
     ) throws(KeychainError) -> Item? {
       try item(identity, for: .reading)
     }
 
-    /// The item that a call replaces, changes or removes.
+    /// Returns the item that a call replaces, changes or removes.
     mutating func writableItem(
       _ identity: CredentialIdentity
     ) throws(KeychainError) -> Item? {
       try item(identity, for: .writing)
     }
 
-    /// Throws if a credential needs the store to be unlocked, and it is not.
+    /// Throws if a credential needs the store to be unlocked, and it is locked.
     func checkReadable(_ credential: Credential) throws(KeychainError) {
       guard credential.accessibility.requires <= readable else {
         throw KeychainError(
@@ -57,7 +57,7 @@ extension InMemoryCredentialStore {
       }
     }
 
-    /// Throws what a test wants to see.
+    /// Throws the error that a test has set.
     mutating func failIfTold(_ operation: Operation) throws(KeychainError) {
       guard let failure = failures[operation] else { return }
       failures[operation] = failure.next

@@ -1,37 +1,37 @@
 internal import Synchronization
 
-// What happens to other stores by itself, for tests of the programs that use one.
+// Simulates what happens to other stores, to test programs that use a store.
 extension InMemoryCredentialStore {
-  /// What a call does with the store.
+  /// What a call does.
   public enum Operation: CaseIterable, Hashable, Sendable {
-    /// Getting a secret or a credential, and searching.
+    /// Reading a secret or a credential, and searching.
     case reading
 
     /// Storing, changing, renaming and removing.
     case writing
   }
 
-  /// Whether items that can be read while the store is unlocked cannot be read now.
+  /// Whether the store is locked.
   public var isLocked: Bool { state.withLock { $0.readable < .unlockedNow } }
 
-  /// Locks the store, as a vault is locked: what needs it unlocked throws
-  /// ``KeychainError/Code/locked``, and a search counts it.
+  /// Locks the store, like a vault: calls that need it unlocked throw
+  /// ``KeychainError/Code/locked``, and a search counts its locked items.
   ///
-  /// Nothing is lost, and what is absent stays absent. Items of accessibility
+  /// No credential is lost, and a missing one is still missing. Items of accessibility
   /// ``Accessibility/always`` can still be read and written. Observers are not called.
   ///
-  /// - Parameter all: Whether items that are readable after the first unlock are locked as well, as
-  ///   after a boot.
+  /// - Parameter all: Whether to lock items that are readable after the first unlock as well, as a
+  ///   restart does.
   public func lock(all: Bool = false) {
     state.withLock { $0.readable = all ? .nothing : .unlockedSinceBoot }
   }
 
-  /// Unlocks the store, as it is in the beginning.
+  /// Unlocks the store, which is its initial state.
   public func unlock() { state.withLock { $0.readable = .unlockedNow } }
 
-  /// Removes all credentials, of every service, also while the store is locked or told to fail.
+  /// Removes all credentials of every service, even if the store is locked or made to fail.
   ///
-  /// Observers are called for each of them.
+  /// Observers are called for each credential.
   public func removeAll() {
     let removed = state.withLock { state in
       defer { state.items = [:] }
@@ -42,15 +42,16 @@ extension InMemoryCredentialStore {
     }
   }
 
-  /// Makes calls throw, until ``succeed()``.
+  /// Makes calls throw, until ``succeed()`` is called.
   ///
   /// A call that fails changes nothing, and observers are not notified. A setter of
-  /// `KeychainPreferences` reads what is there before it writes, so it fails with either operation.
+  /// `KeychainPreferences` reads before it writes, so it fails with either operation.
   ///
   /// - Parameters:
-  ///   - operation: Which calls fail; `nil` for all. Another failure of the same calls is replaced.
-  ///   - error: What they throw.
-  ///   - times: How many of them fail, counted for each operation; `nil` for every one.
+  ///   - operation: Which calls fail; `nil` for all. It replaces an earlier failure of the same
+  ///     calls.
+  ///   - error: The error to throw.
+  ///   - times: How many calls fail, for each operation; `nil` for all.
   public func fail(_ operation: Operation? = nil, with error: KeychainError, times: Int? = nil) {
     let failure = times == 0 ? nil : Failure(error: error, count: times)
     state.withLock { state in
@@ -60,6 +61,6 @@ extension InMemoryCredentialStore {
     }
   }
 
-  /// Ends what ``fail(_:with:times:)`` began.
+  /// Ends the failures that ``fail(_:with:times:)`` began.
   public func succeed() { state.withLock { $0.failures = [:] } }
 }

@@ -2,12 +2,13 @@ internal import Foundation
 public import KeychainSecrets
 internal import Synchronization
 
-/// A store that forgets everything with the process: for tests and for credentials of one run.
+/// A store in memory, for tests and for credentials of one run.
 ///
-/// Secrets lie in guarded memory. It offers every accessibility but
-/// ``Accessibility/whenPasscodeSetThisDeviceOnly``, as it has no passphrase.
+/// Secrets are kept in guarded memory. It offers every accessibility except
+/// ``Accessibility/whenPasscodeSetThisDeviceOnly``, because it has no passphrase.
 ///
-/// A test can ``lock(all:)``, ``unlock()`` and ``removeAll()`` it, and have calls ``fail(_:with:times:)``:
+/// A test can lock, unlock and empty it with ``lock(all:)``, ``unlock()`` and ``removeAll()``, and
+/// make its calls fail with ``fail(_:with:times:)``:
 ///
 /// ```swift
 /// let store = InMemoryCredentialStore()
@@ -19,7 +20,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
   let state = Mutex(State())
   let observers = CredentialObservers()
 
-  /// Makes an empty store.
+  /// Creates an empty store.
   public init() {}
 
   /// Returns a secret; see the protocol.
@@ -58,7 +59,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  /// Whether items stay on this machine; nothing that is copied out of the memory is bound to it.
+  /// Copies of the memory are not bound to this machine.
   package var bindsToDevice: Bool { false }
 
   /// Stores a credential with its dates; see the protocol.
@@ -80,7 +81,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     }.credential
   }
 
-  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  /// Stores a secret, and keeps the attributes of its credential; see the protocol.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
@@ -88,7 +89,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
   ) throws(KeychainError) -> MergedCredential {
     let shared = try SharedSecret(copying: secret)
     let count = secret.count
-    // A failure of reading that a test asked for comes first, since what is there is read.
+    // The credential is read first, so a failure of reading that a test has set comes first.
     if mode != .addOnly {
       try state.withLock { state throws(KeychainError) in try state.failIfTold(.reading) }
     }
@@ -155,7 +156,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     observers.add(observer)
   }
 
-  /// Replaces an item by what `body` makes of it, as one step.
+  /// Replaces an item by the result of `body`, in one step.
   private func change(
     _ identity: CredentialIdentity, keepsDates: Bool = false,
     _ body: (Item?) throws(KeychainError) -> (Credential, SharedSecret)

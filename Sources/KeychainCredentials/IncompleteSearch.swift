@@ -1,11 +1,13 @@
 extension KeychainError {
-  /// The reason why more credentials may match than a search found; `nil` if it looked at all of them.
+  /// Creates the error for a search that may have missed credentials; `nil` if it looked at all of
+  /// them.
   ///
-  /// What could not be looked at is no absence, so a search that must find one credential, or all, throws
-  /// this. Of several reasons, the first of these counts: a store that could not be searched, damaged
-  /// items, locked items, items of another device.
+  /// An item that could not be read may be the one that is missing, so a search that must find one
+  /// credential, or all, throws this error. If there are several reasons, it gives the first of
+  /// these: a store that could not be searched, damaged items, locked items, items of another
+  /// device.
   ///
-  /// - Parameter result: What the search found.
+  /// - Parameter result: The result of the search.
   package init?(incomplete result: CredentialSearchResult) {
     if let failure = result.failures.first {
       self = failure
@@ -26,7 +28,7 @@ extension KeychainError {
     count == 1 ? "1 item that may match is \(state)" : "\(count) items that may match are \(state)"
   }
 
-  /// That items are damaged.
+  /// Returns the error for damaged items.
   package static func damagedItems(_ names: [String]) -> Self {
     let subject = names.count == 1 ? "1 item is" : "\(names.count) items are"
     return Self(

@@ -1,7 +1,8 @@
 package import KeychainSecrets
 
 extension KeychainError {
-  /// Translates a failure of memory or cryptography where it can only be one of the machine.
+  /// Creates the error for a failure of memory or cryptography that only the machine can have
+  /// caused.
   package init(_ error: SecretsError) {
     switch error.code {
     case .outOfMemory:

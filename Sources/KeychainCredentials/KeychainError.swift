@@ -2,10 +2,10 @@ public import Foundation
 
 /// A failure of a credential store.
 ///
-/// Its code tells a program what happened, its description tells a person: what failed, on which
-/// item or file, and what to do next. Neither ever holds a secret, a key or a passphrase.
+/// The code is for programs. The description is for people: it says what failed, on which item or
+/// file, and what to do next. Neither ever contains a secret, a key or a passphrase.
 ///
-/// Absence is not an error: what is not there is `nil` (or `false` from a removal).
+/// A missing credential is not an error: reading returns `nil`, and removing returns `false`.
 ///
 /// ```swift
 /// do throws(KeychainError) {
@@ -19,25 +19,25 @@ public import Foundation
 /// }
 /// ```
 public struct KeychainError: Error, Hashable, Sendable {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
 
-  /// The code of the system or of SQLite behind the failure, where there is one.
+  /// The error code of the system or of SQLite that caused the failure, if there is one.
   public let underlying: Underlying?
 
-  /// What failed, in words: an item or file and what is the matter with it.
+  /// What failed: an item or file, and what is wrong with it.
   public let message: String
 
   /// What to do next, if anything can be done.
   public let recovery: Recovery?
 
-  /// Describes a failure; for authors of stores.
+  /// Creates an error; for authors of stores.
   ///
   /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What failed, without a capital and without a full stop. Never a secret.
-  ///   - recovery: What to do next; a string, which can name actions.
-  ///   - underlying: The code behind the failure.
+  ///   - code: The kind of failure.
+  ///   - message: What failed, without a capital and a full stop. Never include a secret.
+  ///   - recovery: What to do next: a string, which can contain actions.
+  ///   - underlying: The error code that caused the failure.
   public init(
     _ code: Code, _ message: String, recovery: Recovery? = nil, underlying: Underlying? = nil
   ) {
@@ -47,7 +47,7 @@ public struct KeychainError: Error, Hashable, Sendable {
     self.underlying = underlying
   }
 
-  /// A code from below, kept as it came.
+  /// An error code of the system or of SQLite.
   public enum Underlying: Hashable, Sendable {
     /// `errno` of a system call.
     case system(errno: Int32)
@@ -61,7 +61,7 @@ extension KeychainError: LocalizedError {
   /// What failed: the message.
   public var errorDescription: String? { message }
 
-  /// What to do next, with actions as the names of the library's API.
+  /// What to do next, with actions named as the library's API.
   public var recoverySuggestion: String? { recovery?.description }
 }
 
@@ -75,7 +75,7 @@ extension KeychainError: CustomStringConvertible {
 extension KeychainError {
   /// The kinds of failure.
   ///
-  /// More may be added, so a `switch` needs a default.
+  /// More may be added, so a `switch` needs a default case.
   public struct Code: Hashable, Sendable {
     private enum Storage {
       case notFound, alreadyExists, versionConflict, invalidArgument, damaged, rolledBack, foreign
@@ -86,24 +86,24 @@ extension KeychainError {
 
     private let storage: Storage
 
-    /// An item that a change needs is not there.
+    /// The item does not exist, but the call needs it.
     ///
-    /// Reading answers `nil` instead.
+    /// Reading returns `nil` instead.
     public static var notFound: Self { Self(storage: .notFound) }
 
-    /// An item of this identity is there already, and the call was to add a new one.
+    /// An item of this identity exists already, but the call adds a new one.
     public static var alreadyExists: Self { Self(storage: .alreadyExists) }
 
-    /// The item was changed since the version that the caller expected.
+    /// The item was changed after the version that the caller expected.
     public static var versionConflict: Self { Self(storage: .versionConflict) }
 
-    /// An argument makes no sense.
+    /// An argument is invalid.
     public static var invalidArgument: Self { Self(storage: .invalidArgument) }
 
     /// Stored data is damaged or was tampered with.
     public static var damaged: Self { Self(storage: .damaged) }
 
-    /// The store is an older copy of itself, or another store lies in its place.
+    /// The store was replaced by an older copy of itself, or by another store.
     public static var rolledBack: Self { Self(storage: .rolledBack) }
 
     /// The file is not a vault.
@@ -112,10 +112,11 @@ extension KeychainError {
     /// No store is available.
     public static var noStore: Self { Self(storage: .noStore) }
 
-    /// Something happened that cannot happen.
+    /// An internal error, which should not happen.
     public static var internalFailure: Self { Self(storage: .internalFailure) }
 
-    /// The system could not read or write: a full disk, a read-only medium, a failing device.
+    /// The system could not read or write, for example because of a full disk, a read-only medium
+    /// or a failing device.
     public static var inputOutput: Self { Self(storage: .inputOutput) }
 
     /// The deadline passed.
@@ -127,13 +128,13 @@ extension KeychainError {
     /// Several items match, and the call needs one.
     public static var ambiguous: Self { Self(storage: .ambiguous) }
 
-    /// The store is locked, and nothing at hand unlocks it.
+    /// The store is locked, and no key is available to unlock it.
     public static var locked: Self { Self(storage: .locked) }
 
-    /// A passphrase or key was given, and it is the wrong one.
+    /// The given passphrase or key is wrong.
     public static var incorrectSecret: Self { Self(storage: .incorrectSecret) }
 
-    /// The store does not do this, by its rules.
+    /// The store does not allow this.
     public static var refused: Self { Self(storage: .refused) }
 
     /// The store was written by a newer release.
@@ -142,10 +143,10 @@ extension KeychainError {
     /// The item is bound to another device.
     public static var otherDevice: Self { Self(storage: .otherDevice) }
 
-    /// A file or folder is open to other users.
+    /// Other users can access a file or folder.
     public static var insecurePermissions: Self { Self(storage: .insecurePermissions) }
 
-    /// A secret or a name is longer than the store takes.
+    /// A secret or a name exceeds the store's limit.
     public static var tooLarge: Self { Self(storage: .tooLarge) }
 
     /// The credential has expired, and the call does not accept that.
@@ -157,7 +158,7 @@ extension KeychainError {
     /// There is too little memory for the operation.
     public static var insufficientMemory: Self { Self(storage: .insufficientMemory) }
 
-    /// The secret was read, and is not a value of the type asked for.
+    /// The secret is not a value of the requested type.
     public static var undecodable: Self { Self(storage: .undecodable) }
   }
 }

@@ -1,5 +1,5 @@
-/// An error that has a failure of a store behind it, for programs that report either.
+/// An error that is caused by a failure of a store.
 package protocol KeychainFailure: Error {
-  /// What failed and what to do next, with the code of the failure behind it.
+  /// The failure of the store, with what to do next.
   var failure: KeychainError { get }
 }

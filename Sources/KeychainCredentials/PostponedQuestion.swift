@@ -1,34 +1,37 @@
 internal import Synchronization
 
-/// A store whose operations can put off what takes a person, or long work.
+/// A store that can postpone questions to a person and long computations.
 package protocol PostponingStore: CredentialStore {
-  /// Returns this store for operations that must not wait for a person, or work for long.
+  /// Returns this store for operations that must not wait for a person or a long computation.
   ///
-  /// - Parameter question: Gets what an operation would have to wait for; the operation then fails.
+  /// - Parameter question: Records what an operation would have to wait for; the operation then
+  ///   fails.
   /// - Returns: The store, which shares everything else with this one.
   func postponing(_ question: PostponedQuestion) -> any CredentialStore
 }
 
-/// What an operation that holds a lock would have to wait for, such as a passphrase and its hashing.
+/// What an operation that holds a lock would have to wait for, such as a passphrase and its hash.
 ///
-/// The operation fails, the lock is let go, and what it needs is done before it is tried again.
+/// The operation fails and releases the lock. The question is then asked, and the operation
+/// repeated.
 package final class PostponedQuestion: Sendable {
   private let question = Mutex<(@Sendable () throws(KeychainError) -> Void)?>(nil)
 
-  /// Whether an operation must not even show the dialog of a provider that asks before a change: it fails
-  /// then, as it does where nobody may be asked.
+  /// Whether a provider must not show even the dialog that is part of a change.
+  ///
+  /// Such a change fails then, as it does if no person may be asked.
   package let forbidsDialogs: Bool
 
   package init(forbidsDialogs: Bool = false) { self.forbidsDialogs = forbidsDialogs }
 
-  /// Returns a store for operations that put off what they would have to wait for.
+  /// Returns a store for operations that postpone what they would have to wait for.
   package func quiet(_ store: any CredentialStore) -> any CredentialStore {
     (store as? any PostponingStore)?.postponing(self) ?? store
   }
 
-  /// Notes what must be done before the operation is tried again.
+  /// Records what must be done before the operation is repeated.
   ///
-  /// - Returns: The failure of the operation, which nobody sees.
+  /// - Returns: The error of the operation, which is not reported.
   package func postpone(
     _ question: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {
@@ -36,10 +39,10 @@ package final class PostponedQuestion: Sendable {
     return KeychainError(.busy, "something must be asked first")
   }
 
-  /// Runs an operation, which takes its lock itself, until it needs nothing more.
+  /// Repeats an operation, which takes its own lock, until it has no more questions.
   ///
-  /// - Throws: ``KeychainError`` of the operation or of a question, or with ``KeychainError/Code/busy`` if
-  ///   there is no end of questions.
+  /// - Throws: ``KeychainError`` of the operation or of a question, or with
+  ///   ``KeychainError/Code/busy`` if the questions do not end.
   package func answering<Result>(
     _ operation: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {

@@ -1,7 +1,7 @@
 extension KeychainError.Recovery {
-  /// Something that a program or a person does about a failure, through an interface of this package.
+  /// Something that a program or a person does about a failure, with an interface of this package.
   ///
-  /// More may be added, so a `switch` needs a default.
+  /// More may be added, so a `switch` needs a default case.
   public enum Action: Hashable, Sendable {
     /// Unlock the vault.
     case unlock
@@ -9,13 +9,13 @@ extension KeychainError.Recovery {
     /// Unlock the vault with a recovery code.
     case unlockWithRecoveryCode
 
-    /// Lock the vault, including what opens without being unlocked after a restart.
+    /// Lock the vault, including items that are readable without an unlock after a restart.
     case lockAll
 
     /// Open the vault with this key in each call.
     case giveKey(Key)
 
-    /// Accept files with secrets that others than their owner can read.
+    /// Accept secret files that are readable by others than their owner.
     case allowReaders(Readers)
 
     /// Read a credential.
@@ -27,10 +27,10 @@ extension KeychainError.Recovery {
     /// Delete a credential.
     case delete
 
-    /// Create the vault; `startingAnew` also if one was here before and is gone.
+    /// Create the vault; `startingAnew` even if one existed before and is missing.
     case createVault(startingAnew: Bool)
 
-    /// Name the vault by its path.
+    /// Specify the vault by its path.
     case nameVault
 
     /// See the vault's status.
@@ -48,25 +48,26 @@ extension KeychainError.Recovery {
     /// Write an export.
     case export
 
-    /// Replace an older backup by a new one.
+    /// Replace an older backup.
     case replaceBackup
 
     /// See the slots of the vault.
     case listSlots
 
-    /// Let something more open the vault; `nil` leaves open what it is.
+    /// Add a slot with this key to the vault; `nil` for any key.
     case addSlot(Key?)
 
-    /// Let a passphrase file or a key file open the vault, which need nobody who is asked.
+    /// Add a passphrase file or a key file to the vault, so that nobody has to be asked.
     case addSlotForService
 
-    /// Name a slot by its number.
+    /// Specify a slot by its number.
     case nameSlot
 
-    /// Remove a slot, with the items that would be lost to everybody, or with new keys for the vault.
+    /// Remove a slot, with the items that nobody could open any more, or with new keys for the
+    /// vault.
     case removeSlot(number: UInt32?, deletingItems: Bool, withNewKeys: Bool)
 
-    /// Keep what opens the vault when it gets new keys; `nil` for everything that can be kept.
+    /// Keep this key when the vault gets new keys; `nil` for every key that can be kept.
     case keepSlot(Key?)
 
     /// Create an identity.
@@ -75,26 +76,26 @@ extension KeychainError.Recovery {
     /// See an identity's recipient.
     case showIdentity
 
-    /// Pin an identity to the vault with this check; `nil` leaves open which.
+    /// Pin an identity to the vault with this check; `nil` for any check.
     case pinIdentity(check: String?)
 
-    /// Name the store to use.
+    /// Specify the store to use.
     case nameStore
 
-    /// Use the vault, whatever is recorded.
+    /// Use the vault, whatever store is recorded.
     case useVault
 
-    /// Name a collection of the desktop keyring.
+    /// Specify a collection of the desktop keyring.
     case nameCollection
 
     /// Move credentials to another store.
     case migrate
 
-    /// Replace what is in the target of a migration.
+    /// Replace credentials in the target of a migration.
     case overwrite
   }
 
-  /// What opens a vault.
+  /// A key that opens a vault.
   public enum Key: Hashable, Sendable {
     /// A passphrase.
     case passphrase
@@ -112,7 +113,7 @@ extension KeychainError.Recovery {
     case device
   }
 
-  /// Who may read a file with a secret, besides its owner.
+  /// Who may read a secret file, besides its owner.
   public enum Readers: Hashable, Sendable {
     /// The group of the file.
     case group

@@ -1,6 +1,6 @@
 package import KeychainSecrets
 
-/// A secret that several places hold; it is wiped when the last lets go.
+/// A secret with several owners; it is wiped when the last owner releases it.
 package final class SharedSecret: Sendable {
   package let bytes: SecretBytes
 

@@ -1,10 +1,10 @@
 extension String {
-  /// Whether both strings have the same UTF-8 bytes; `==` would compare by canonical equivalence.
+  /// Returns whether both strings have the same UTF-8 bytes; `==` uses canonical equivalence.
   package func hasSameBytes(as other: String) -> Bool {
     utf8.elementsEqual(other.utf8)
   }
 
-  /// Whether this string's bytes order before the other's.
+  /// Returns whether this string's bytes order before the other's.
   package func hasLesserBytes(than other: String) -> Bool {
     utf8.lexicographicallyPrecedes(other.utf8)
   }

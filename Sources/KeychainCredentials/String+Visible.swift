@@ -1,10 +1,10 @@
 extension String {
-  /// The text with everything that a terminal would act on, or not show, as an escape.
+  /// The text with everything that a terminal would act on, or not show, escaped.
   package var visible: String { escaping(\.visibleEscape) }
 
-  /// The text with the same characters as escapes of JSON, which say exactly the same.
+  /// The text with the same characters escaped as in JSON, which does not change its meaning.
   ///
-  /// It is for text that is JSON already, whose line breaks stay.
+  /// Use it for text that is JSON already; its line breaks stay.
   package var visibleInJSON: String {
     escaping { $0.isASCII && $0 != "\u{7F}" ? nil : $0.escapeInJSON }
   }
@@ -26,13 +26,13 @@ extension String {
     return text
   }
 
-  /// Whether a scalar joins two emoji to one that shows both, or chooses how the one before it looks.
+  /// Returns whether a scalar joins two emoji, or selects how the one before it looks.
   private func shapesEmoji(at index: Index, after previous: Unicode.Scalar?) -> Bool {
     guard let previous else { return false }
     let next = unicodeScalars[unicodeScalars.index(after: index)...].first
     switch unicodeScalars[index].value {
     case 0x200D: return (previous.isEmoji || previous.value == 0xFE0F) && next?.isEmoji ?? false
-    // The mark around a digit makes it a key.
+    // The mark after a digit makes it a keycap.
     case 0xFE0E, 0xFE0F: return previous.isEmoji || next?.value == 0x20E3
     default: return false
     }
@@ -40,10 +40,10 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar moves the cursor, changes the terminal, reorders what follows, or shows
-  /// nothing, so that two names look equal that are not.
+  /// Whether the scalar moves the cursor, changes the terminal, reorders text, or is invisible, so
+  /// that two different names look the same.
   ///
-  /// What has no meaning yet may get such a one.
+  /// Unassigned scalars may become such ones.
   fileprivate var isHidden: Bool {
     guard !isASCII else { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {

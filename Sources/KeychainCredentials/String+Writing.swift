@@ -5,7 +5,7 @@ internal import Glibc
 /// - Parameters:
 ///   - text: The text.
 ///   - descriptor: An open descriptor.
-/// - Returns: `false` leaves the reason in `errno`.
+/// - Returns: `false` if writing failed; the reason is in `errno`.
 @discardableResult
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
   var rest = Array(text.utf8)[...]

@@ -4,30 +4,30 @@ public import KeychainVault
 internal import Synchronization
 
 extension Interaction {
-  /// A person is asked on the terminal of the program.
+  /// Asks a person on the terminal of the program.
   ///
-  /// The commands of `KeychainCommands` ask by themselves; a program's own code asks nobody without this,
-  /// whether or not the program has these commands.
+  /// The commands of `KeychainCommands` ask without it. A program's own code asks only with it,
+  /// whether or not the program mounts these commands.
   ///
   /// ```swift
   /// let keychain = KeychainPreferences(service: "com.example.deploy", interaction: .terminal)
   /// ```
   ///
-  /// Question and answer go through `/dev/tty`, whatever standard input and output lead to. What is typed
-  /// is not shown, and never becomes a `String`. One question is asked at a time, and waits two minutes for
-  /// its answer. The terminal is as it was when the answer is there, and also when a signal ends
-  /// or stops the program.
+  /// Question and answer go through `/dev/tty`, even if standard input and output are redirected.
+  /// What is typed is not shown, and never becomes a `String`. Questions are asked one at a time,
+  /// and wait two minutes for an answer. The terminal is restored after the answer, and also when a
+  /// signal ends or stops the program.
   ///
-  /// Without a terminal, in the background, and where `KEYCHAIN_NO_PROMPT` is set to anything, nobody is
-  /// asked: what would need it throws ``KeychainError/Code/locked``. Control-C at the question throws
-  /// ``KeychainError/Code/cancelled``, and nobody in time ``KeychainError/Code/timedOut``. For secrets of the
-  /// program itself, see ``TerminalPrompt/askSecret(_:twice:)``.
+  /// Without a terminal, in the background, and if `KEYCHAIN_NO_PROMPT` is set to any value, nobody
+  /// is asked: calls that need an answer throw ``KeychainError/Code/locked``. Control-C throws
+  /// ``KeychainError/Code/cancelled``, and a missing answer ``KeychainError/Code/timedOut``. To ask
+  /// for the program's own secrets, see ``TerminalPrompt/askSecret(_:twice:)``.
   public static var terminal: Self {
     .allowed { request throws(KeychainError) -> SecretBytes? in
       try terminalTurn.withLock { _ throws(KeychainError) -> SecretBytes in
         guard TerminalPrompt.isUsable else { throw .noTerminal(for: request) }
         let prompt = TerminalPrompt()
-        // The program may go on to use its terminal for something else.
+        // The program may use its terminal for something else afterwards.
         defer { prompt.close() }
         return try prompt.secret(request.question(from: ProgramName.current))
       }
@@ -35,5 +35,5 @@ extension Interaction {
   }
 }
 
-/// Held by the question that has the terminal.
+/// Held by the question that uses the terminal.
 let terminalTurn = Mutex(())

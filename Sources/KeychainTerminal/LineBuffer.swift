@@ -1,6 +1,6 @@
 internal import KeychainSecrets
 
-/// A line that is being typed, with the keys that edit it.
+/// A line that is being typed, with its editing keys.
 struct LineBuffer: ~Copyable {
   private var bytes: SecretBuffer
 
@@ -10,7 +10,7 @@ struct LineBuffer: ~Copyable {
 
   var count: Int { bytes.count }
 
-  /// Takes a byte from the terminal.
+  /// Processes a byte from the terminal.
   ///
   /// - Returns: `false` if the byte ends the line.
   /// - Throws: ``TerminalSession/End/cancelled`` for Control-C, and for Control-D on an empty line.
@@ -32,7 +32,7 @@ struct LineBuffer: ~Copyable {
     try bytes.finish()
   }
 
-  /// Removes a whole character of UTF-8.
+  /// Removes a whole UTF-8 character.
   private mutating func removeCharacter() {
     while let last = bytes.last, 0x80...0xBF ~= last { bytes.removeLast(1) }
     bytes.removeLast(1)

@@ -3,16 +3,16 @@ internal import KeychainCredentials
 public import KeychainVault
 
 extension Notice {
-  /// Writes a notice to standard error, as a line that begins with the name of the program.
+  /// Writes a notice to standard error, as a line that begins with the program's name.
   ///
-  /// It is what a command-line program gives as the closure for notices:
+  /// A command-line program passes it as the closure for notices:
   ///
   /// ```swift
   /// let keychain = KeychainPreferences(
   ///   service: "com.example.deploy", interaction: .terminal, notice: Notice.writeToStandardError)
   /// ```
   ///
-  /// What a terminal would act on is escaped. A failure to write is not told.
+  /// Characters that a terminal would act on are escaped. Write errors are ignored.
   ///
   /// - Parameter notice: The notice.
   @Sendable
@@ -22,7 +22,7 @@ extension Notice {
   }
 }
 
-/// What the program calls itself where it speaks to a person.
+/// The program's name in messages.
 enum ProgramName {
   static var current: String {
     let name = CommandLine.arguments.first?.split(separator: "/").last.map(String.init)

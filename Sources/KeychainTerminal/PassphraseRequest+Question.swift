@@ -2,10 +2,10 @@ internal import KeychainCredentials
 package import KeychainVault
 
 extension PassphraseRequest {
-  /// What a person reads who is asked.
+  /// Returns the question that a person reads.
   ///
   /// - Parameter name: The name of the program.
-  /// - Returns: The question, with what was wrong with the answer before.
+  /// - Returns: The question, with what was wrong with the previous answer.
   package func question(from name: String) -> String {
     let isEither = takesRecoveryCode && kind != .recoveryCode
     let what = isEither ? "\(kind) or recovery code" : "\(kind)"

@@ -1,10 +1,10 @@
 internal import CTerminal
 internal import Glibc
 
-/// Hears the signals that come while a question waits for its answer.
+/// Catches the signals that arrive while a question waits for its answer.
 ///
-/// A signal becomes a byte in a pipe, so that whoever waits for a key hears it. What came too late to
-/// be heard does what it does otherwise.
+/// A signal becomes a byte in a pipe, so that a wait for a key ends. A signal that arrives too late
+/// for that has its usual effect.
 struct PromptSignals: ~Copyable {
   private let pipe: (read: Int32, write: Int32)
 
@@ -28,14 +28,14 @@ struct PromptSignals: ~Copyable {
     close(pipe.write)
   }
 
-  /// Becomes readable when a signal came.
+  /// Becomes readable when a signal has arrived.
   var descriptor: Int32 { pipe.read }
 
-  /// Takes the signals that came.
+  /// Handles the signals that have arrived.
   ///
-  /// - Returns: Whether the process was stopped, and goes on.
+  /// - Returns: Whether the process was stopped and has continued.
   /// - Throws: ``TerminalSession/End/cancelled`` for the key that cancels, and
-  ///   ``TerminalSession/End/signal(_:)`` for another signal that is to end the question.
+  ///   ``TerminalSession/End/signal(_:)`` for another signal that must end the question.
   borrowing func hear() throws(TerminalSession.End) -> Bool {
     var wasStopped = false
     while let number = next() {

@@ -1,8 +1,8 @@
 extension String {
-  /// How many columns stay free behind a question: for a space, `yes`, and the cursor.
+  /// How many columns stay free after a question: for a space, `yes`, and the cursor.
   private static let roomForAnswer = 5
 
-  /// The question in lines of a terminal, of which the last takes a short answer right behind it.
+  /// Returns the question in lines of a terminal, with room for a short answer on the last one.
   ///
   /// - Parameter columns: The width of the terminal.
   /// - Returns: The lines.
@@ -15,7 +15,7 @@ extension String {
     return (lines.map { $0.asLines(within: columns) } + [wrapped]).joined(separator: "\n")
   }
 
-  /// Each line in as many as it takes.
+  /// Returns the text with each line wrapped.
   func asLines(within columns: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false)
       .map { String($0).wrapped(to: columns, indent: 0) }.joined(separator: "\n")

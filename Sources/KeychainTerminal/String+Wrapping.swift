@@ -1,13 +1,13 @@
 extension String {
-  /// The text in lines of at most so many columns, broken between words.
+  /// Returns the text in lines of at most `width` columns, broken between words.
   ///
-  /// What stands in single quotes stays on one line if it fits, since it is there to be copied. A word that
-  /// is longer than a line stays whole.
+  /// Text in single quotes stays on one line if it fits, because it is there to be copied. A word
+  /// that is longer than a line stays whole.
   ///
   /// - Parameters:
   ///   - width: The number of columns.
-  ///   - indent: How far every line but the first is moved to the right.
-  ///   - room: How many columns stay free behind the last word.
+  ///   - indent: The indentation of every line except the first.
+  ///   - room: How many columns stay free after the last word.
   /// - Returns: The lines, without a newline at the end.
   package func wrapped(to width: Int, indent: Int, keeping room: Int = 0) -> String {
     let margin = String(repeating: " ", count: indent)
@@ -28,7 +28,7 @@ extension String {
     return lines.joined(separator: "\n")
   }
 
-  /// The words, of which those of one pair of single quotes are one.
+  /// The words; a quotation in single quotes is one word.
   private func unbreakablePieces(within width: Int) -> [String] {
     let words = split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
     var pieces: [String] = []
@@ -43,10 +43,10 @@ extension String {
     return pieces
   }
 
-  /// How many columns of a terminal the text takes.
+  /// How many columns of a terminal the text needs.
   package var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
 
-  /// The beginning of the text that takes so many columns, the last of them for the sign that there is more.
+  /// Returns the beginning of the text that fits the width, with a sign at the end if more follows.
   package func cut(to width: Int) -> String {
     guard columnCount > width else { return self }
     var kept = ""
@@ -61,7 +61,8 @@ extension String {
 }
 
 extension ArraySlice<String> {
-  /// The last word of the quotation that the first one begins, if it begins one that ends.
+  /// The last word of the quotation that the first word begins; `nil` if there is no quotation, or
+  /// no end of it.
   fileprivate var endOfQuotation: Int? {
     guard let first, first.drop(while: { $0 == "(" }).first == "'" else { return nil }
     return indices.first { index in
@@ -72,7 +73,7 @@ extension ArraySlice<String> {
 }
 
 extension Character {
-  /// Two for what East Asian scripts and emoji take, one for the rest.
+  /// Two for East Asian scripts and emoji, one for the rest.
   fileprivate var columnCount: Int {
     guard let value = unicodeScalars.first?.value, value >= 0x1100 else { return 1 }
     return Self.wide.contains { $0.contains(value) } ? 2 : 1

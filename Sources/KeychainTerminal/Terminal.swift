@@ -2,15 +2,15 @@ internal import Glibc
 
 /// The controlling terminal, open for questions and answers.
 struct Terminal: ~Copyable {
-  /// For everything but reading.
+  /// For everything except reading.
   let descriptor: Int32
 
-  /// For reading, and for what a signal writes, which never block.
+  /// For reading, and for the pipe of signals; never blocks.
   ///
-  /// Control-C throws away what was typed before it: a key that `poll` promised may be gone when it is
-  /// read. A `read` that waited for the next one would hear nothing of the signal, which was caught
-  /// before. The descriptor is opened by itself, since whoever else has the terminal shares the mode
-  /// of a duplicate.
+  /// Control-C discards what was typed before it: a key that `poll` reported may be gone when it is
+  /// read. A blocking `read` would then miss the signal, which was caught before. The terminal is
+  /// opened again for this descriptor, because a duplicate shares its mode with every other user of
+  /// the terminal.
   let input: Int32
 
   /// Opens `/dev/tty`.
@@ -25,7 +25,7 @@ struct Terminal: ~Copyable {
     if input >= 0 { close(input) }
   }
 
-  /// Whether this process is in the foreground; one in the background would be stopped if it read.
+  /// Returns whether this process is in the foreground; in the background, reading would stop it.
   borrowing func isInForeground() -> Bool {
     tcgetpgrp(descriptor) == getpgrp()
   }

@@ -4,7 +4,7 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension KeychainError {
-  /// Why a question on the terminal has no answer.
+  /// Returns the error for a question on the terminal that has no answer.
   init(_ end: TerminalSession.End) {
     switch end {
     case .cancelled, .signal: self.init(.cancelled, "cancelled; nothing was changed")

@@ -5,11 +5,12 @@ internal import Synchronization
 
 /// Asks a person on the terminal.
 ///
-/// Questions and answers go through `/dev/tty`, wherever standard input and output lead. A secret that
-/// is typed is not shown, and never becomes a string.
+/// Questions and answers go through `/dev/tty`, even if standard input and output are redirected. A
+/// secret that is typed is not shown, and never becomes a string.
 ///
-/// From the first question on, the terminal shows nothing that is typed, until the prompt is closed: who types
-/// on while a passphrase is being hashed, or the next question is late, would see it on the screen.
+/// From the first question until the prompt is closed, the terminal does not show what is typed.
+/// Otherwise it would show what a person types while a passphrase is being hashed, or before a late
+/// question.
 public final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
   static let patience: Duration = .seconds(120)
@@ -17,11 +18,11 @@ public final class TerminalPrompt: Sendable {
   /// How long a person may take to write something down.
   static let patienceForWriting: Duration = .seconds(1200)
 
-  /// How often two answers may differ.
+  /// How many times two answers may differ.
   private static let attempts = 3
 
-  /// Whether there is a terminal, and this process may read it: one in the background would be
-  /// stopped if it tried.
+  /// Whether there is a terminal that this process may read: in the background, reading would stop
+  /// it.
   package static var isUsable: Bool {
     do throws(TerminalSession.End) {
       return try Terminal().isInForeground()
@@ -32,10 +33,10 @@ public final class TerminalPrompt: Sendable {
 
   private let session = Mutex<TerminalSession?>(nil)
 
-  /// Makes a prompt; the terminal is opened by the first question.
+  /// Creates a prompt; the first question opens the terminal.
   package init() {}
 
-  /// Puts the terminal back, and drops what was typed and not read.
+  /// Restores the terminal, and discards what was typed and not read.
   package func close() {
     session.withLock { $0 = nil }
   }
@@ -45,14 +46,14 @@ public final class TerminalPrompt: Sendable {
     try inSession { session throws(TerminalSession.End) in try session.answer(to: question) }
   }
 
-  /// Asks for a secret, and again until both answers are equal.
+  /// Asks for a secret twice, until both answers are equal.
   package func secretTwice(
     _ question: String, again: String, mismatch: String
   ) throws(KeychainError) -> SecretBytes {
     let answer = try inSession { session throws(TerminalSession.End) -> SecretBytes? in
       for _ in 1...Self.attempts {
         let first = try session.answer(to: question)
-        // An empty answer says what it says; asking for nothing twice helps nobody.
+        // An empty answer needs no confirmation.
         if first.count == 0 { return first }
         if first.isEqual(to: try session.answer(to: again)) { return first }
         session.terminal.write(mismatch + "\n")
@@ -63,17 +64,17 @@ public final class TerminalPrompt: Sendable {
     return answer
   }
 
-  /// Shows a secret, alone on the screen, and asks for it until it is given back.
+  /// Shows a secret, alone on the screen, and asks for it until it is typed correctly.
   ///
-  /// The screen is as it was before when this returns.
+  /// The previous screen is shown again when this returns.
   ///
   /// - Parameters:
-  ///   - secret: What is shown.
-  ///   - heading: What stands above it.
-  ///   - question: What asks for it.
-  ///   - wrong: What is said to another answer.
+  ///   - secret: The secret to show.
+  ///   - heading: The text above it.
+  ///   - question: The question that asks for it.
+  ///   - wrong: The reply to a wrong answer.
   ///   - isRight: Compares an answer.
-  /// - Returns: `false` if it was not given back in three answers.
+  /// - Returns: `false` if all of three answers were wrong.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled``,
   ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/inputOutput``.
   package func isGivenBack(
@@ -87,7 +88,7 @@ public final class TerminalPrompt: Sendable {
         if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
         let answer = try session.answerUnlessStopped(
           to: question, isShown: true, patience: Self.patienceForWriting)
-        // A stop took it off the screen.
+        // When the process was stopped, the secret was removed from the screen.
         isOnScreen = answer != nil
         guard let answer else { continue }
         if isRight(answer) { return true }
@@ -107,7 +108,7 @@ public final class TerminalPrompt: Sendable {
     terminal.write("\n\n")
   }
 
-  /// Asks to agree; only `y` and `yes` do.
+  /// Asks for agreement; only `y` and `yes` agree.
   package func confirm(_ question: String) throws(KeychainError) -> Bool {
     let answer = try inSession { session throws(TerminalSession.End) in
       try session.answer(to: question, isShown: true)
@@ -117,7 +118,7 @@ public final class TerminalPrompt: Sendable {
     }
   }
 
-  /// Calls `body` with the terminal, which hides what is typed, and hears signals meanwhile.
+  /// Calls `body` with the terminal, which hides what is typed and catches signals meanwhile.
   private func inSession<Result: ~Copyable>(
     _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {

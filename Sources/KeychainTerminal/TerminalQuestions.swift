@@ -2,30 +2,30 @@ internal import Glibc
 internal import KeychainSecrets
 internal import PrephirencesFiles
 
-/// Questions that belong together, of which one signal cancels all.
+/// Questions that belong together: one signal cancels all of them.
 struct TerminalQuestions: ~Copyable {
   typealias End = TerminalSession.End
 
-  /// The longest answer.
+  /// The maximum length of an answer.
   private static let limit = 1 << 20
 
   let terminal: TerminalSession
   private let signals: PromptSignals
 
-  /// Hides what is typed; what was typed before the question was shown is not the answer.
+  /// Hides what is typed, and discards what was typed before the question was shown.
   init(_ terminal: TerminalSession) throws(End) {
     try terminal.hideInput(dropsTyped: true)
     signals = try PromptSignals()
     self.terminal = terminal
   }
 
-  /// Asks, and reads a line; asks again after the process was stopped.
+  /// Asks and reads a line; asks again after the process was stopped.
   ///
   /// - Parameters:
   ///   - question: The question.
   ///   - isShown: Whether what is typed is shown.
   /// - Returns: The answer.
-  /// - Throws: Why there is none.
+  /// - Throws: The reason why there is no answer.
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
       let answer = try answerUnlessStopped(
@@ -34,18 +34,18 @@ struct TerminalQuestions: ~Copyable {
     }
   }
 
-  /// Asks, and reads a line; `nil` if the process was stopped meanwhile, and goes on.
+  /// Asks and reads a line; returns `nil` if the process was stopped and has continued.
   borrowing func answerUnlessStopped(
     to question: String, isShown: Bool, patience: Duration
   ) throws(End) -> SecretBytes? {
-    // A program in the background is stopped here until it is in the foreground.
+    // In the background, the process is stopped here until it is in the foreground.
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
     return try line(by: Deadline(after: patience))
   }
 
-  /// Reads a line; `nil` if the process was stopped meanwhile.
+  /// Reads a line; returns `nil` if the process was stopped meanwhile.
   private borrowing func line(by deadline: Deadline) throws(End) -> SecretBytes? {
     do {
       var line = LineBuffer(try SecretBuffer())
@@ -69,13 +69,13 @@ struct TerminalQuestions: ~Copyable {
       guard try isThereInput(by: deadline) else { return nil }
       let count = read(terminal.input, &byte, 1)
       if count == 1 { return byte }
-      // The end of input: the terminal went away, or in line mode the person ended the input.
+      // End of input: the terminal is gone, or in line mode the person ended the input.
       if count == 0 { throw .cancelled }
       guard errno == EAGAIN || errno == EINTR else { throw .unusable(errno: errno) }
     }
   }
 
-  /// Waits for a key, and hears signals meanwhile; `false` if the process was stopped.
+  /// Waits for a key or a signal; returns `false` if the process was stopped.
   private borrowing func isThereInput(
     by deadline: Deadline
   ) throws(End) -> Bool {

@@ -3,9 +3,11 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The terminal of a program that asks; it is put back when the object goes.
+/// The terminal while a program asks.
 ///
-/// A signal that ends or stops the process puts it back, too.
+/// It is restored when the object is destroyed.
+///
+/// A signal that ends or stops the process restores it, too.
 final class TerminalSession: Sendable {
   /// Why there is no answer.
   enum End: Error {
@@ -21,7 +23,7 @@ final class TerminalSession: Sendable {
 
   /// Opens the terminal.
   ///
-  /// - Throws: ``End/unusable(errno:)``, also if somebody else in the process asks.
+  /// - Throws: ``End/unusable(errno:)``, also if another thread of the process is asking.
   init() throws(End) {
     let terminal = try Terminal()
     let failure = cterminal_begin(terminal.descriptor, terminal.input)
@@ -34,7 +36,7 @@ final class TerminalSession: Sendable {
   /// For reading; see ``Terminal/input``.
   var input: Int32 { terminal.input }
 
-  /// How wide the terminal is now.
+  /// The current width of the terminal.
   var columns: Int { TerminalWidth.columns(of: terminal.descriptor) ?? TerminalWidth.usual }
 
   /// Shows text to the person.
@@ -49,7 +51,8 @@ final class TerminalSession: Sendable {
 
   /// Hides what is typed.
   ///
-  /// - Parameter dropsTyped: Whether what was typed before is dropped even if it was hidden already.
+  /// - Parameter dropsTyped: Whether to discard what was typed before, even if it was hidden
+  ///   already.
   /// - Throws: ``End/unusable(errno:)``.
   func hideInput(dropsTyped: Bool = false) throws(End) {
     let failure = cterminal_show_input(false, dropsTyped)
@@ -62,12 +65,12 @@ final class TerminalSession: Sendable {
     guard failure == 0 else { throw .unusable(errno: failure) }
   }
 
-  /// Changes to an empty screen beside the usual one, whose contents no scrolling brings back.
+  /// Switches to an empty screen, whose contents cannot be scrolled back to.
   func openScreen() {
     if hasScreens { cterminal_open_screen() }
   }
 
-  /// Empties that screen, and goes back to the usual one.
+  /// Clears that screen, and switches back to the usual one.
   func closeScreen() {
     if hasScreens { cterminal_close_screen() }
   }

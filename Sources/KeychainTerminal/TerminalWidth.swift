@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// How wide a terminal is.
+/// The width of a terminal.
 package enum TerminalWidth {
-  /// A terminal that doesn't tell, and the help of a pipe, have this many columns.
+  /// The number of columns if a terminal does not report it, and for help in a pipe.
   package static let usual = 80
 
-  /// Longer lines of running text are hard to read.
+  /// The maximum for running text, because longer lines are hard to read.
   package static let ofReading = 100
 
-  /// The number of columns of the terminal that a descriptor leads to.
+  /// Returns the number of columns of the terminal behind a descriptor.
   ///
   /// - Parameter descriptor: An open descriptor.
-  /// - Returns: The number, or `nil` if it leads elsewhere.
+  /// - Returns: The number, or `nil` if it is not a terminal.
   package static func columns(of descriptor: Int32) -> Int? {
     guard isatty(descriptor) == 1 else { return nil }
     var size = winsize()

@@ -22,7 +22,7 @@ extension CredentialStore {
     try put(text, Credential(identity))
   }
 
-  /// The secret as text.
+  /// Returns the secret as text.
   func text(_ identity: CredentialIdentity) throws -> String? {
     guard let item = try secret(for: identity) else { return nil }
     return item.secret.withBytes { $0.text }
@@ -49,7 +49,7 @@ func expect(
   #expect(error?.code == code, sourceLocation: sourceLocation)
 }
 
-/// Waits for what another thread does, for a minute at most.
+/// Waits up to a minute for a condition that another thread fulfils.
 func eventually(_ condition: () -> Bool) async throws {
   for _ in 0..<6000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }

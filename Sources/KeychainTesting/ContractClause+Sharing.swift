@@ -84,7 +84,7 @@ extension ContractClause {
     },
   ]
 
-  /// Runs a closure on as many threads as there are writers, all at once.
+  /// Runs a closure on several threads at the same time, one for each writer.
   static func inParallel(_ body: @escaping @Sendable (Int) throws -> Void) async throws {
     let failures = Mutex<[String]>([])
     await withCheckedContinuation { continuation in

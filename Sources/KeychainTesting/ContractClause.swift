@@ -2,11 +2,11 @@ public import KeychainCredentials
 internal import KeychainSecrets
 public import Testing
 
-/// A rule that every credential store keeps, which a test checks.
+/// A rule that every credential store must follow, as a test.
 ///
 /// Take the clauses of a store from its ``StoreContract``.
 public struct ContractClause: Sendable, CustomTestStringConvertible {
-  /// What a store need not offer, and a rule can be about.
+  /// A feature that a store may lack.
   enum Offer {
     case versions, observation
   }
@@ -14,7 +14,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   /// The rule in words.
   public let testDescription: String
 
-  /// What the store must offer for the rule to apply; `nil` if the rule applies to every store.
+  /// The feature that the rule needs; `nil` if the rule applies to every store.
   let needs: Offer?
 
   /// The contract that the rule is a part of.
@@ -42,7 +42,7 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   ///
   /// Breaches are recorded as issues of the test that is running.
   ///
-  /// - Parameter store: The store. It must be empty and unlocked, and nobody else may use it.
+  /// - Parameter store: The store. It must be empty and unlocked, and not used by anything else.
   /// - Throws: As ``check(_:)-(()->_)``.
   public func check(_ store: any CredentialStore) async throws {
     try await check { store }
@@ -54,10 +54,10 @@ public struct ContractClause: Sendable, CustomTestStringConvertible {
   /// store a second time, and expect to find what was stored before.
   ///
   /// - Parameter open: Opens the store. It must be empty and unlocked when it is opened first, and
-  ///   nobody else may use it. A store that lives in memory only returns the same object each time.
+  ///   not used by anything else. A store in memory returns the same object each time.
   /// - Throws: What `open` throws, a breach after which the rule cannot be checked further, or
-  ///   ``KeychainError`` with ``KeychainError/Code/invalidArgument`` outside a test of Swift Testing,
-  ///   where an issue would not be reported.
+  ///   ``KeychainError`` with ``KeychainError/Code/invalidArgument`` outside a test of Swift
+  ///   Testing, where an issue would not be reported.
   public func check(_ open: @escaping () throws -> any CredentialStore) async throws {
     guard Test.current != nil else {
       throw KeychainError(

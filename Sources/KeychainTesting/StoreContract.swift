@@ -1,9 +1,9 @@
 public import KeychainCredentials
 
-/// The rules that every credential store keeps, within the limits of one store.
+/// The rules that every credential store must follow, within the limits of one store.
 ///
-/// The initializer's defaults are what ``CredentialStore`` asks for, and what the stores of this
-/// package keep. A store of your own is tested by one function, in a test target that depends on the
+/// The initializer's defaults are the requirements of ``CredentialStore``, which the stores of this
+/// package fulfil. Test your own store with one function, in a test target that depends on the
 /// product `KeychainTesting`:
 ///
 /// ```swift
@@ -20,9 +20,9 @@ public import KeychainCredentials
 /// ```
 ///
 /// Each clause needs an empty store. The clauses record breaches with Swift Testing, so the product
-/// is for test targets only, and a test of XCTest cannot run them.
+/// is for test targets only, and XCTest cannot run them.
 public struct StoreContract: Sendable {
-  /// The bytes that the largest secret has.
+  /// The size of the largest secret in bytes.
   public var largestSecret: Int
 
   /// The accessibilities that a credential of this store can have.
@@ -37,22 +37,23 @@ public struct StoreContract: Sendable {
   /// Whether the store notifies observers of its changes.
   public var offersObservation: Bool
 
-  /// Describes the limits of a store.
+  /// Creates the contract of a store.
   ///
   /// - Parameters:
-  ///   - largestSecret: The bytes that the largest secret has, at least 1024. The store must accept a
-  ///     secret of this size, and refuse a larger one with ``KeychainError/Code/tooLarge``.
-  ///   - accessibilities: The accessibilities that a credential of this store can have, in any order;
-  ///     ``Accessibility/whenUnlocked`` is one of them. By default, all but
+  ///   - largestSecret: The size of the largest secret in bytes, at least 1024. The store must
+  ///     accept a secret of this size, and refuse a larger one with
+  ///     ``KeychainError/Code/tooLarge``.
+  ///   - accessibilities: The accessibilities that a credential of this store can have, in any
+  ///     order, including ``Accessibility/whenUnlocked``. By default, all except
   ///     ``Accessibility/whenPasscodeSetThisDeviceOnly``, which depends on the store's passphrase.
   ///   - refusedAccessibilities: The accessibilities that the store must refuse with
   ///     ``KeychainError/Code/refused``. An accessibility that is in neither list is not tried.
   ///   - offersVersions: Whether versions grow with each change, and calls can be limited to one
-  ///     version. If not, each such call must throw, since a condition that is not checked loses
-  ///     changes. Merging into a credential that exists is then not tested, since the default
+  ///     version. If not, each such call must throw, because ignoring the condition would lose
+  ///     changes. Merging into an existing credential is then not tested, because the default
   ///     implementation depends on versions.
-  ///   - offersObservation: Whether the store notifies observers of its changes. If not, they are not
-  ///     tested.
+  ///   - offersObservation: Whether the store notifies observers of its changes. If not,
+  ///     observation is not tested.
   public init(
     largestSecret: Int = Credential.maximumSecretCount,
     accessibilities: [Accessibility] = Accessibility.allCases.filter {
@@ -68,7 +69,7 @@ public struct StoreContract: Sendable {
     self.offersObservation = offersObservation
   }
 
-  /// The clauses that apply to the store, as arguments of a test.
+  /// The clauses that apply to the store, as test arguments.
   public var clauses: [ContractClause] {
     ContractClause.all.filter { offers($0.needs) }.map { clause in
       var clause = clause

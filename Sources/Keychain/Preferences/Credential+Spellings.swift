@@ -1,15 +1,15 @@
 public import Foundation
 public import KeychainCredentials
 
-// Other spellings of the same things, which published programs use.
+// Other names for the same things, which published programs use.
 extension Credential {
-  /// When the credential was added; another spelling of ``created``.
+  /// When the credential was added; another name for ``created``.
   public var creationDate: Date? { created }
 
-  /// When the credential was last changed; another spelling of ``modified``.
+  /// When the credential was last changed; another name for ``modified``.
   public var modificationDate: Date? { modified }
 
-  /// When the secret can be read; another spelling of ``accessibility``.
+  /// When the secret can be read; another name for ``accessibility``.
   public var accessible: Accessibility { accessibility }
 
   /// The access group; `nil` for the unnamed one.
@@ -31,10 +31,10 @@ extension Credential {
   }
 }
 
-/// When a credential can be read; another name of `Accessibility`.
+/// When a credential can be read; another name for `Accessibility`.
 public typealias SecurityAttributeAccessible = Accessibility
 
 extension Accessibility {
-  /// The accessibility of what says no other: ``whenUnlocked``.
+  /// The default accessibility: ``whenUnlocked``.
   public static var defaultOption: Self { .whenUnlocked }
 }

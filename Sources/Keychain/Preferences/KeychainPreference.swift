@@ -7,22 +7,22 @@ public import Prephirences
 /// var token: String?
 /// ```
 ///
-/// A failure, such as a locked vault, reads as `nil`; ``KeychainPreferences/lastError`` tells it.
-/// Where that matters, the methods of ``KeychainPreferences`` that throw are the better choice.
+/// A failure, such as a locked vault, reads as `nil`; ``KeychainPreferences/lastError`` reports it.
+/// To handle failures, use the throwing methods of ``KeychainPreferences``.
 @propertyWrapper
 open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
-  // Unchecked as the class above it, which has all that changes behind a lock.
+  // Unchecked like the superclass, which keeps all its mutable state behind a lock.
 
   /// The keychain.
   public let keychain: KeychainPreferences
 
-  /// Makes a preference.
+  /// Creates a preference.
   ///
   /// - Parameters:
   ///   - keychain: The keychain.
   ///   - key: The key.
-  ///   - transformation: How the value is stored. If it is `nil`, it is stored as the keychain
-  ///     stores values of its type, `Codable` ones among them.
+  ///   - transformation: How the value is stored. If `nil`, the keychain stores it as it stores
+  ///     values of its type, including `Codable` ones.
   public init(
     keychain: KeychainPreferences = .sharedInstance, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -33,7 +33,7 @@ open class KeychainPreference<T>: MutablePreference<T>, @unchecked Sendable {
       transformation: transformation ?? DefaultTransformation.of(T.self, encodes: false))
   }
 
-  /// The value, or `nil` if there is none of this type; setting `nil` removes.
+  /// The value, or `nil` if there is none of this type; setting `nil` removes it.
   open override var wrappedValue: T? {
     get { value }
     set { value = newValue }

@@ -7,9 +7,9 @@ public import Prephirences
 /// var tries: Int
 /// ```
 ///
-/// The default is read, and not stored, where there is no value, one of another type, or a failure;
-/// see ``KeychainPreference``.
-/// `$tries` is the ``KeychainPreference``, which can also be cleared.
+/// The default is returned, and not stored, if there is no value, a value of another type, or a
+/// failure; see ``KeychainPreference``. `$tries` is the ``KeychainPreference``, which can also be
+/// cleared.
 @propertyWrapper
 public struct KeychainPreferenceValue<T>: @unchecked Sendable {
   // Unchecked because the default may be of any type; nothing here changes.
@@ -17,15 +17,15 @@ public struct KeychainPreferenceValue<T>: @unchecked Sendable {
   /// The preference.
   public let projectedValue: KeychainPreference<T>
 
-  /// What is read where there is no value.
+  /// The value if none is stored.
   public let defaultValue: T
 
-  /// Makes a preference with a default.
+  /// Creates a preference with a default.
   ///
   /// - Parameters:
   ///   - keychain: The keychain.
   ///   - key: The key.
-  ///   - defaultValue: What is read where there is no value.
+  ///   - defaultValue: The value if none is stored.
   ///   - transformation: How the value is stored; see
   ///     ``KeychainPreference/init(keychain:key:transformation:)``.
   public init(
@@ -37,10 +37,10 @@ public struct KeychainPreferenceValue<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Makes a preference whose default is the initial value of the property.
+  /// Creates a preference whose default is the initial value of the property.
   ///
   /// - Parameters:
-  ///   - wrappedValue: What is read where there is no value.
+  ///   - wrappedValue: The value if none is stored.
   ///   - keychain: The keychain.
   ///   - key: The key.
   ///   - transformation: How the value is stored; see

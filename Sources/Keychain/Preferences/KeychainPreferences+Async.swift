@@ -3,14 +3,14 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import Prephirences
 
-// The same methods for asynchronous code, where the compiler prefers them. The store is used on a
-// thread of its own; values are encoded and decoded where the caller runs, so they need not be
+// The same methods for asynchronous code, where the compiler prefers them. The store is used on
+// another thread; values are encoded and decoded where the caller runs, so they need not be
 // `Sendable`.
 extension KeychainPreferences {
-  /// Does work on a thread of its own, so that waiting blocks no thread of Swift's concurrency
-  /// pool.
+  /// Does work on another thread, so that waiting blocks no thread of Swift's concurrency pool.
   ///
-  /// Use it to do several things in a row. Within, the methods that throw are the synchronous ones.
+  /// Use it for several calls in a row. Inside `work`, the throwing methods are the synchronous
+  /// ones.
   ///
   /// - Parameter work: Uses the preferences.
   /// - Returns: What `work` returns.
@@ -82,7 +82,7 @@ extension KeychainPreferences {
   /// Stores a value without blocking.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   /// - Throws: As the synchronous method.
   public func set(_ value: Any?, for key: String) async throws(KeychainError) {
@@ -112,7 +112,7 @@ extension KeychainPreferences {
   /// Removes a key with its value, without blocking.
   ///
   /// - Parameter key: The key.
-  /// - Returns: `false` if there was none.
+  /// - Returns: `false` if there was no value.
   /// - Throws: As the synchronous method.
   @discardableResult
   public func removeValue(for key: String) async throws(KeychainError) -> Bool {
@@ -138,13 +138,13 @@ extension KeychainPreferences {
   /// Returns whether a key has a value, without blocking.
   ///
   /// - Parameter key: The key.
-  /// - Returns: `true` if there is one, expired or not.
+  /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: As the synchronous method.
   public func contains(_ key: String) async throws(KeychainError) -> Bool {
     try await onWorkerThread { keychain throws(KeychainError) in try keychain.contains(key) }
   }
 
-  /// Returns what is known about the value of a key, without blocking.
+  /// Returns the credential of a key, without blocking.
   ///
   /// - Parameter key: The key.
   /// - Returns: The credential, or `nil` if there is none.
@@ -153,12 +153,12 @@ extension KeychainPreferences {
     try await onWorkerThread { keychain throws(KeychainError) in try keychain.credential(for: key) }
   }
 
-  /// Changes what is known about the value of a key, without blocking.
+  /// Changes the credential of a key, without blocking.
   ///
   /// - Parameters:
   ///   - update: The changes.
   ///   - key: The key.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The changed credential.
   /// - Throws: As the synchronous method.
   @discardableResult
   public func update(
@@ -169,12 +169,12 @@ extension KeychainPreferences {
     }
   }
 
-  /// Gives the value of a key to another key, in one step, without blocking.
+  /// Renames a key in one step, without blocking.
   ///
   /// - Parameters:
   ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The other key, which must have none yet.
-  /// - Returns: The credential as it is now.
+  ///   - newKey: The new key, which must not have a value yet.
+  /// - Returns: The changed credential.
   /// - Throws: As the synchronous method.
   @discardableResult
   public func rename(_ key: String, to newKey: String) async throws(KeychainError) -> Credential {
@@ -191,7 +191,7 @@ extension KeychainPreferences {
     } catch let error as KeychainError {
       throw error
     } catch {
-      // `perform` throws nothing but what `work` throws, and cancellation.
+      // `perform` throws only what `work` throws, and cancellation.
       throw KeychainError(.internalFailure, "the store failed with an error of another type")
     }
   }

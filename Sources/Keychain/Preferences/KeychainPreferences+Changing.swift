@@ -3,29 +3,30 @@ public import Foundation
 internal import Glibc
 public import KeychainCredentials
 
-// Changing values that other tasks and programs change at the same time.
+// Changes values that other tasks and programs may change at the same time.
 extension KeychainPreferences {
-  /// Changes a value, and loses no change that somebody else makes at the same time.
+  /// Changes a value, and loses no change that others make at the same time.
   ///
   /// ```swift
   /// try keychain.update(Int.self, for: "logins") { count in count = (count ?? 0) + 1 }
   /// ```
   ///
-  /// The value is read, changed, and written if it is still the one that was read; otherwise it is all done
-  /// again. Label, comment, attributes and accessibility stay. If the closure leaves the value as it is,
-  /// nothing is written.
+  /// The value is read, changed, and written if it is still the one that was read; otherwise, all
+  /// steps are repeated. Label, comment, attributes and accessibility stay. If the closure does not
+  /// change the value, nothing is written.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - expires: The change of the expiry; by default, it stays.
-  ///   - deadline: How long to try again while others are faster.
-  ///   - change: Changes the value, be it expired or not; `nil` stands for no value, before and after it. It
-  ///     may be called several times, and what it throws ends the update.
-  /// - Returns: The value as it is now.
+  ///   - deadline: How long to retry while others keep changing the value.
+  ///   - change: Changes the value, whether it has expired or not; `nil` means no value, both
+  ///     before and after. It may be called several times. If it throws, the update ends.
+  /// - Returns: The new value.
   /// - Throws: What `change` throws; ``KeychainError``, such as ``KeychainError/Code/locked``, with
-  ///   ``KeychainError/Code/undecodable`` if what is stored is no such value, or with
-  ///   ``KeychainError/Code/timedOut`` if others were faster until the deadline. Then nothing was written.
+  ///   ``KeychainError/Code/undecodable`` if the stored value has another type, or with
+  ///   ``KeychainError/Code/timedOut`` if others kept changing the value until the deadline. Then
+  ///   nothing was written.
   @discardableResult
   public func update<Value: Codable>(
     _ type: Value.Type, for key: String, expires: FieldChange<Date> = .keep,
@@ -46,15 +47,15 @@ extension KeychainPreferences {
     }
   }
 
-  /// Changes a value, and loses no change that somebody else makes at the same time, without blocking.
+  /// Changes a value, and loses no change that others make at the same time, without blocking.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - expires: The change of the expiry; by default, it stays.
-  ///   - deadline: How long to try again while others are faster.
+  ///   - deadline: How long to retry while others keep changing the value.
   ///   - change: Changes the value; see the synchronous method.
-  /// - Returns: The value as it is now.
+  /// - Returns: The new value.
   /// - Throws: As the synchronous method, or ``KeychainError`` with ``KeychainError/Code/cancelled``.
   @discardableResult
   public func update<Value: Codable>(
@@ -93,13 +94,13 @@ extension KeychainPreferences {
   }
 }
 
-/// A value that is to take the place of another one.
+/// A value that replaces another one.
 private struct Replacement: Sendable {
   let old: StoredItem?
   let credential: Credential
   let value: StoredValue?
 
-  /// Writes the value; `false` if somebody was faster.
+  /// Writes the value; returns `false` if the stored value was changed meanwhile.
   func isWritten(to store: any CredentialStore) throws(KeychainError) -> Bool {
     do throws(KeychainError) {
       if changesSomething { try store.replace(old, credential, by: value) }

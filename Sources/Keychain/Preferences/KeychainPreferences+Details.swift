@@ -3,22 +3,23 @@ public import KeychainCredentials
 public import KeychainSecrets
 internal import Prephirences
 
-// Values that are stored together with what is known about them.
+// Values that are stored together with attributes of their credential.
 extension KeychainPreferences {
-  /// Stores a value, with its expiry and with notes, in one step.
+  /// Stores a value, with its expiry and notes, in one step.
   ///
   /// ```swift
   /// try keychain.set(tokens, for: "api", expires: .now + 3600, label: "Example API")
   /// ```
   ///
   /// - Parameters:
-  ///   - value: The value, as for `set(_:for:)`; `nil` removes, and notes nothing.
+  ///   - value: The value, as for `set(_:for:)`; `nil` removes the key and ignores the other
+  ///     arguments.
   ///   - key: The key.
-  ///   - expires: When the value stops being valid; with `nil` it never does, whatever the expiry of the
-  ///     old value was.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - expires: When the value stops being valid; `nil` for never, even if the old value had an
+  ///     expiry.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
   ///   ``KeychainError/Code/invalidArgument`` if the value cannot be stored or the name of an attribute is
   ///   reserved. Then the old value stays.
@@ -35,15 +36,15 @@ extension KeychainPreferences {
     try write(stored.secret.bytes, update, for: key)
   }
 
-  /// Stores a secret without a copy outside guarded memory, with its expiry and with notes.
+  /// Stores a secret without a copy outside guarded memory, with its expiry and notes.
   ///
   /// - Parameters:
   ///   - secret: The bytes.
   ///   - key: The key.
-  ///   - expires: When the secret stops being valid; with `nil` it never does.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - expires: When the secret stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``. Then the old value stays.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date?, label: String? = nil,
@@ -52,15 +53,15 @@ extension KeychainPreferences {
     try write(secret, update(nil, expires, label, comment, attributes), for: key)
   }
 
-  /// Stores a value, with its expiry and with notes, without blocking.
+  /// Stores a value, with its expiry and notes, without blocking.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes, and notes nothing.
+  ///   - value: The value; `nil` removes the key and ignores the other arguments.
   ///   - key: The key.
-  ///   - expires: When the value stops being valid; with `nil` it never does.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - expires: When the value stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: As the synchronous method.
   public func set(
     _ value: Any?, for key: String, expires: Date?, label: String? = nil, comment: String? = nil,
@@ -77,16 +78,16 @@ extension KeychainPreferences {
     }
   }
 
-  /// Stores a secret with its expiry and with notes, without blocking, and without a copy outside guarded
-  /// memory.
+  /// Stores a secret with its expiry and notes, without blocking, and without a copy outside
+  /// guarded memory.
   ///
   /// - Parameters:
   ///   - secret: The bytes.
   ///   - key: The key.
-  ///   - expires: When the secret stops being valid; with `nil` it never does.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - expires: When the secret stops being valid; `nil` for never.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: As the synchronous method.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, expires: Date?, label: String? = nil,
@@ -99,7 +100,7 @@ extension KeychainPreferences {
     }
   }
 
-  /// What a new value changes about its credential.
+  /// Returns what a new value changes in its credential.
   private func update(
     _ contentType: String?, _ expires: Date?, _ label: String?, _ comment: String?,
     _ attributes: CredentialAttributes

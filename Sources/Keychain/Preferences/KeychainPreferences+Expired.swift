@@ -2,13 +2,13 @@ public import Foundation
 public import KeychainCredentials
 public import KeychainSecrets
 
-// Reading what has expired, such as a pair of tokens of which only one has.
+// Reading expired values, such as a pair of tokens of which only one has expired.
 extension KeychainPreferences {
-  /// Returns the secret of a key, in guarded memory, also after its expiry.
+  /// Returns the secret of a key, in guarded memory, even if it has expired.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired secret; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The bytes as they are stored, or `nil` if there are none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
@@ -18,11 +18,11 @@ extension KeychainPreferences {
     return try value.secret.copy()
   }
 
-  /// Returns the text of a key, whatever was stored, also after its expiry.
+  /// Returns the text of a key, whatever type was stored, even if it has expired.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The text, or `nil` if there is none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or ``KeychainError/Code/undecodable`` if
@@ -31,11 +31,11 @@ extension KeychainPreferences {
     try stored(key, allowingExpired)?.string()
   }
 
-  /// Returns the bytes of a key, whatever was stored, also after its expiry.
+  /// Returns the bytes of a key, whatever type was stored, even if they have expired.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
@@ -43,29 +43,29 @@ extension KeychainPreferences {
     try stored(key, allowingExpired)?.data
   }
 
-  /// Returns the value of a key, of the type that was stored, also after its expiry.
+  /// Returns the value of a key, of the type that was stored, even if it has expired.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or ``KeychainError/Code/undecodable`` if
-  ///   the bytes are not what their content type says.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
+  ///   ``KeychainError/Code/undecodable`` if the bytes do not match their content type.
   public func value(for key: String, allowingExpired: Bool) throws(KeychainError) -> Any? {
     try stored(key, allowingExpired)?.value()
   }
 
-  /// Returns the value of a key, of a type that the caller names, also after its expiry.
+  /// Returns the value of a key, of a type that the caller names, even if it has expired.
   ///
   /// - Parameters:
   ///   - type: The type.
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or ``KeychainError/Code/undecodable`` if
-  ///   the bytes are no such value.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
+  ///   ``KeychainError/Code/undecodable`` if the bytes are not a value of that type.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String, allowingExpired: Bool
   ) throws(KeychainError) -> Value? {
@@ -81,11 +81,11 @@ extension KeychainPreferences {
 
 // The same for asynchronous code.
 extension KeychainPreferences {
-  /// Returns the secret of a key, in guarded memory, also after its expiry, without blocking.
+  /// Returns the secret of a key, in guarded memory, even if it has expired, without blocking.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired secret; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The bytes as they are stored, or `nil` if there are none.
   /// - Throws: As the synchronous method.
@@ -100,11 +100,11 @@ extension KeychainPreferences {
     return try value.secret.copy()
   }
 
-  /// Returns the text of a key, whatever was stored, also after its expiry, without blocking.
+  /// Returns the text of a key, whatever type was stored, even if it has expired, without blocking.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The text, or `nil` if there is none.
   /// - Throws: As the synchronous method.
@@ -115,11 +115,12 @@ extension KeychainPreferences {
     }?.string()
   }
 
-  /// Returns the bytes of a key, whatever was stored, also after its expiry, without blocking.
+  /// Returns the bytes of a key, whatever type was stored, even if they have expired, without
+  /// blocking.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The bytes, or `nil` if there are none.
   /// - Throws: As the synchronous method.
@@ -129,11 +130,12 @@ extension KeychainPreferences {
     }?.data
   }
 
-  /// Returns the value of a key, of the type that was stored, also after its expiry, without blocking.
+  /// Returns the value of a key, of the type that was stored, even if it has expired, without
+  /// blocking.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As the synchronous method.
@@ -143,12 +145,13 @@ extension KeychainPreferences {
     }?.value()
   }
 
-  /// Returns the value of a key, of a type that the caller names, also after its expiry, without blocking.
+  /// Returns the value of a key, of a type that the caller names, even if it has expired, without
+  /// blocking.
   ///
   /// - Parameters:
   ///   - type: The type.
   ///   - key: The key.
-  ///   - allowingExpired: Whether to return it after its expiry, too; if `false`, that throws
+  ///   - allowingExpired: Whether to return an expired value; if `false`, it throws
   ///     ``KeychainError/Code/expired``.
   /// - Returns: The value, or `nil` if there is none.
   /// - Throws: As the synchronous method.

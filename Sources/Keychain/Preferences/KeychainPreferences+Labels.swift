@@ -9,14 +9,15 @@ extension KeychainPreferences {
   /// try keychain.set(token, for: "api", label: "Example API")
   /// ```
   ///
-  /// The value does not expire, whatever the expiry of the old value was.
+  /// The value does not expire, even if the old value had an expiry.
   ///
   /// - Parameters:
-  ///   - value: The value, as for `set(_:for:)`; `nil` removes, and notes nothing.
+  ///   - value: The value, as for `set(_:for:)`; `nil` removes the key and ignores the other
+  ///     arguments.
   ///   - key: The key.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
   ///   ``KeychainError/Code/invalidArgument`` if the value cannot be stored or the name of an attribute is
   ///   reserved. Then the old value stays.
@@ -30,14 +31,14 @@ extension KeychainPreferences {
 
   /// Stores a secret with notes, without a copy outside guarded memory.
   ///
-  /// The secret does not expire, whatever the expiry of the old value was.
+  /// The secret does not expire, even if the old value had an expiry.
   ///
   /// - Parameters:
   ///   - secret: The bytes.
   ///   - key: The key.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``. Then the old value stays.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, label: String?, comment: String? = nil,
@@ -50,11 +51,11 @@ extension KeychainPreferences {
   /// Stores a value with notes, without blocking.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes, and notes nothing.
+  ///   - value: The value; `nil` removes the key and ignores the other arguments.
   ///   - key: The key.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: As the synchronous method.
   public func set(
     _ value: Any?, for key: String, label: String?, comment: String? = nil,
@@ -69,9 +70,9 @@ extension KeychainPreferences {
   /// - Parameters:
   ///   - secret: The bytes.
   ///   - key: The key.
-  ///   - label: A name for people; `nil` keeps the one that there is.
-  ///   - comment: A remark for people; `nil` keeps the one that there is.
-  ///   - attributes: Pairs that searches match; those of other names stay.
+  ///   - label: A name for people; `nil` keeps the current one.
+  ///   - comment: A remark for people; `nil` keeps the current one.
+  ///   - attributes: Pairs that searches match; attributes with other names stay.
   /// - Throws: As the synchronous method.
   public func set(
     _ secret: borrowing SecretBytes, for key: String, label: String?, comment: String? = nil,

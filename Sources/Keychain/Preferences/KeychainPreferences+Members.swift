@@ -1,11 +1,11 @@
 public import Prephirences
 
 extension KeychainPreferences {
-  /// No value can be written as a member: a name that is misspelt would store a credential.
+  /// Values cannot be written as members: a misspelt name would store a credential.
   ///
-  /// Preferences of other kinds have this subscript, and so has code that is generic over
-  /// ``MutablePreferencesType``, which reads and sets values of the keychain by it. On the keychain itself
-  /// the compiler refuses members that it does not have.
+  /// Other kinds of preferences have this subscript, and code that is generic over
+  /// ``MutablePreferencesType`` can read and set values of the keychain with it. On the keychain
+  /// itself, the compiler rejects unknown members.
   ///
   /// - Parameter key: The key.
   public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {

@@ -3,13 +3,13 @@ public import KeychainCredentials
 extension KeychainPreferences {
   /// Calls a closure with the key of each value that changes, whoever changes it.
   ///
-  /// With a vault, changes by other programs are told too; nothing is polled. The access group is
-  /// that of the moment at which the observation begins.
+  /// With a vault, changes by other programs are reported too, without polling. The access group is
+  /// the one that is set when the observation begins.
   ///
-  /// - Parameter observer: Called on an arbitrary thread, after the change is durable, with the key;
-  ///   or with `nil` if something that is locked was changed, which may be a value of these
-  ///   preferences or another one. It must not wait for the store.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  /// - Parameter observer: Called on an arbitrary thread, after the change is durable, with the
+  ///   key; or with `nil` if a locked credential was changed, which may or may not be one of these
+  ///   preferences. It must not wait for the store.
+  /// - Returns: The observation, which ends when this object is destroyed.
   public func observe(_ observer: @escaping @Sendable (String?) -> Void) -> CredentialObservation {
     let (kind, accessGroup) = (kind, accessGroup ?? "")
     return store.observe { change in
@@ -21,7 +21,7 @@ extension KeychainPreferences {
     }
   }
 
-  /// The keys of the values that change from now on, as a sequence; see ``observe(_:)``.
+  /// Returns the keys of the values that change from now on, as a sequence; see ``observe(_:)``.
   ///
   /// The observation ends with the iteration.
   ///

@@ -4,16 +4,16 @@ public import Prephirences
 internal import Synchronization
 
 extension KeychainPreferences {
-  /// Begins to tell changes to an observer of preferences, whoever makes them.
+  /// Notifies an observer of preferences of changes, whoever makes them.
   ///
-  /// This is what `observe(forKey:initial:_:)`, `changes(forKey:)` and the other methods of
-  /// preferences do. A value is read after its change, and told on a thread of its own, so a handler
-  /// may use the keychain; of changes in quick succession the newest value is told. Old values are
-  /// not: nothing keeps a secret to compare it. What cannot be read is not told here; ``observe(_:)``
-  /// tells all changes, but only their keys.
+  /// `observe(forKey:initial:_:)`, `changes(forKey:)` and the other methods of preferences call
+  /// this. A value is read after its change, and reported on another thread, so a handler may use
+  /// the keychain. If a value changes several times quickly, the newest one is reported. Old values
+  /// are not reported, because no secret is kept for comparison. Values that cannot be read are not
+  /// reported here; ``observe(_:)`` reports all changes, but only their keys.
   ///
-  /// - Parameter observer: Who is to be told.
-  /// - Returns: Keeps the observation alive.
+  /// - Parameter observer: The observer to notify.
+  /// - Returns: The observation, which ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let reader = ChangeReader(of: self, for: observer)
     let observation = observe { [weak reader] key in
@@ -27,7 +27,7 @@ extension KeychainPreferences {
   }
 }
 
-/// Reads values that were changed, and tells them one after the other.
+/// Reads changed values, and reports them one after the other.
 private final class ChangeReader: Sendable {
   private let keychain: KeychainPreferences
   private let observer: PreferenceObserver
@@ -36,7 +36,7 @@ private final class ChangeReader: Sendable {
   private let queue = DispatchQueue(label: "keychain-preferences-observer")
 
   init(of keychain: KeychainPreferences, for observer: PreferenceObserver) {
-    // Its access group stays the one of this moment.
+    // The observation keeps the current access group.
     self.keychain = KeychainPreferences(copying: keychain)
     self.observer = observer
     keys = observer.keys.map { Set($0.map { Array($0.utf8) }) }
@@ -63,7 +63,7 @@ private final class ChangeReader: Sendable {
     do {
       observer.tell(change(try keychain.value(for: key)))
     } catch {
-      // A failure is no absence, and here is no place for another answer.
+      // An observer cannot receive errors, and `nil` would mean absent, so the change is skipped.
     }
   }
 }

@@ -3,26 +3,27 @@ public import KeychainCredentials
 public import Prephirences
 internal import Synchronization
 
-// The preference protocols. A failure is told by `lastError` and `lastStatus`, and reads as `nil`;
-// nothing is ever written because of it. Each method says so first, and names the one that throws.
+// The preference protocols. `lastError` and `lastStatus` report a failure, and it reads as `nil`;
+// it never causes a write. The documentation of each method begins with that, and names the method
+// that throws.
 extension KeychainPreferences {
-  /// The failure of the last call that does not throw, on any thread; `nil` if it succeeded.
+  /// The failure of the last non-throwing call, on any thread; `nil` if it succeeded.
   ///
-  /// A key without a value is no failure. For a program whose threads share these preferences the
-  /// methods that throw are the better choice.
+  /// A key without a value is not a failure. If several threads share these preferences, use the
+  /// throwing methods.
   public var lastError: KeychainError? { state.withLock(\.lastError) }
 
-  /// The status of the last call that does not throw, on any thread, as a number of Apple's
-  /// keychain; `nil` before the first.
+  /// The status of the last non-throwing call, on any thread, as a number of Apple's keychain;
+  /// `nil` before the first.
   ///
   /// It is `errSecItemNotFound` if the key has no value.
   public var lastStatus: OSStatus? { state.withLock(\.lastStatus) }
 
-  /// Returns the value of a key, and `nil` for a failure; `value(for:)` throws it.
+  /// Returns the value of a key, or `nil` for a failure; `value(for:)` throws it.
   ///
-  /// The value is of the type that was stored. ``lastError`` tells a failure. `keychain["key"]` is the same.
-  /// Both return a `Codable` value as `Data`, which is JSON, if its type is private or local, or is not in this
-  /// program: read such values with `value(_:for:)`.
+  /// The value is of the type that was stored. ``lastError`` reports a failure. `keychain["key"]`
+  /// is the same. Both return a `Codable` value as `Data`, which is JSON, if its type is private or
+  /// local, or does not exist in this program: read such values with `value(_:for:)`.
   ///
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none or it cannot be read.
@@ -30,9 +31,9 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try value(for: key) }
   }
 
-  /// Returns the text of a key, and `nil` for a failure; `string(for:)` throws it.
+  /// Returns the text of a key, or `nil` for a failure; `string(for:)` throws it.
   ///
-  /// It is text whatever was stored. ``lastError`` tells a failure.
+  /// The result is text whatever type was stored. ``lastError`` reports a failure.
   ///
   /// - Parameter key: The key.
   /// - Returns: The text, or `nil` if there is none or it cannot be read.
@@ -40,9 +41,9 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try string(for: key) }
   }
 
-  /// Returns the bytes of a key, and `nil` for a failure; `data(for:)` throws it.
+  /// Returns the bytes of a key, or `nil` for a failure; `data(for:)` throws it.
   ///
-  /// ``lastError`` tells a failure.
+  /// ``lastError`` reports a failure.
   ///
   /// - Parameter key: The key.
   /// - Returns: The bytes, whatever was stored, or `nil` if there are none or they cannot be read.
@@ -50,9 +51,9 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try data(for: key) }
   }
 
-  /// Returns whether a key has a value, and `false` for a failure; `contains(_:)` throws it.
+  /// Returns whether a key has a value, or `false` for a failure; `contains(_:)` throws it.
   ///
-  /// The secret is not read. ``lastError`` tells a failure.
+  /// The secret is not read. ``lastError`` reports a failure.
   ///
   /// - Parameter key: The key.
   /// - Returns: `true` if there is a value.
@@ -62,7 +63,7 @@ extension KeychainPreferences {
 
   /// Returns the keys that can be read now, and leaves out the others; `allKeys()` throws instead.
   ///
-  /// ``lastError`` says whether there may be more.
+  /// ``lastError`` reports whether there may be more.
   ///
   /// - Returns: The keys.
   public func keys() -> [String] {
@@ -73,8 +74,7 @@ extension KeychainPreferences {
 
   /// Returns the values that can be read now, and leaves out the others.
   ///
-  /// ``lastError`` says whether there may be more; `allKeys()` and `value(for:)` throw
-  /// instead.
+  /// ``lastError`` reports whether there may be more; `allKeys()` and `value(for:)` throw instead.
   ///
   /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {
@@ -92,38 +92,38 @@ extension KeychainPreferences {
     return values
   }
 
-  /// Sets the value of a key, and says nothing of a failure; `set(_:for:)` throws it.
+  /// Sets the value of a key, and ignores a failure; `set(_:for:)` throws it.
   ///
-  /// After a failure, such as a locked vault, the old value is still there; ``lastError`` tells it. So it
-  /// is with the subscripts and the setters of numbers, truth values and URLs, which call this.
+  /// After a failure, such as a locked vault, the old value is still there; ``lastError`` reports
+  /// it. The subscripts and the setters of numbers, truth values and URLs call this method.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     recording { () throws(KeychainError) in try set(value, for: key) }
   }
 
-  /// Removes a key, and says nothing of a failure; `removeValue(for:)` throws it.
+  /// Removes a key, and ignores a failure; `removeValue(for:)` throws it.
   ///
-  /// After a failure the value is still there; ``lastError`` tells it.
+  /// After a failure the value is still there; ``lastError`` reports it.
   ///
   /// - Parameter key: The key.
   public func removeObject(forKey key: PreferenceKey) {
     recordingRead { () throws(KeychainError) in try removeValue(for: key) ? true : nil }
   }
 
-  /// Removes all keys, and says nothing of a failure; `removeAll()` throws it.
+  /// Removes all keys, and ignores a failure; `removeAll()` throws it.
   ///
-  /// They are those of this service (or server) and access group. After a failure some or all are still
-  /// there; ``lastError`` tells it.
+  /// Only keys of this service (or server) and access group are removed. After a failure some or
+  /// all are still there; ``lastError`` reports it.
   public func clearAll() {
     recording { () throws(KeychainError) in try removeAll() }
   }
 
-  /// The text of a key; a failure reads as `nil`, and nothing is said of one that sets.
+  /// The text of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
-  /// `string(for:)` and `set(_:for:)` throw. Setting `nil` removes.
+  /// `string(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(string key: PreferenceKey) -> String? {
@@ -131,9 +131,9 @@ extension KeychainPreferences {
     set { set(newValue as PreferenceObject?, forKey: key) }
   }
 
-  /// The bytes of a key; a failure reads as `nil`, and nothing is said of one that sets.
+  /// The bytes of a key; a failure reads as `nil`, and is ignored by the setter.
   ///
-  /// `data(for:)` and `set(_:for:)` throw. Setting `nil` removes.
+  /// `data(for:)` and `set(_:for:)` throw. Setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(data key: PreferenceKey) -> Data? {
@@ -141,7 +141,7 @@ extension KeychainPreferences {
     set { set(newValue as PreferenceObject?, forKey: key) }
   }
 
-  /// What is known about the value of a key, and `nil` for a failure.
+  /// The credential of a key, or `nil` for a failure.
   ///
   /// `credential(for:)` throws instead.
   ///
@@ -155,7 +155,7 @@ extension KeychainPreferences {
     _ body: () throws(KeychainError) -> Result?
   ) -> Result? {
     let result = recording(body)
-    // Nothing failed, and nothing was there.
+    // Nothing failed, and there was no value.
     if case .some(.none) = result {
       state.withLock { $0.lastStatus = errSecItemNotFound }
     }

@@ -3,7 +3,7 @@ public import Prephirences
 internal import Synchronization
 
 extension KeychainPreferences {
-  /// Takes note of a value that a transformation refused, as ``lastError``.
+  /// Records as ``lastError`` that a transformation refused a value.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     let refusal = KeychainError(.invalidArgument, error.message)
     state.withLock {

@@ -4,13 +4,15 @@ internal import KeychainStores
 internal import Synchronization
 
 extension KeychainPreferences {
-  /// The store of preferences that are given no other: the desktop keyring or the vault, as
-  /// ``AutomaticStore`` chooses for each service; one handle for the whole process.
+  /// The default store: the desktop keyring or the vault, as ``AutomaticStore`` chooses for each
+  /// service.
+  ///
+  /// The whole process shares one handle.
   public static let defaultStore: any CredentialStore = AutomaticStore()
 
   private static let shared = Mutex<KeychainPreferences?>(nil)
 
-  /// The preferences of this program; they can be replaced.
+  /// The preferences of this program, which can be replaced.
   ///
   /// Their service is the identifier of the main bundle, or the name of the executable if it has
   /// none, as is usual on Linux.

@@ -1,14 +1,14 @@
 public import KeychainCredentials
 
-// Other spellings of the same things, which published documents and programs use.
+// Other names for the same things, which published documents and programs use.
 extension KeychainPreferences {
-  /// When values that are set from now on can be read; another spelling of ``accessibility``.
+  /// When values that are set from now on can be read; another name for ``accessibility``.
   public var accessible: Accessibility {
     get { accessibility }
     set { accessibility = newValue }
   }
 
-  /// Returns the text of a key, and `nil` for a failure; another spelling of ``string(forKey:)``.
+  /// Returns the text of a key, or `nil` for a failure; another name for ``string(forKey:)``.
   ///
   /// - Parameter key: The key.
   /// - Returns: The text, or `nil`.
@@ -17,27 +17,27 @@ extension KeychainPreferences {
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 extension Accessibility {
-  /// Another spelling of ``whenUnlocked``.
+  /// Another name for ``whenUnlocked``.
   public static var AccessibleWhenUnlocked: Self { .whenUnlocked }
 
-  /// Another spelling of ``whenUnlockedThisDeviceOnly``.
+  /// Another name for ``whenUnlockedThisDeviceOnly``.
   public static var AccessibleWhenUnlockedThisDeviceOnly: Self { .whenUnlockedThisDeviceOnly }
 
-  /// Another spelling of ``afterFirstUnlock``.
+  /// Another name for ``afterFirstUnlock``.
   public static var AccessibleAfterFirstUnlock: Self { .afterFirstUnlock }
 
-  /// Another spelling of ``afterFirstUnlockThisDeviceOnly``.
+  /// Another name for ``afterFirstUnlockThisDeviceOnly``.
   public static var AccessibleAfterFirstUnlockThisDeviceOnly: Self {
     .afterFirstUnlockThisDeviceOnly
   }
 
-  /// Another spelling of ``always``.
+  /// Another name for ``always``.
   public static var AccessibleAlways: Self { .always }
 
-  /// Another spelling of ``alwaysThisDeviceOnly``.
+  /// Another name for ``alwaysThisDeviceOnly``.
   public static var AccessibleAlwaysThisDeviceOnly: Self { .alwaysThisDeviceOnly }
 
-  /// Another spelling of ``whenPasscodeSetThisDeviceOnly``.
+  /// Another name for ``whenPasscodeSetThisDeviceOnly``.
   public static var AccessibleWhenPasscodeSetThisDeviceOnly: Self {
     .whenPasscodeSetThisDeviceOnly
   }

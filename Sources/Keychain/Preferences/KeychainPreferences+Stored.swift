@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-// What the throwing methods are made of, in terms that may cross threads.
+// The throwing methods use these, with types that may cross threads.
 extension KeychainPreferences {
   func stored(_ key: String) throws(KeychainError) -> StoredValue? {
     let identity = identity(for: key)
@@ -14,17 +14,17 @@ extension KeychainPreferences {
       identity: identity, contentType: contentType, secret: SharedSecret(item.takeSecret()))
   }
 
-  /// Writes a value, and keeps what a person or another program noted about its credential.
+  /// Writes a value, and keeps the notes of its credential.
   func store(
     _ secret: borrowing SecretBytes, contentType: String?, for key: String
   ) throws(KeychainError) {
-    // The expiry is that of the old value.
+    // The expiry belongs to the old value.
     let update = CredentialUpdate(
       accessibility: accessibility, contentType: FieldChange(to: contentType), expires: .clear)
     try write(secret, update, for: key)
   }
 
-  /// Writes a value; what an update leaves out, its credential keeps.
+  /// Writes a value, and keeps what the update leaves out.
   func write(
     _ secret: borrowing SecretBytes, _ update: CredentialUpdate, for key: String
   ) throws(KeychainError) {

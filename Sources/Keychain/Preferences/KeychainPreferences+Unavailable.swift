@@ -1,9 +1,9 @@
 public import Foundation
 
-// What programs may use of the released library and does not exist here: each says what to do instead.
-// Without these, some would be keys.
+// API of the released library that does not exist here: each declaration says what to use instead.
+// Without these, some names would be keys.
 
-/// Not here: the initialisers say of which class the items are.
+/// Not available: the initializers set the class of the items.
 @available(*, unavailable, message: "init(service:) and init(server:) say which class it is")
 public enum SecurityClass {
   /// A generic password.
@@ -22,7 +22,7 @@ public enum SecurityClass {
   case identity
 }
 
-/// Not here: the protocol of an internet password is text.
+/// Not available: the protocol of an internet password is text.
 @available(*, unavailable, message: "it is text: the argument of init(server:protocol:)")
 public enum SecurityAttributeProtocol {
   /// The protocols of Apple's keychain.
@@ -32,7 +32,7 @@ public enum SecurityAttributeProtocol {
     telnetS, imaps, ircs, pop3S
 }
 
-/// Not here: the authentication of an internet password is text.
+/// Not available: the authentication of an internet password is text.
 @available(*, unavailable, message: "it is text: the argument of init(server:authenticationType:)")
 public enum SecurityAttributeAuthentication {
   /// The kinds of authentication of Apple's keychain.
@@ -40,43 +40,43 @@ public enum SecurityAttributeAuthentication {
 }
 
 extension KeychainPreferences {
-  /// Not here: `init(service:)` makes generic passwords, `init(server:)` internet passwords.
+  /// Not available: `init(service:)` creates generic passwords, `init(server:)` internet passwords.
   @available(*, unavailable, message: "init(service:) and init(server:) say which class it is")
   public var klass: SecurityClass {
     get { .genericPassword }
     set {}
   }
 
-  /// Not here: an argument of the initialiser.
+  /// Not available: an argument of the initializer.
   @available(*, unavailable, message: "it is an argument of init(server:protocol:)")
   public var `protocol`: String? { nil }
 
-  /// Not here: an argument of the initialiser.
+  /// Not available: an argument of the initializer.
   @available(*, unavailable, message: "it is an argument of init(server:authenticationType:)")
   public var authentication: String? { nil }
 
-  /// Not here: how a person is asked is in the configuration of the vault.
+  /// Not available: the configuration of the vault sets how a person is asked.
   @available(*, unavailable, message: "how a person is asked is in Vault.Configuration")
   public var authenticationPrompt: String? {
     get { nil }
     set {}
   }
 
-  /// Not here: how a person is asked is in the configuration of the vault.
+  /// Not available: the configuration of the vault sets how a person is asked.
   @available(*, unavailable, message: "how a person is asked is in Vault.Configuration")
   public var authenticationContext: AnyObject? {
     get { nil }
     set {}
   }
 
-  /// Not here: text is always UTF-8.
+  /// Not available: text is always UTF-8.
   @available(*, unavailable, message: "text is UTF-8; set data for any other encoding")
   public var stringEncoding: String.Encoding {
     get { .utf8 }
     set {}
   }
 
-  /// Not here: it is a dialog of iOS.
+  /// Not available: it is a dialog of iOS.
   ///
   /// - Returns: Nothing.
   @available(*, unavailable, message: "it is a dialog of iOS; generate one by other means")

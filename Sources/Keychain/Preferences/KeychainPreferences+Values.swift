@@ -36,14 +36,14 @@ extension KeychainPreferences {
 
   /// Returns the value of a key, of the type that was stored.
   ///
-  /// What another program stored is text if it is valid UTF-8, and data otherwise. A `Codable`
-  /// value is its JSON data if this program has no type of the name that was stored; private types
+  /// A value that another program stored is text if it is valid UTF-8, and data otherwise. A
+  /// `Codable` value is its JSON data if this program has no type of the stored name; private types
   /// are never found. Read such values with `value(_:for:)`.
   ///
   /// - Parameter key: The key.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are
-  ///   not what their content type says.
+  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes do not match
+  ///   their content type.
   public func value(for key: String) throws(KeychainError) -> Any? {
     try stored(key)?.value()
   }
@@ -51,11 +51,11 @@ extension KeychainPreferences {
   /// Returns the value of a key, of a type that the caller names.
   ///
   /// - Parameters:
-  ///   - type: The type, whether or not the value was stored by a program that has it.
+  ///   - type: The type, whether or not the program that stored the value has it.
   ///   - key: The key.
   /// - Returns: The value, or `nil` if there is none.
-  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are no
-  ///   such value.
+  /// - Throws: As `secret(for:)`; ``KeychainError/Code/undecodable`` if the bytes are not a value
+  ///   of that type.
   public func value<Value: Decodable>(
     _ type: Value.Type, for key: String
   ) throws(KeychainError) -> Value? {
@@ -66,7 +66,7 @@ extension KeychainPreferences {
   ///
   /// - Parameters:
   ///   - value: Text, data, a number, a date, a URL, an array, a dictionary, or any other `Codable`
-  ///     value; `nil` removes.
+  ///     value; `nil` removes the key.
   ///   - key: The key.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``, or
   ///   ``KeychainError/Code/invalidArgument`` if the value cannot be stored. Then the old value
@@ -93,7 +93,7 @@ extension KeychainPreferences {
   /// Removes a key with its value.
   ///
   /// - Parameter key: The key.
-  /// - Returns: `false` if there was none.
+  /// - Returns: `false` if there was no value.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   @discardableResult
   public func removeValue(for key: String) throws(KeychainError) -> Bool {
@@ -102,7 +102,7 @@ extension KeychainPreferences {
 
   /// Removes all keys of this service (or server) and access group.
   ///
-  /// They are removed one by one. If not all can be named, nothing is removed.
+  /// They are removed one by one. If some keys cannot be listed, nothing is removed.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
   public func removeAll() throws(KeychainError) {
@@ -114,7 +114,7 @@ extension KeychainPreferences {
   /// - Returns: The keys, ordered by their bytes.
   /// - Throws: ``KeychainError``, also if there may be more keys: with
   ///   ``KeychainError/Code/locked``, ``KeychainError/Code/damaged`` or
-  ///   ``KeychainError/Code/otherDevice`` if items of the store could not be looked at.
+  ///   ``KeychainError/Code/otherDevice`` if items of the store could not be read.
   public func allKeys() throws(KeychainError) -> [String] {
     let (keys, incomplete) = try search()
     if let incomplete { throw incomplete }
@@ -124,13 +124,13 @@ extension KeychainPreferences {
   /// Returns whether a key has a value, without reading the secret.
   ///
   /// - Parameter key: The key.
-  /// - Returns: `true` if there is one, expired or not.
+  /// - Returns: `true` if there is a value, expired or not.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked``.
   public func contains(_ key: String) throws(KeychainError) -> Bool {
     try credential(for: key) != nil
   }
 
-  /// Returns what is known about the value of a key, without the value.
+  /// Returns the credential of a key, without the value.
   ///
   /// - Parameter key: The key.
   /// - Returns: The credential, or `nil` if there is none.
@@ -139,12 +139,12 @@ extension KeychainPreferences {
     try store.credential(for: identity(for: key))
   }
 
-  /// Changes what is known about the value of a key, without touching the value.
+  /// Changes the credential of a key, without changing the value.
   ///
   /// - Parameters:
   ///   - update: The changes, such as a label, an expiry or another accessibility.
   ///   - key: The key.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/notFound``.
   @discardableResult
   public func update(
@@ -153,12 +153,12 @@ extension KeychainPreferences {
     try store.update(identity(for: key), with: update)
   }
 
-  /// Gives the value of a key to another key, in one step, with what is known about it.
+  /// Renames a key in one step; its credential stays the same otherwise.
   ///
   /// - Parameters:
   ///   - key: The key, which has no value afterwards.
-  ///   - newKey: The other key, which must have none yet.
-  /// - Returns: The credential as it is now.
+  ///   - newKey: The new key, which must not have a value yet.
+  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/notFound``,
   ///   ``KeychainError/Code/alreadyExists`` or ``KeychainError/Code/locked``.
   @discardableResult

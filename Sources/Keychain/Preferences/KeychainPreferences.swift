@@ -17,25 +17,25 @@ internal import Synchronization
 /// ```
 ///
 /// Each key is the account of a credential in a ``CredentialStore``. Keys compare as bytes. Values
-/// come back as what was put in: text, data, truth values, numbers, dates, URLs, UUIDs, arrays and
-/// dictionaries of these, and any `Codable` value. Text and data are stored as they are, so that
-/// other programs can read them.
+/// are returned with the type they were stored with: text, data, truth values, numbers, dates,
+/// URLs, UUIDs, arrays and dictionaries of these, and any `Codable` value. Text and data are stored
+/// as they are, so that other programs can read them.
 ///
-/// A `Codable` value is found by the name of its type, where the caller names none. A private or local type
-/// has no name that can be found: `keychain["api"]` and `value(for:)` return the JSON data of its values. Read
-/// them with `value(_:for:)`, which takes the type.
+/// If the caller does not name a type, a `Codable` value is decoded by the stored name of its type.
+/// A private or local type cannot be found by name: `keychain["api"]` and `value(for:)` return the
+/// JSON data of its values. Read them with `value(_:for:)`, which takes the type.
 ///
-/// There are two ways to use it. The methods that throw (`string(for:)`, `set(_:for:)` …) say what
+/// There are two ways to use it. The throwing methods (`string(for:)`, `set(_:for:)` …) report what
 /// went wrong, and in asynchronous code they wait without blocking a thread of Swift's concurrency
 /// pool. The methods and subscripts of `MutablePreferencesType` (`string(forKey:)`,
-/// `keychain["api"]` …) answer `nil` for a failure, and ``lastError`` tells it.
+/// `keychain["api"]` …) return `nil` for a failure, and ``lastError`` reports it.
 ///
-/// Nobody is asked for a passphrase, and nothing is printed, unless the initialiser is given an
+/// No person is asked for a passphrase, and nothing is printed, unless you pass the initializer an
 /// ``Interaction``, such as `.terminal`, and a closure for notices.
 ///
-/// A new value keeps the label, the comment and the attributes that its credential has; the expiry
-/// is removed, as it was that of the old value. Reading an expired credential fails with
-/// ``KeychainError/Code/expired`` unless `allowingExpired` is `true`; a value that can be renewed is read by
+/// A new value keeps the label, the comment and the attributes of its credential; the expiry of the
+/// old value is removed. Reading an expired credential fails with ``KeychainError/Code/expired``
+/// unless `allowingExpired` is `true`. To read a value that can be renewed, use
 /// ``value(_:for:expires:validWhile:deadline:renew:)``.
 public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapter, Sendable {
   struct State {
@@ -47,19 +47,19 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
 
   let state: Mutex<State>
 
-  /// Class and names of the credentials, with an empty account.
+  /// The class and names of the credentials, with an empty account.
   let kind: CredentialIdentity.Kind
 
   /// The store that keeps the credentials.
   public let store: any CredentialStore
 
-  /// Makes preferences of generic passwords.
+  /// Creates preferences of generic passwords.
   ///
-  /// Nothing is read or made before the first use.
+  /// Nothing is read or created before the first use.
   ///
   /// - Parameters:
   ///   - service: What the credentials are for, such as `com.example.deploy`.
-  ///   - accessGroup: The access group; `nil` for the unnamed one, and for no other.
+  ///   - accessGroup: The access group; `nil` for the unnamed one.
   ///   - accessibility: When values that are set from now on can be read.
   ///   - store: The store.
   public init(
@@ -71,7 +71,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     self.store = store
   }
 
-  /// Makes preferences of internet passwords, whose keys are accounts on a server.
+  /// Creates preferences of internet passwords, whose keys are accounts on a server.
   ///
   /// - Parameters:
   ///   - server: The host name or address.
@@ -80,7 +80,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
   ///   - path: The path on the server.
   ///   - securityDomain: The security domain (realm).
   ///   - authenticationType: The authentication type.
-  ///   - accessGroup: The access group; `nil` for the unnamed one, and for no other.
+  ///   - accessGroup: The access group; `nil` for the unnamed one.
   ///   - accessibility: When values that are set from now on can be read.
   ///   - store: The store.
   public init(
@@ -97,7 +97,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
     self.store = store
   }
 
-  /// Makes preferences of the same credentials, that do not share what can be set later.
+  /// Creates preferences of the same credentials, with their own settings.
   init(copying other: KeychainPreferences) {
     kind = other.kind
     state = Mutex(
@@ -107,7 +107,7 @@ public final class KeychainPreferences: MutablePreferencesType, PreferencesAdapt
 }
 
 extension KeychainPreferences {
-  /// The access group of the credentials; `nil` is the unnamed one, and no other.
+  /// The access group of the credentials; `nil` for the unnamed one.
   public var accessGroup: String? {
     get { state.withLock(\.accessGroup) }
     set { state.withLock { $0.accessGroup = newValue } }
@@ -115,7 +115,7 @@ extension KeychainPreferences {
 
   /// When values that are set from now on can be read.
   ///
-  /// What is stored already keeps its accessibility until it is set again.
+  /// Stored values keep their accessibility until they are set again.
   public var accessibility: Accessibility {
     get { state.withLock(\.accessibility) }
     set { state.withLock { $0.accessibility = newValue } }
@@ -131,7 +131,7 @@ extension KeychainPreferences {
     if case .internetPassword(let password) = kind { password.server } else { nil }
   }
 
-  /// Returns what names the credential of a key in the store.
+  /// Returns the identity of a key's credential in the store.
   ///
   /// - Parameter key: The key.
   /// - Returns: The identity, whether or not there is such a credential.

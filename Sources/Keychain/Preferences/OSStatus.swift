@@ -3,13 +3,13 @@ public import KeychainCredentials
 /// A status number of Apple's keychain.
 public typealias OSStatus = Int32
 
-/// Nothing went wrong.
+/// No error.
 public let errSecSuccess: OSStatus = 0
 
 /// The disk is full, or the system could not read or write.
 public let errSecIO: OSStatus = -36
 
-/// An argument makes no sense.
+/// An argument is invalid.
 public let errSecParam: OSStatus = -50
 
 /// There is too little memory.
@@ -18,10 +18,10 @@ public let errSecAllocate: OSStatus = -108
 /// The person cancelled.
 public let errSecUserCanceled: OSStatus = -128
 
-/// Something happened that cannot happen.
+/// An internal error.
 public let errSecInternalComponent: OSStatus = -2070
 
-/// The store does not give this item.
+/// The store refuses access to this item.
 public let errSecNoAccessForItem: OSStatus = -25243
 
 /// There is no store.
@@ -33,7 +33,7 @@ public let errSecAuthFailed: OSStatus = -25293
 /// The file is not a store.
 public let errSecInvalidKeychain: OSStatus = -25295
 
-/// There is such an item already.
+/// An item of this name exists already.
 public let errSecDuplicateItem: OSStatus = -25299
 
 /// There is no such item.
@@ -64,7 +64,7 @@ public let errSecRecordModified: OSStatus = -67638
 public let errSecCertificateExpired: OSStatus = -67818
 
 extension KeychainError {
-  /// The number that Apple's keychain has for this kind of failure, or the nearest to it.
+  /// The number of Apple's keychain for this kind of failure, or the nearest one.
   public var status: OSStatus { Self.statuses[code] ?? errSecInternalComponent }
 
   private static let statuses: [Code: OSStatus] = [

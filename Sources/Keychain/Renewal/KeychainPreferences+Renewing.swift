@@ -2,9 +2,9 @@ internal import Dispatch
 public import Foundation
 internal import KeychainCredentials
 
-// Values that are renewed before they are used, such as tokens. See the article RenewingTokens.
+// Values that are renewed before use, such as tokens. See the article RenewingTokens.
 extension KeychainPreferences {
-  /// Returns a value that is valid, and renews it if it is not: once, however many tasks and programs of the
+  /// Returns a valid value, and renews it if needed: once, however many tasks and programs of the
   /// user ask for it at the same time.
   ///
   /// ```swift
@@ -13,28 +13,30 @@ extension KeychainPreferences {
   /// ) { old in try await server.refresh(old?.refreshToken) }
   /// ```
   ///
-  /// A valid value is returned at once, whatever the expiry of its credential. Otherwise one task takes the
-  /// lock of the credential, looks again, and renews; the others wait for what it stores. A process that
-  /// ends has no lock any more, however it ends. See <doc:RenewingTokens>.
+  /// A valid value is returned at once, whatever the expiry of its credential. Otherwise one task
+  /// locks the credential, reads it again, and renews it; the others wait for the stored result.
+  /// The lock of a process ends with the process. See <doc:RenewingTokens>.
   ///
   /// - Parameters:
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - expires: The expiry of the credential of a renewed value; by default, it has none. Label, comment,
   ///     attributes and accessibility stay.
-  ///   - isValid: Whether a value can still be used. A renewed value is returned whatever this says.
-  ///   - deadline: How long to wait, for others and for `renew`. Then the task that runs `renew` is
-  ///     cancelled; a value that it returns nevertheless is stored.
-  ///   - renew: Makes a valid value of the stored one, which is `nil` if there is none. It runs in a task of
-  ///     its own, which is cancelled when nobody of this process waits for it any more. It must not ask
-  ///     for the same credential in this way: that waits for itself.
-  /// - Returns: A value of the store, or the renewed one.
-  /// - Throws: What `renew` throws, for all tasks of this process that wait for it, while other processes
-  ///   then try themselves; ``UnsavedValueError`` with the new value if that could not be stored; or
-  ///   ``KeychainError``, such as ``KeychainError/Code/locked``, with ``KeychainError/Code/timedOut``,
-  ///   ``KeychainError/Code/cancelled``, or ``KeychainError/Code/undecodable`` if what is stored is no such
-  ///   value. Whether the store can be written is found out before `renew` is called; of a first value, whether
-  ///   the store is there and unlocked.
+  ///   - isValid: Whether a value can still be used. A renewed value is returned without this
+  ///     check.
+  ///   - deadline: How long to wait for others and for `renew`. Then the task that runs `renew` is
+  ///     cancelled; if it returns a value nevertheless, that is stored.
+  ///   - renew: Returns a new value for the stored one, which is `nil` if there is none. It runs in
+  ///     its own task, which is cancelled when nobody in this process waits for it any more. It
+  ///     must not ask for the same credential with this method: it would wait for itself.
+  /// - Returns: The stored value, or the renewed one.
+  /// - Throws: What `renew` throws, for all tasks of this process that wait for it, while other
+  ///   processes then try themselves; ``UnsavedValueError`` with the new value if it could not be
+  ///   stored; or ``KeychainError``, such as ``KeychainError/Code/locked``, with
+  ///   ``KeychainError/Code/timedOut``, ``KeychainError/Code/cancelled``, or
+  ///   ``KeychainError/Code/undecodable`` if the stored value has another type. Before `renew` is
+  ///   called, a write checks that the store is writable; if there is no value yet, only that the
+  ///   store is available and unlocked.
   public func value<Value: Codable & Sendable>(
     _ type: Value.Type, for key: String,
     expires: @escaping @Sendable (Value) -> Date? = { _ in nil },
@@ -58,7 +60,7 @@ extension KeychainPreferences {
     }
   }
 
-  /// Waits for a value that is valid, and renews it if it is not: once, however many threads and programs of
+  /// Waits for a valid value, and renews it if needed: once, however many threads and programs of
   /// the user ask for it at the same time.
   ///
   /// It blocks the calling thread. Asynchronous code calls
@@ -68,11 +70,14 @@ extension KeychainPreferences {
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - expires: The expiry of the credential of a renewed value; by default, it has none.
-  ///   - isValid: Whether a value can still be used. A renewed value is returned whatever this says.
-  ///   - deadline: How long to wait for others. Nothing ends `renew`: limit the time of its requests.
-  ///   - renew: Makes a valid value of the stored one, which is `nil` if there is none.
-  /// - Returns: A value of the store, or the renewed one.
-  /// - Throws: As the asynchronous method, except that others who wait try themselves if `renew` throws.
+  ///   - isValid: Whether a value can still be used. A renewed value is returned without this
+  ///     check.
+  ///   - deadline: How long to wait for others. It does not end `renew`: limit the time of its
+  ///     requests.
+  ///   - renew: Returns a new value for the stored one, which is `nil` if there is none.
+  /// - Returns: The stored value, or the renewed one.
+  /// - Throws: As the asynchronous method, except that if `renew` throws, others who wait try
+  ///   themselves.
   @available(*, noasync, message: "await value(_:for:validWhile:renew:) instead")
   public func waitForValue<Value: Codable & Sendable>(
     _ type: Value.Type, for key: String, expires: (Value) -> Date? = { _ in nil },
@@ -95,9 +100,9 @@ extension KeychainPreferences {
 }
 
 extension RenewableItem {
-  /// Renews the value in its turn, unless somebody else has done so meanwhile.
+  /// Renews the value while it holds the lock, unless another task has renewed it meanwhile.
   ///
-  /// After `renew` has returned, nothing but the store keeps its value from being stored.
+  /// After `renew` has returned, only an error of the store prevents the value from being stored.
   fileprivate func renewed(
     in renewal: SharedRenewal<Value>, _ expires: @escaping @Sendable (Value) -> Date?,
     _ isValid: @escaping @Sendable (Value) -> Bool,
@@ -119,7 +124,7 @@ extension RenewableItem {
     }
   }
 
-  /// Does work on a thread of its own, even if the task was cancelled.
+  /// Does work on another thread, even if the task was cancelled.
   private func onOwnThread<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

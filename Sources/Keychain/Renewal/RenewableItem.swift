@@ -9,13 +9,13 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
   let identity: CredentialIdentity
   let accessibility: Accessibility
 
-  /// What is stored; `nil` if nothing is.
+  /// The stored value; `nil` if there is none.
   struct Current: Sendable {
     let item: StoredItem?
     let value: Value?
   }
 
-  /// What there is to do about the value.
+  /// Whether the value must be renewed.
   enum Need: Sendable {
     case none(Value)
     case renewal(of: Current)
@@ -27,17 +27,17 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     accessibility = keychain.accessibility
   }
 
-  /// Reads the value, be it expired or not.
+  /// Reads the value, whether it has expired or not.
   func current() throws(KeychainError) -> Current {
     let item = try store.item(identity)
     return Current(item: item, value: try item?.value.value(as: Value.self))
   }
 
-  /// Looks whether the value must be renewed, and makes sure that its successor can be stored.
+  /// Returns whether the value must be renewed, and checks that a new one can be stored.
   ///
-  /// For that, the value is written once more as it is; where there is none, the store is only asked whether it
-  /// is unlocked. A server may accept a refresh token once, so that a
-  /// locked store or a full disk must show before it gets the token.
+  /// The check writes the current value again; if there is none, it only asks the store whether it
+  /// is unlocked. A server may accept a refresh token only once, so a locked store or a full disk
+  /// must be found before the token is used.
   func need(_ isValid: (Value) -> Bool) throws(KeychainError) -> Need {
     for _ in 0..<Self.maximumAttempts {
       let current = try current()
@@ -57,9 +57,10 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     throw KeychainError(.busy, "others keep changing \(identity)", recovery: .tryAgain)
   }
 
-  /// Stores a renewed value in the place of the one that it was made of.
+  /// Replaces the old value by the renewed one.
   ///
-  /// - Returns: The value that is stored now; the one that somebody else stored meanwhile, if it is valid.
+  /// - Returns: The value that is stored now. It may be a valid one that another program stored
+  ///   meanwhile.
   /// - Throws: ``UnsavedValueError``.
   func save(
     _ value: Value, expires: Date?, replacing old: Current, _ isValid: (Value) -> Bool
@@ -74,9 +75,11 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Writes a renewed value, and again what may pass or is no change of the value.
+  /// Writes a renewed value, and retries after temporary errors and after changes of attributes
+  /// only.
   ///
-  /// - Returns: What somebody else stored meanwhile, and stays; `nil` if the value was written.
+  /// - Returns: The value that another program stored meanwhile, and that stays; `nil` if the value
+  ///   was written.
   private func write(
     _ new: StoredValue, _ update: CredentialUpdate, replacing old: StoredItem?,
     _ isValid: (Value) -> Bool
@@ -106,14 +109,16 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
   }
 
   private enum Successor {
-    /// Somebody stored another value, which is valid.
+    /// Another program stored a different value, which is valid.
     case other(Value)
 
-    /// The value is the old one: only what is known about it was changed.
+    /// The value is the old one: only other attributes were changed.
     case same(StoredItem?)
   }
 
-  /// Looks what somebody else made of a value; what is not known to be worthless is left alone.
+  /// Reads what another program has stored meanwhile.
+  ///
+  /// Unless it is known to be invalid, it is kept.
   private func successor(
     of old: StoredItem?, _ isValid: (Value) -> Bool
   ) throws(KeychainError) -> Successor {
@@ -129,9 +134,11 @@ struct RenewableItem<Value: Codable & Sendable>: Sendable {
 
   private static var maximumAttempts: Int { 16 }
 
-  /// How long to wait, in microseconds, before what may pass is tried again.
+  /// How long to wait, in microseconds, before each retry after a temporary error.
   private static var pauses: [UInt32] { [100_000, 500_000, 1_000_000] }
 
-  /// What may pass; each call of the store waited up to its own deadline already.
+  /// Temporary errors.
+  ///
+  /// Each call of the store has waited up to its own deadline already.
   private static var passing: Set<KeychainError.Code> { [.busy, .timedOut, .inputOutput] }
 }

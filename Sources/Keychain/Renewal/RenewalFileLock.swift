@@ -8,21 +8,24 @@ internal import SystemPackage
 
 /// The lock under which one credential is renewed, held until the object is destroyed.
 ///
-/// It is a lock on one byte of the file `renewal.lock` in the state folder (`fcntl`, `F_OFD_SETLK`), so
-/// that there is one file however many credentials there are. The lock belongs to the open file: threads
-/// keep each other out as processes do, and the kernel releases it when the process ends, however it ends.
+/// It is a lock on one byte of the file `renewal.lock` in the state folder (`fcntl`,
+/// `F_OFD_SETLK`), so that one file is enough for all credentials. The lock belongs to the open
+/// file: it works between threads as between processes, and the kernel releases it when the process
+/// ends, even after a crash.
 ///
-/// Every user of the machine can read in `/proc/locks` which byte is locked. So it is chosen by a hash of
-/// the credential's names under random bytes, which are the contents of the file.
+/// Every user of the machine can read in `/proc/locks` which byte is locked. The byte is therefore
+/// chosen by a hash of the credential's names, keyed with random bytes: the contents of the file.
 final class RenewalFileLock: Sendable {
   private let descriptor: FileDescriptor
   private let path: String
   private let position: Int64
 
-  /// Opens the lock of a credential, and makes the file if there is none; nothing is locked yet.
+  /// Opens the lock of a credential, and creates the file if it is missing.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for the file,
-  ///   ``KeychainError/Code/insecurePermissions`` if others could change it, or
+  /// Nothing is locked yet.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for the
+  ///   file, ``KeychainError/Code/insecurePermissions`` if other users could change it, or
   ///   ``KeychainError/Code/inputOutput``.
   init(
     _ identity: CredentialIdentity, environment: EnvironmentVariables
@@ -39,12 +42,12 @@ final class RenewalFileLock: Sendable {
   }
 
   deinit {
-    // A child that was forked meanwhile has the open file as well, and would keep the lock.
+    // A child that was forked meanwhile has the same open file, and would keep the lock.
     _ = try? set(F_UNLCK)
     try? descriptor.close()
   }
 
-  /// Takes the lock, unless somebody has it.
+  /// Takes the lock, unless it is held.
   ///
   /// - Returns: Whether it was taken.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
@@ -69,7 +72,7 @@ final class RenewalFileLock: Sendable {
     return true
   }
 
-  /// `F_OFD_SETLK`, which <fcntl.h> has behind a macro that Swift's Glibc module does not set.
+  /// `F_OFD_SETLK`: <fcntl.h> defines it behind a macro that Swift's Glibc module does not set.
   private static let setLock: CInt = 37
 
   private static func open(
@@ -89,7 +92,7 @@ final class RenewalFileLock: Sendable {
   private static func create(_ path: String) throws(KeychainError) {
     let key = (0..<keyCount).map { _ in UInt8.random(in: 0 ... .max) }
     try translating { () throws(FileError) in
-      // Another process may have been faster; then its key is the one.
+      // Another process may have created it first; then its key is used.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try DescriptorIO.write(key, to: descriptor)
       }
@@ -108,7 +111,7 @@ final class RenewalFileLock: Sendable {
     let names = MetadataCoding.identityFields(identity)
     let hash = try Derivation.hash(Data(key + names), count: 32)
     let number = hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    // The greatest position that a file can have is 2^63 - 1.
+    // The maximum position in a file is 2^63 - 1.
     return Int64(number >> 2)
   }
 

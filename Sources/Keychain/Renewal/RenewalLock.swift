@@ -7,11 +7,11 @@ internal import KeychainVault
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// The lock that one task of all processes of the user holds while it renews a credential, until the object
-/// is destroyed.
+/// The lock for renewing a credential, held by one task of all processes of the user, until the
+/// object is destroyed.
 ///
-/// It is the same for all stores, so that it does not matter how a program came to its handle. A store in
-/// memory is this process's own, and needs no file.
+/// All handles of all stores use the same lock. A store in memory belongs to this process, and
+/// needs no file.
 final class RenewalLock: Sendable {
   private enum Place: Sendable {
     case file(RenewalFileLock)
@@ -21,7 +21,7 @@ final class RenewalLock: Sendable {
   private let place: Place
   private let isTaken = Atomic(false)
 
-  /// Names the lock; nobody holds it yet.
+  /// Names the lock without taking it.
   ///
   /// - Throws: ``KeychainError`` if the file of the lock cannot be opened.
   init(_ identity: CredentialIdentity, in store: any CredentialStore) throws(KeychainError) {
@@ -52,7 +52,7 @@ final class RenewalLock: Sendable {
     }
   }
 
-  /// Takes the lock, unless somebody holds it.
+  /// Takes the lock, unless it is held.
   private func take() throws(KeychainError) -> Bool {
     switch place {
     case .file(let lock): return try lock.take()
@@ -79,18 +79,18 @@ final class RenewalLock: Sendable {
   }
 }
 
-/// How long to wait before looking again: longer each time, and different for each who waits.
+/// How long to wait before the next attempt: longer each time, and random.
 private struct Pause {
   private var longest = 4000
 
-  /// The microseconds.
+  /// Returns the next pause in microseconds.
   mutating func next() -> Int {
     defer { longest = min(longest * 3 / 2, 100_000) }
     return .random(in: longest / 2...longest)
   }
 }
 
-/// The locks of stores that are this process's own.
+/// The locks of stores in the memory of this process.
 private enum LocksInMemory {
   struct Name: Hashable {
     let store: ObjectIdentifier
@@ -105,7 +105,7 @@ private enum LocksInMemory {
 }
 
 extension CredentialStore {
-  /// The variables that say where the state folder is.
+  /// The environment variables that locate the state folder.
   fileprivate var renewalEnvironment: EnvironmentVariables {
     switch self {
     case let store as AutomaticStore: store.configuration.vault.environment

@@ -1,11 +1,11 @@
 internal import KeychainCredentials
 internal import PrephirencesFiles
 
-/// How long a call waits for a renewal, and what it throws then.
+/// How long a call waits for a renewal, and its error after that.
 struct RenewalTimeout: Sendable {
   let identity: CredentialIdentity
 
-  /// As the caller gave it.
+  /// The value that the caller gave.
   let duration: Duration
 
   private let deadline: Deadline
@@ -18,19 +18,19 @@ struct RenewalTimeout: Sendable {
 
   var hasPassed: Bool { deadline.hasPassed }
 
-  /// Waits for the end; `false` if the task was cancelled before it.
+  /// Waits for the end; returns `false` if the task was cancelled before.
   func sleep() async -> Bool {
     (try? await Task.sleep(until: deadline.end, clock: .continuous)) != nil
   }
 
-  /// The failure of who waited for another's renewal.
+  /// The error after waiting for another task's renewal.
   var renewedElsewhere: KeychainError {
     KeychainError(
       .timedOut, "another task or program was renewing \(identity) for longer than \(duration)",
       recovery: "try again, or end a program that was stopped while it renewed it")
   }
 
-  /// The failure of who waited for an answer.
+  /// The error after waiting for `renew`.
   var tookTooLong: KeychainError {
     KeychainError(
       .timedOut, "renewing \(identity) took longer than \(duration)", recovery: .tryAgain)

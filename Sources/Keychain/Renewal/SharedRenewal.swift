@@ -1,21 +1,21 @@
 internal import KeychainCredentials
 internal import Synchronization
 
-/// A renewal for which tasks of this process wait together.
+/// A renewal for which several tasks of this process wait.
 ///
-/// It runs in a task of its own, so that no waiting task's cancellation ends it for the others. It is
-/// abandoned once nobody waits any more, or when the time of the task that began it is over, so that a
-/// renewal that hangs doesn't keep those waiting that come later: its task is cancelled then. If it comes to
-/// a value all the same, that is stored.
+/// It runs in its own task, so that cancelling one waiting task does not end it for the others. It
+/// is abandoned, and its task cancelled, when nobody waits any more or when the deadline of its
+/// first caller has passed, so that later callers do not wait for a renewal that hangs. If it
+/// returns a value nevertheless, that is stored.
 final class SharedRenewal<Value: Sendable>: Sendable {
   struct Outcome: Sendable {
     let value: Value
 
-    /// Whether the value comes from the server just now; otherwise it was found in the store.
+    /// Whether the value is new from the server; otherwise it was found in the store.
     let isNew: Bool
   }
 
-  /// Does the work; it says when it begins to renew.
+  /// Does the work, and reports when it begins to renew.
   typealias Work = @Sendable (_ renewal: SharedRenewal) async throws -> Outcome
 
   private typealias Continuation = CheckedContinuation<Outcome?, any Error>
@@ -35,7 +35,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     var task: Task<Void, Never>?
     var timer: Task<Void, Never>?
 
-    /// Takes out those who wait already.
+    /// Removes the tasks that wait already.
     mutating func takeWaiting() -> [Continuation] {
       var taken: [Continuation] = []
       for (number, waiter) in waiters {
@@ -50,12 +50,12 @@ final class SharedRenewal<Value: Sendable>: Sendable {
   private let limit: RenewalTimeout
   private let state = Mutex(State())
 
-  /// Makes a renewal that has not begun.
+  /// Creates a renewal that has not begun.
   ///
   /// - Parameter limit: When it is abandoned.
   init(limit: RenewalTimeout) { self.limit = limit }
 
-  /// Begins the work.
+  /// Starts the work.
   func start(_ work: @escaping Work) {
     let task = Task {
       do {
@@ -76,18 +76,18 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     task.cancel()
   }
 
-  /// Notes that the server is asked from now on.
+  /// Records that the server is being asked.
   func beginRenewing() { state.withLock { $0.isRenewing = true } }
 
-  /// The failure of who has waited for too long.
+  /// Returns the error after waiting for too long.
   func failure(_ deadline: RenewalTimeout) -> KeychainError {
     state.withLock(\.isRenewing) ? deadline.tookTooLong : deadline.renewedElsewhere
   }
 
-  /// Whether it goes on, so that it can be waited for.
+  /// Whether it is running, so that tasks can wait for it.
   var isRunning: Bool { state.withLock { $0.result == nil && !$0.isAbandoned } }
 
-  /// Adds one who will wait; `nil` if it is too late for that.
+  /// Adds a task that will wait; returns `nil` if it is too late.
   func join() -> Int? {
     state.withLock { state in
       guard state.result == nil, !state.isAbandoned else { return nil }
@@ -97,12 +97,12 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the outcome.
+  /// Waits for the result.
   ///
   /// - Parameters:
-  ///   - number: The number that joining gave.
+  ///   - number: The number that ``join()`` returned.
   ///   - deadline: How long to wait.
-  /// - Returns: The outcome, or `nil` if the renewal was abandoned, and another one may be begun.
+  /// - Returns: The result, or `nil` if the renewal was abandoned, and another one may begin.
   /// - Throws: What the work threw, or ``KeychainError`` with ``KeychainError/Code/timedOut`` or
   ///   ``KeychainError/Code/cancelled``.
   func outcome(
@@ -142,7 +142,7 @@ final class SharedRenewal<Value: Sendable>: Sendable {
     if let answer { continuation.resume(with: answer) }
   }
 
-  /// Lets one of the waiting go.
+  /// Ends the wait of one task.
   private func leave(_ number: Int, _ error: KeychainError) {
     let (continuation, isLast) = state.withLock {
       state -> (Continuation?, Bool) in
@@ -157,12 +157,12 @@ final class SharedRenewal<Value: Sendable>: Sendable {
       let isLast = state.waiters.values.allSatisfy { if case .gone = $0 { true } else { false } }
       return (continuation, isLast)
     }
-    // At its limit, before the task that began it goes on: what comes then is another renewal.
+    // At the limit, before the first caller continues: later results belong to another renewal.
     if isLast || limit.hasPassed { abandon() }
     continuation?.resume(throwing: error)
   }
 
-  /// Lets all go, and asks the work to end.
+  /// Ends all waits, and cancels the work.
   private func abandon() {
     let (waiting, task) = state.withLock { state -> ([Continuation], Task<Void, Never>?) in
       guard state.result == nil else { return ([], nil) }

@@ -13,7 +13,7 @@ enum SharedRenewals {
 
   /// Joins the renewal of a credential, or begins one.
   ///
-  /// - Returns: The renewal, and the number with which to wait for it.
+  /// - Returns: The renewal, and the number for waiting.
   static func join<Value: Codable & Sendable>(
     _ item: RenewableItem<Value>, of keychain: KeychainPreferences,
     limit: RenewalTimeout, _ work: @escaping SharedRenewal<Value>.Work
@@ -31,7 +31,7 @@ enum SharedRenewals {
         running[name] = renewal
         return (renewal, true)
       }
-      // It may have ended since.
+      // It may have ended meanwhile.
       guard let number = renewal.join() else { continue }
       if isNew {
         renewal.start { renewal in

@@ -1,19 +1,21 @@
 public import Foundation
 public import KeychainCredentials
 
-/// A value was renewed, and could not be stored.
+/// A value was renewed, but could not be stored.
 ///
-/// The value is here, since the old one may be worth nothing any more: many servers accept a refresh token
-/// once. Use it, or store it elsewhere. Neither a description of the error nor a dump of it shows the value.
+/// The error holds the value, because the old one may be useless: many servers accept a refresh
+/// token only once. Use it, or store it elsewhere. Neither a description of the error nor a dump of
+/// it shows the value.
 public struct UnsavedValueError<Value: Sendable>: Error, Sendable {
-  /// The renewed value, which is stored nowhere.
+  /// The renewed value, which is not stored.
   public let value: Value
 
-  /// What names the credential.
+  /// The identity of the credential.
   public let identity: CredentialIdentity
 
-  /// Why the value was not stored: a failure of the store; ``KeychainError/Code/versionConflict`` if
-  /// somebody stored another value meanwhile, or ``KeychainError/Code/notFound`` if somebody removed it.
+  /// Why the value was not stored: an error of the store; ``KeychainError/Code/versionConflict`` if
+  /// another program stored a different value meanwhile, or ``KeychainError/Code/notFound`` if
+  /// another program removed it.
   public let reason: KeychainError
 
   init(_ value: Value, _ identity: CredentialIdentity, _ reason: KeychainError) {
@@ -34,7 +36,7 @@ extension UnsavedValueError: LocalizedError {
     reason.recovery ?? "sign in again if the old value is no longer accepted"
   }
 
-  /// What to do next, with actions as the names of the library's API.
+  /// What to do next, with actions named as the library's API.
   public var recoverySuggestion: String? {
     recovery.description
   }
@@ -57,10 +59,10 @@ extension UnsavedValueError: CustomStringConvertible, CustomDebugStringConvertib
       .joined(separator: " ")
   }
 
-  /// The same.
+  /// The same as ``description``.
   public var debugDescription: String { description }
 
-  /// What a dump shows: the reason, and no value.
+  /// What a dump shows: the reason, but not the value.
   public var customMirror: Mirror {
     Mirror(self, children: ["identity": identity, "reason": reason])
   }

@@ -1,21 +1,20 @@
 internal import Foundation
 
-/// A date as ISO 8601 writes it, such as `2026-11-22T12:02:15.1234567Z`, without loss.
+/// A date in ISO 8601, such as `2026-11-22T12:02:15.1234567Z`, without loss.
 ///
-/// The fraction has as many digits as the date needs to come back equal. They are the digits of the
-/// shortest decimal number from which the same `Double` is read, so nothing is calculated with them
-/// that could be rounded.
+/// The fraction has as many digits as needed to read the same date again. They are the digits of
+/// the shortest decimal number with the same `Double` value, so no calculation can round them.
 enum StoredDate {
   /// The years that have four digits.
   private static let years = 1...9999
 
   private static let secondsOfDay = 86_400
 
-  /// The text of a date in UTC.
+  /// Returns the text of a date in UTC.
   ///
   /// - Parameter date: The date.
-  /// - Returns: The text; `nil` outside the years 1 to 9999, and for less than 0.1 ms before or after
-  ///   the beginning of 2001, which would take hundreds of digits.
+  /// - Returns: The text; `nil` outside the years 1 to 9999, and within 0.1 ms of the beginning of
+  ///   2001, which would need hundreds of digits.
   static func text(of date: Date) -> String? {
     let interval = date.timeIntervalSinceReferenceDate
     guard let (seconds, fraction) = split(interval.description),
@@ -31,7 +30,7 @@ enum StoredDate {
   /// Reads a date with its time and zone; the fraction may have any number of digits.
   ///
   /// - Parameter text: The text, with `Z` or an offset such as `+01:00`.
-  /// - Returns: The date, or `nil` if the text is none.
+  /// - Returns: The date, or `nil` if the text is not a date.
   static func date(of text: String) -> Date? {
     let bytes = Array(text.utf8)
     guard bytes.count > lengthWithoutFraction, separators.allSatisfy({ $1.contains(bytes[$0]) }),
@@ -39,7 +38,7 @@ enum StoredDate {
       let day = number(bytes[8..<10]), let date = Day(year: year, month: month, day: day),
       let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]),
       let second = number(bytes[17..<19]), years.contains(year),
-      // A leap second is the first one of the next minute.
+      // A leap second is the first second of the next minute.
       hour < 24, minute < 60, second <= 60
     else { return nil }
     var rest = bytes[lengthWithoutFraction...]
@@ -63,7 +62,8 @@ enum StoredDate {
     UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
   }
 
-  /// The digits after the point or comma; none if there is neither, `nil` if they are missing.
+  /// Returns the digits after the point or comma; empty if there is neither, `nil` if they are
+  /// missing.
   private static func takeFraction(_ text: inout ArraySlice<UInt8>) -> String? {
     guard let first = text.first, ".,".utf8.contains(first) else { return "" }
     let digits = text.dropFirst().prefix(while: isDigit)
@@ -71,7 +71,7 @@ enum StoredDate {
     return digits.isEmpty ? nil : String(decoding: digits, as: UTF8.self)
   }
 
-  /// The seconds that a zone is ahead of UTC.
+  /// Returns how many seconds a time zone is ahead of UTC.
   private static func offset(_ text: ArraySlice<UInt8>) -> Int? {
     guard let sign = text.first else { return nil }
     if "Zz".utf8.contains(sign) { return text.count == 1 ? 0 : nil }
@@ -83,10 +83,10 @@ enum StoredDate {
     return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
-  /// Parts a decimal number into the whole number below it and the digits of the rest.
+  /// Splits a decimal number into the whole number below it and the digits of the rest.
   private static func split(_ text: String) -> (seconds: Int, fraction: String)? {
     let parts = text.drop { $0 == "-" }.split(separator: ".").map(String.init)
-    // A number with an exponent has no such form, and neither have `inf` and `nan`.
+    // Numbers with an exponent cannot be split, nor can `inf` and `nan`.
     guard parts.count == 2, let whole = Int(parts[0]), parts[1].allSatisfy(\.isNumber) else {
       return nil
     }
@@ -102,7 +102,7 @@ enum StoredDate {
     return Double("-\(-seconds - 1).\(complement(of: fraction))")
   }
 
-  /// The digits that are missing to one: `75` for `25`.
+  /// Returns the digits of one minus the fraction: `75` for `25`.
   private static func complement(of digits: String) -> String {
     let count = digits.reversed().prefix { $0 == "0" }.count
     let kept = digits.dropLast(count).compactMap(\.wholeNumberValue)
@@ -112,7 +112,7 @@ enum StoredDate {
   }
 }
 
-/// A day of the Gregorian calendar, which counts backwards in the same way.
+/// A day of the Gregorian calendar, which is extended backwards.
 private struct Day {
   /// The days since 2001-01-01.
   let number: Int
@@ -123,7 +123,7 @@ private struct Day {
 
   init?(_ number: Int) {
     guard abs(number) < 4_000_000 else { return nil }
-    // Right to the year, and one too many at most.
+    // The right year, or the one after it.
     var year = 2001 + (number * 400).dividedDown(by: 146_097) + 1
     while Self.number(of: year, 1) > number { year -= 1 }
     let month = (1...12).last { Self.number(of: year, $0) <= number } ?? 1
@@ -140,20 +140,20 @@ private struct Day {
     (number, self.year, self.month, self.day) = (first + day - 1, year, month, day)
   }
 
-  /// The number of the first day of a month; the months go on in the next year.
+  /// Returns the number of the first day of a month; months above 12 continue in the next year.
   private static func number(of year: Int, _ month: Int) -> Int {
     // The year begins in March, so that a leap day is its last day.
     let year = (year * 12 + month - 3).dividedDown(by: 12)
     let leapDays =
       year.dividedDown(by: 4) - year.dividedDown(by: 100) + year.dividedDown(by: 400)
     let daysBefore = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337]
-    // 2001-01-01 is so many days after the first of March of the year 0.
+    // 2001-01-01 is this many days after March 1st of the year 0.
     return year * 365 + leapDays + daysBefore[(month + 9) % 12] - 730_791
   }
 }
 
 extension Int {
-  /// The quotient that is not greater than the exact one.
+  /// Returns the quotient, rounded down.
   fileprivate func dividedDown(by divisor: Int) -> Int {
     self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
   }

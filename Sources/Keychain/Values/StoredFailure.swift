@@ -1,9 +1,10 @@
-/// What errors may say of a value that cannot be read: where it differs, and nothing of what it holds.
+/// What errors may say about a value that cannot be read: where it differs, but nothing of its
+/// contents.
 enum StoredFailure {
-  /// Says why a value could not be decoded.
+  /// Returns why a value could not be decoded.
   ///
-  /// - Parameter error: What the decoder, or the type itself, threw; it may quote the value.
-  /// - Returns: The reason, with the field; `nil` if there is none to tell.
+  /// - Parameter error: The error of the decoder, or of the type itself; it may quote the value.
+  /// - Returns: The reason, with the field; `nil` if there is nothing to say.
   static func description(of error: any Error) -> String? {
     switch error as? DecodingError {
     case .keyNotFound(let key, let context):
@@ -38,19 +39,20 @@ enum StoredFailure {
     case field(String)
     case element(String)
 
-    /// A key of the form in which values are stored, which no program knows.
+    /// A key of the stored form, which programs do not know.
     case wrapper
   }
 
-  /// What an error may call a key.
+  /// Returns what an error may call a key.
   ///
-  /// A case of an enumeration is written in the program. Other keys, such as those of a dictionary,
-  /// belong to the value, and may be as secret as the rest.
+  /// The cases of an enumeration are part of the program. Other keys, such as those of a
+  /// dictionary, belong to the value, and may be as secret as the rest.
   private static func name(of key: any CodingKey) -> Name {
     if key is StoredNode.Key { return .wrapper }
     let mirror = Mirror(reflecting: key)
     if mirror.displayStyle == .enum, mirror.children.isEmpty { return .field(key.stringValue) }
-    // The keys of a dictionary of numbers are numbers, too, but decoders name only places in this way.
+    // The keys of a dictionary of numbers are numbers, too, but only decoders name positions in
+    // this way.
     if let place = key.intValue, key.stringValue == "Index \(place)" {
       return .element(String(place))
     }

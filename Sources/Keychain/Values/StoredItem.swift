@@ -1,14 +1,14 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// A stored value, with what is known about it.
+/// A stored value, with its credential.
 struct StoredItem: Sendable {
   let credential: Credential
   let value: StoredValue
 }
 
 extension CredentialStore {
-  /// Reads a value, be it expired or not.
+  /// Reads a value, whether it has expired or not.
   func item(_ identity: CredentialIdentity) throws(KeychainError) -> StoredItem? {
     guard let item = try secret(for: identity) else { return nil }
     let credential = item.credential
@@ -19,9 +19,9 @@ extension CredentialStore {
         secret: SharedSecret(item.takeSecret())))
   }
 
-  /// Writes a value in the place of the one that was read; `nil` stands for none, in both.
+  /// Writes a value in place of the one that was read; `nil` means no value, in both.
   ///
-  /// - Throws: ``KeychainError`` whose `isConflict` is true if somebody else changed it after it was read.
+  /// - Throws: ``KeychainError`` whose `isConflict` is true if it was changed after it was read.
   @discardableResult
   func replace(
     _ old: StoredItem?, _ credential: Credential, by value: StoredValue?
@@ -36,19 +36,19 @@ extension CredentialStore {
 }
 
 extension StoredValue {
-  /// Whether another value has the same bytes and is of the same type.
+  /// Returns whether another value has the same bytes and type.
   func isSame(as other: StoredValue) -> Bool {
     contentType == other.contentType && secret.bytes.isEqual(to: other.secret.bytes)
   }
 }
 
 extension FieldChange {
-  /// The change that makes a field what is given.
+  /// Sets a field, or clears it if the value is `nil`.
   init(to value: Value?) {
     self = value.map { .set($0) } ?? .clear
   }
 
-  /// The change that makes a field what is given, and keeps it if nothing is.
+  /// Sets a field, or keeps it if the value is `nil`.
   init(orKeep value: Value?) {
     self = value.map { .set($0) } ?? .keep
   }

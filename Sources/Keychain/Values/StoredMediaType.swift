@@ -20,12 +20,12 @@ struct StoredMediaType: Sendable {
     type = parts.dropFirst().first { $0.hasPrefix("type=") }.map { String($0.dropFirst(5)) }
   }
 
-  /// Writes the content type of text, or of a value that is written as text.
+  /// Returns the content type of text, or of a value that is written as text.
   static func text(type: String? = nil) -> String {
     "\(text); charset=utf-8" + (type.map { "; type=\($0)" } ?? "")
   }
 
-  /// Writes the content type of JSON.
+  /// Returns the content type of JSON.
   static func json(type: String?) -> String {
     json + (type.map { "; type=\($0)" } ?? "")
   }

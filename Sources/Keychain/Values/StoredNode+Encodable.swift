@@ -9,7 +9,7 @@ extension StoredNode: Encodable {
     case .string(let text): try Self.encode(text, to: encoder)
     case .scalar(let value as Bool): try Self.encode(value, to: encoder)
     case .scalar(let value as Int): try Self.encode(value, to: encoder)
-    // JSON does not tell 1.0 from 1, nor -0.0 from 0.
+    // JSON does not distinguish 1.0 from 1, nor -0.0 from 0.
     case .scalar(let value as Double) where value.isFinite && value.rounded() != value:
       try Self.encode(value, to: encoder)
     case .scalar(let scalar):

@@ -4,9 +4,9 @@ internal import Prephirences
 
 /// A value within a stored array or dictionary, as JSON that keeps its type.
 ///
-/// Strings, truth values, `Int` and fractional `Double` numbers are what they are in JSON, `nil` is
-/// `null`. Any other value is an object that names its type:
-/// `{"$type": "Data", "$value": "aGk="}`. So is a dictionary that has the key `$type` itself.
+/// Strings, truth values, `Int` and fractional `Double` numbers are written as in JSON, and `nil`
+/// as `null`. Any other value is an object that names its type: `{"$type": "Data", "$value":
+/// "aGk="}`. So is a dictionary that contains the key `$type`.
 enum StoredNode {
   case null
   case string(String)
@@ -15,20 +15,20 @@ enum StoredNode {
   case dictionary([String: StoredNode])
   case codable(any Encodable)
 
-  /// A value of a type that was found by its name, when read.
+  /// A value whose type was found by its name while reading.
   case decoded(Any)
 
   static let arrayName = "Array"
   static let dictionaryName = "Dictionary"
 
-  /// The greatest depth that the JSON decoder reads, with room for the objects that name types.
+  /// The maximum depth that the JSON decoder reads, with room for the objects that name types.
   private static let maximumDepth = 200
 
-  /// Takes a value apart.
+  /// Converts a value to its stored form.
   ///
   /// - Parameters:
   ///   - value: The value; it may be an optional.
-  ///   - depth: How many arrays and dictionaries it lies in.
+  ///   - depth: How many arrays and dictionaries contain it.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
   ///   stored form.
   init(_ value: Any, depth: Int = 0) throws(KeychainError) {
@@ -41,7 +41,7 @@ enum StoredNode {
       return
     }
     // The order matters: some casts succeed between types, such as from a number object to a truth
-    // value, so values that have their type exactly come first.
+    // value, so the exact types come first.
     if let scalar = value as? any StoredScalar {
       self = .scalar(scalar)
     } else if type(of: value) is AnyClass, value is NSNull {
@@ -66,9 +66,9 @@ enum StoredNode {
     }
   }
 
-  /// The scalar that an object of Foundation stands for.
+  /// Returns the scalar that a Foundation object represents.
   ///
-  /// To ask this of an array would turn it into an object first, with all that is in it.
+  /// Casting an array here would first convert it, with all its elements, to an object.
   private static func scalar(bridging value: Any) -> (any StoredScalar)? {
     switch value {
     case let number as NSDecimalNumber: number.decimalValue
@@ -105,7 +105,7 @@ enum StoredNode {
     }
   }
 
-  /// Whether there is a value of a type that only its `Codable` conformance describes.
+  /// Whether there is a value of a type that is known only to be `Codable`.
   var containsCodable: Bool {
     switch self {
     case .codable, .decoded: true

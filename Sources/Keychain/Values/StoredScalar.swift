@@ -8,7 +8,7 @@ protocol StoredScalar: Sendable {
   /// The text, from which the same value can be made.
   var storedText: String { get }
 
-  /// Makes the value of its text.
+  /// Creates the value from its text.
   init?(storedText: String)
 }
 
@@ -22,7 +22,7 @@ extension StoredScalar where Self: LosslessStringConvertible {
   init?(storedText: String) { self.init(storedText) }
 }
 
-/// The scalars, by the names in content types.
+/// The scalars by their names in content types.
 enum StoredScalars {
   private static let all: [any StoredScalar.Type] = [
     Bool.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self, Int128.self, UInt.self,
@@ -48,8 +48,8 @@ extension UInt32: StoredScalar {}
 extension UInt64: StoredScalar {}
 extension UInt128: StoredScalar {}
 
-// The description of a floating-point number is the shortest from which the same number is read;
-// it has the forms `nan`, `inf`, `-inf` and `-0.0` too.
+// The description of a floating-point number is the shortest text with the same value; it also has
+// the forms `nan`, `inf`, `-inf` and `-0.0`.
 extension Float: StoredScalar {}
 extension Double: StoredScalar {}
 
@@ -77,7 +77,7 @@ extension Decimal: StoredScalar {
 }
 
 extension Date: StoredScalar {
-  /// The date in ISO 8601; what that cannot say, in seconds since 2001-01-01 00:00:00 UTC.
+  /// The date in ISO 8601; if that is not possible, in seconds since 2001-01-01 00:00:00 UTC.
   var storedText: String {
     StoredDate.text(of: self) ?? timeIntervalSinceReferenceDate.storedText
   }
@@ -94,7 +94,7 @@ extension Date: StoredScalar {
 }
 
 extension URL: StoredScalar {
-  /// The URL; if it is relative, its base follows on a line of its own.
+  /// The URL; a relative one is followed by its base on the next line.
   var storedText: String {
     baseURL.map { "\(relativeString)\n\($0.absoluteString)" } ?? relativeString
   }

@@ -5,8 +5,8 @@ internal import Prephirences
 extension StoredValue {
   /// Returns the value, of the type that was stored.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes are not what
-  ///   the content type says.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes do not match
+  ///   the content type.
   func value() throws(KeychainError) -> Any {
     guard let mediaType else { return text ?? data }
     switch mediaType.name {
@@ -18,8 +18,8 @@ extension StoredValue {
 
   /// Returns the value as a type that the caller names.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if it cannot be had of the
-  ///   bytes.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/undecodable`` if the bytes are not a
+  ///   value of that type.
   func value<Value: Decodable>(as type: Value.Type) throws(KeychainError) -> Value {
     if let data = data as? Value { return data }
     if let string = try? string() as? Value { return string }
@@ -50,11 +50,12 @@ extension StoredValue {
     }
   }
 
-  /// The failure to read the value as a type.
+  /// Returns the error for a value that cannot be read as a type.
   ///
   /// - Parameters:
   ///   - type: The name of the type.
-  ///   - reason: What is wrong, without anything of the value; `nil` if there is no more to say.
+  ///   - reason: What is wrong, without anything of the value; `nil` if there is nothing more to
+  ///     say.
   /// - Returns: The error.
   func unreadable(as type: String, because reason: String? = nil) -> KeychainError {
     let message = "\(subject) cannot be read as the type \(type)"

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import Prephirences
 
 extension StoredValue {
-  /// Makes the stored form of a value.
+  /// Converts a value to its stored form.
   ///
   /// - Parameter value: The value, not an optional.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the value has no
@@ -15,7 +15,7 @@ extension StoredValue {
       return
     }
     let node = try StoredNode(value)
-    // JSON of the whole type can be read by programs that have the type under another name.
+    // Programs that have the type under another name can read JSON of the whole type.
     if node.containsCodable, let value = value as? any Encodable {
       let type = StoredType.name(of: Swift.type(of: value))
       try self.init(StoredMediaType.json(type: type), StoredJSON.encode(value))
@@ -69,7 +69,7 @@ enum StoredJSON {
       positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
-      // A number is the seconds since 2001, as Foundation writes dates unless it is given a format.
+      // A number is the seconds since 2001, which is how Foundation writes dates by default.
       if let seconds = try? container.decode(Double.self) {
         return Date(timeIntervalSinceReferenceDate: seconds)
       }
@@ -81,7 +81,7 @@ enum StoredJSON {
     return decoder
   }()
 
-  /// Errors of the encoder are not passed on, as they quote values.
+  /// Errors of the encoder are not passed on, because they quote values.
   static func encode(_ value: any Encodable) throws(KeychainError) -> Data {
     do {
       return try encoder.encode(value)
@@ -90,7 +90,7 @@ enum StoredJSON {
     }
   }
 
-  /// Errors of the decoder are not passed on, as they quote values.
+  /// Errors of the decoder are not passed on, because they quote values.
   static func decode<Value: Decodable>(
     _ type: Value.Type, from stored: StoredValue
   ) throws(KeychainError) -> Value {

@@ -2,8 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// A value in the form in which a store keeps it: bytes, and a content type that says how to read
-/// them.
+/// A value in its stored form: bytes, and a content type that says how to read them.
 ///
 /// | value | content type | bytes |
 /// | --- | --- | --- |
@@ -13,12 +12,12 @@ internal import KeychainSecrets
 /// | array, dictionary | `application/json; type=Array` or `Dictionary` | JSON, see `StoredNode` |
 /// | any other `Codable` | `application/json; type=` and its mangled name | JSON |
 ///
-/// Dates are in ISO 8601, see `StoredDate`; the seconds since 2001 are read, too.
+/// Dates are in ISO 8601, see `StoredDate`; seconds since 2001 can be read, too.
 ///
-/// An item without a content type is from another program: it is text if it is valid UTF-8, and
+/// An item without a content type comes from another program: it is text if it is valid UTF-8, and
 /// data otherwise.
 struct StoredValue: Sendable {
-  /// What names the value in errors; `nil` before it is stored.
+  /// The identity for errors; `nil` before it is stored.
   let identity: CredentialIdentity?
 
   let contentType: String?
@@ -30,7 +29,7 @@ struct StoredValue: Sendable {
     self.secret = secret
   }
 
-  /// How errors name the value.
+  /// The name of the value in errors.
   var subject: String { identity.map { "the value of \($0)" } ?? "the stored value" }
 
   /// The bytes, outside guarded memory.

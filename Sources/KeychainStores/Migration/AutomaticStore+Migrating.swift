@@ -3,18 +3,19 @@ internal import KeychainVault
 internal import PrephirencesFiles
 
 extension AutomaticStore {
-  /// Describes a migration between two of the stores.
+  /// Returns a migration between two of the stores.
   ///
-  /// Once everything of a service is in the target, the target is recorded as the service's store, and
-  /// programs find it there. A vault that is named by its path is no service's usual one, so moving
-  /// to it records nothing. A service that has a third place keeps it, and nothing of it is copied:
-  /// what it has there would not be found any more.
+  /// When everything of a service is in the target, the target is recorded as the service's store,
+  /// and programs find it there. A vault that is named by its path is not the usual store of any
+  /// service, so a move to it records nothing. A service that has a third store keeps it, and none
+  /// of its credentials is copied: they would not be found any more.
   ///
   /// - Parameters:
   ///   - source: Where the credentials are.
-  ///   - target: Where they shall be.
-  /// - Returns: The migration, of everything; narrow it down and run it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the two are one.
+  ///   - target: Where the credentials go.
+  /// - Returns: A migration of everything. Limit it if needed, and run it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the two are the
+  ///   same.
   public func migration(
     from source: StorePlace, to target: StorePlace
   ) throws(KeychainError) -> CredentialMigration {
@@ -26,7 +27,7 @@ extension AutomaticStore {
     var migration = CredentialMigration(from: store(at: source), to: store(at: target))
     migration.state = state
     migration.deadline = configuration.vault.deadline
-    // What a named vault gets or gives is recorded nowhere, and so nothing tells who deleted what.
+    // Moves to or from a named vault are not recorded, so notes cannot say who deleted what.
     if !isVaultNamed, !target.endsWithSession {
       migration.notes = MigrationNotes(CopyNotes(state), from: source, to: target)
     }
@@ -34,7 +35,7 @@ extension AutomaticStore {
       try checkPlace(of: ServiceName(identity), isOneOf: [source, target])
     }
     migration.isChosen = { [self] identity throws(KeychainError) in
-      // A record means the vault at the usual place.
+      // A record means the vault at its usual place.
       guard !isVaultNamed || target != .vault else { return false }
       return try records.place(of: ServiceName(identity)) == target
     }
@@ -44,7 +45,7 @@ extension AutomaticStore {
     return migration
   }
 
-  /// Throws if the credentials of a service are in neither of the places of a migration.
+  /// Throws if a service has its credentials in neither of the two stores.
   private func checkPlace(
     of service: ServiceName, isOneOf places: [StorePlace]
   ) throws(KeychainError) {
@@ -56,11 +57,11 @@ extension AutomaticStore {
       recovery: "move them first, and name their collection with \(.nameCollection)")
   }
 
-  /// Makes a place the one of a service.
+  /// Records a place as the one of a service.
   private func changeOver(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
     guard !place.endsWithSession else { return }
     if isVaultNamed {
-      // The service's own store may be another vault, whose credentials stay what it has.
+      // The service's own store may be another vault, which keeps its credentials.
       guard place != .vault, try records.place(of: service) == nil, try canRecord() else { return }
       _ = try records.record(place, for: service)
     } else if try canRecord() {

@@ -3,24 +3,25 @@ public import KeychainCredentials
 public import KeychainVault
 internal import PrephirencesFiles
 
-/// Moves credentials from one store to another, so that none is lost and none is there twice.
+/// Moves credentials from one store to another, without losing or duplicating any.
 ///
-/// Each credential is copied with all that is known about it, read back and compared. A service changes
-/// over to the target when everything of it is there, and only then is anything removed from the
-/// source, each item under the version that was copied. Killed at any point and run again, a migration
-/// goes on where it stopped: what is in the target already, and the same, is left as it is.
+/// Each credential is copied with its attributes, read back and compared. A service changes over to
+/// the target when all its credentials are there. Only then are they removed from the source, each
+/// at the version that was copied. If a migration is killed, run it again: it skips what is in the
+/// target already and is the same.
 ///
-/// A service that has the target for its store already was copied as a whole before. What the target lacks of
-/// it may have been removed since, by a program that uses the target. It is therefore not copied again: it
-/// stays in the source, and is reported, unless ``isOverwriting`` is set. In the same way, a copy of a run that was
-/// killed stays in the target if its original was removed from the source since: it is reported, and its service
-/// does not change over, unless ``isOverwriting`` is set. Items of other programs are copied
-/// whenever ``includesOtherPrograms`` is set: what these programs need stays in the source anyway.
+/// If the target is a service's store already, everything of the service was copied before. What
+/// the target lacks may have been removed since by a program that uses the target. It is therefore
+/// not copied again, but stays in the source and is reported, unless ``isOverwriting`` is set. In
+/// the same way, if an original was removed from the source after a killed run had copied it, the
+/// copy stays in the target and is reported, and the service does not change over, unless
+/// ``isOverwriting`` is set. Items of other programs are copied whenever ``includesOtherPrograms``
+/// is set, because these programs need them in the source anyway.
 ///
-/// Everything is copied while other programs go on. Then the lock of the choice of store is held alone, for
-/// as long as it takes to copy what has changed meanwhile, and to let the services change over: programs
-/// that write through an ``AutomaticStore`` wait, and find the target afterwards. What is written to the
-/// source past the choice after that stays there, and is reported.
+/// Most of the copying happens while other programs continue. Then the migration holds the lock of
+/// the choice of store exclusively, to copy what has changed meanwhile and to change the services
+/// over: programs that write through an ``AutomaticStore`` wait, and find the target afterwards.
+/// Changes made to the source after that, bypassing the choice, stay there and are reported.
 ///
 /// ```swift
 /// var migration = CredentialMigration(from: Vault(), to: SecretServiceStore())
@@ -31,7 +32,7 @@ public struct CredentialMigration: Sendable {
   /// Where the credentials are.
   public let source: any CredentialStore
 
-  /// Where they shall be.
+  /// Where the credentials go.
   public let target: any CredentialStore
 
   /// Only credentials of this service; `nil` for any.
@@ -43,52 +44,53 @@ public struct CredentialMigration: Sendable {
   /// Only credentials of this access group; `nil` for any.
   public var accessGroup: String?
 
-  /// Whether credentials that the target has already, and that differ, are replaced.
+  /// Whether to replace credentials in the target that differ.
   ///
-  /// If a service has the target for its store already, what is newer in the target stays, and what the
-  /// target lacks is copied, even if it was removed there.
+  /// If the target is a service's store already, newer credentials in the target stay, and missing
+  /// ones are copied, even if they were removed there.
   public var isOverwriting = false
 
-  /// Whether credentials that other programs stored in the source are copied, too.
+  /// Whether to copy credentials that other programs stored in the source, too.
   public var includesOtherPrograms = false
 
-  /// Whether credentials are removed from the source once their service has changed over.
+  /// Whether to remove credentials from the source once their service has changed over.
   public var removesSource = false
 
-  /// Whether ``removesSource`` also holds for credentials of other programs, which may still look for
-  /// them there.
+  /// Whether ``removesSource`` also applies to credentials of other programs, which may still look
+  /// for them there.
   public var removesOtherPrograms = false
 
-  /// Is called before a credential of a service or server is copied; what it throws of one service keeps
-  /// that where it is.
+  /// Called before a credential of a service or server is copied.
+  ///
+  /// If it throws, the service stays where it is.
   package var mayChangeOver: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
 
-  /// Is called for each service whose credentials are all in the target, before any of them is removed
+  /// Called for each service whose credentials are all in the target, before any of them is removed
   /// from the source.
   ///
   /// The identity names the service or server; its account is empty.
   package var whenComplete: (@Sendable (CredentialIdentity) throws(KeychainError) -> Void)?
 
-  /// Tells whether the target is the store of a service or server already.
+  /// Returns whether the target is the store of a service or server already.
   package var isChosen: (@Sendable (CredentialIdentity) throws(KeychainError) -> Bool)?
 
-  /// Keeps what was copied for the next run; `nil` where no service changes over.
+  /// Records what was copied, for the next run; `nil` if no service changes over.
   var notes: MigrationNotes?
 
-  /// Where the locks of migrations and of the choice are.
+  /// Where the locks of migrations and of the choice of store are.
   package var state = StateFolder(environment: .process)
 
-  /// How long to wait for programs that are writing, and for another migration.
+  /// How long to wait for programs that write, and for another migration.
   package var deadline = Vault.Configuration().deadline
 
-  /// Describes a migration of everything.
+  /// Creates a migration of everything.
   ///
-  /// Neither end can be an ``AutomaticStore``: it is its choice that a migration changes. Use
+  /// Neither end can be an ``AutomaticStore``, because a migration changes its choice. Use
   /// ``AutomaticStore/migration(from:to:)``, or the store at one of its places.
   ///
   /// - Parameters:
   ///   - source: Where the credentials are.
-  ///   - target: Where they shall be.
+  ///   - target: Where the credentials go.
   public init(from source: any CredentialStore, to target: any CredentialStore) {
     self.source = source
     self.target = target
@@ -96,19 +98,20 @@ public struct CredentialMigration: Sendable {
 
   /// Moves the credentials.
   ///
-  /// A vault that is the source is verified first. What must not leave the machine, what differs in the
-  /// target, and what one of the stores refuses stays where it is, and so does the service that it
-  /// belongs to; everything else goes on. What others write to the source before its services change over
-  /// is copied as well; what they write there later is among the obstacles.
+  /// If the source is a vault, it is verified first. A credential stays in the source, and so does
+  /// its service, if it must not leave the machine, differs in the target, or is refused by one of
+  /// the stores; everything else is moved. Changes that others make to the source before its
+  /// services change over are copied as well. Later changes are reported as obstacles.
   ///
-  /// - Parameter progress: Is called now and then with how far the work has come, and never while other
-  ///   programs wait.
-  /// - Returns: What became of the credentials.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is, before
-  ///   anything was changed, ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a vault is
-  ///   not intact, ``KeychainError/Code/invalidArgument`` if an end is an ``AutomaticStore``, or
-  ///   ``KeychainError/Code/busy`` if another migration does not end, a program does not stop writing, or the
-  ///   source keeps changing past the choice. What was copied by then stays, and the next run finds it.
+  /// - Parameter progress: Called now and then with the progress, but never while other programs
+  ///   wait.
+  /// - Returns: What happened to the credentials.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if one of the stores is locked
+  ///   (nothing was changed), ``KeychainError/Code/noStore``, ``KeychainError/Code/damaged`` if a
+  ///   vault is not intact, ``KeychainError/Code/invalidArgument`` if an end is an
+  ///   ``AutomaticStore``, or ``KeychainError/Code/busy`` if another migration does not end, a
+  ///   program does not stop writing, or the source keeps changing. Copies made until then stay,
+  ///   and the next run finds them.
   @discardableResult
   public func run(
     progress: ((VaultProgress) -> Void)? = nil
@@ -121,10 +124,10 @@ public struct CredentialMigration: Sendable {
     return try run.move()
   }
 
-  /// Finds out what a migration would do, and changes nothing.
+  /// Returns what a migration would do, and changes nothing.
   ///
-  /// - Parameter progress: Is told now and then how far the work has come.
-  /// - Returns: What would become of the credentials.
+  /// - Parameter progress: Called now and then with the progress.
+  /// - Returns: What would happen to the credentials.
   /// - Throws: As ``run(progress:)``.
   public func rehearse(
     progress: ((VaultProgress) -> Void)? = nil
@@ -135,7 +138,7 @@ public struct CredentialMigration: Sendable {
     return try run.rehearse()
   }
 
-  /// What writes through the choice would wait for a lock that the migration holds.
+  /// A store that writes through the choice would wait for a lock that the migration holds.
   private func checkEnds() throws(KeychainError) {
     guard source is AutomaticStore || target is AutomaticStore else { return }
     throw KeychainError(

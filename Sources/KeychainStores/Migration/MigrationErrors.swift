@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 
 extension KeychainError {
-  /// Whether the next credential may have more luck.
+  /// Whether the error concerns one credential, so that the next one can still be copied.
   var concernsOneCredential: Bool {
     let codes: Set<Code> = [
       .refused, .tooLarge, .invalidArgument, .damaged, .otherDevice, .alreadyExists, .ambiguous,
@@ -80,7 +80,7 @@ extension KeychainError {
 }
 
 extension CredentialIdentity {
-  /// What a credential is for, without whose it is: an identity with no other names.
+  /// The identity of the credential's service or server, without account and other names.
   var service: CredentialIdentity {
     switch kind {
     case .genericPassword(let service, _): .genericPassword(service: service, account: "")
@@ -91,20 +91,20 @@ extension CredentialIdentity {
 }
 
 extension StoredSecret {
-  /// Whether two credentials are the same in all that a person or program has given them.
+  /// Whether two credentials have the same secret and content.
   borrowing func isSame(as other: borrowing StoredSecret) -> Bool {
     credential.hasSameContent(as: other.credential) && secret.isEqual(to: other.secret)
   }
 }
 
 extension Credential {
-  /// Whether everything is the same but what stores set: dates and version.
+  /// Whether everything is the same except what stores set: dates and version.
   func hasSameContent(as other: Credential) -> Bool {
     identity == other.identity && accessibility == other.accessibility
       && expires?.microseconds == other.expires?.microseconds && attributes == other.attributes
       && texts.elementsEqual(other.texts)
   }
 
-  /// The texts, as bytes.
+  /// The texts as bytes.
   private var texts: [[UInt8]?] { [label, comment, contentType].map { $0.map { Array($0.utf8) } } }
 }

@@ -1,6 +1,6 @@
 internal import KeychainCredentials
 
-/// What a migration knows of each credential.
+/// What a migration knows about each credential.
 struct MigrationLedger {
   /// A credential that is the same in both stores, or was until it was removed from the source.
   struct Entry {
@@ -13,14 +13,16 @@ struct MigrationLedger {
     var isInSource = true
   }
 
-  /// What was done for a credential to be in the target.
+  /// How a credential came to be in the target.
   enum Outcome {
     case added
     case replaced
     case unchanged
   }
 
-  /// The names that the target has; its items of other programs may have more than a search shows.
+  /// The names that the target has.
+  ///
+  /// An item of another program may have more names than a search shows.
   var inTarget: Set<CredentialIdentity> = []
 
   private(set) var entries: [CredentialIdentity: Entry] = [:]
@@ -43,34 +45,34 @@ struct MigrationLedger {
 
   func count(of outcome: Outcome) -> Int { entries.values.count { $0.outcome == outcome } }
 
-  /// How many of some credentials are in both stores.
+  /// Counts the matching credentials that are in both stores.
   func count(of isMeant: (CredentialIdentity) -> Bool) -> Int {
     entries.count { isMeant($0.key) && $0.value.isInSource }
   }
 
-  /// Whether a credential is in the target, as it is now.
+  /// Returns whether a credential's current version is in the target.
   func isCopied(_ credential: Credential) -> Bool {
     entries[credential.identity].map {
       $0.isInSource && $0.sourceVersion == credential.version
     } ?? false
   }
 
-  /// Whether a credential stays where it is, as it is now.
+  /// Returns whether a credential's current version stays where it is.
   func stays(_ credential: Credential) -> Bool {
     staying[credential.identity]?.version == credential.version
   }
 
-  /// Whether a credential stays where it is, and its service does not.
+  /// Returns whether a credential stays in a source that its service has left.
   func isLeft(_ credential: Credential) -> Bool {
     stays(credential) && staying[credential.identity]?.isLeft ?? false
   }
 
-  /// Whether nothing is left to be done about a credential, as it is now.
+  /// Returns whether nothing is left to do for a credential's current version.
   func isSettled(_ credential: Credential) -> Bool {
     isCopied(credential) || stays(credential)
   }
 
-  /// Notes that a credential is in the target.
+  /// Records that a credential is in the target.
   mutating func note(
     _ outcome: Outcome, _ identity: CredentialIdentity, source: UInt64, target: UInt64
   ) {
@@ -79,7 +81,7 @@ struct MigrationLedger {
     let wasOurs = before.map { $0.isOurs && $0.targetVersion == target } ?? false
     entries[identity] = Entry(
       sourceVersion: source, targetVersion: target,
-      // What this run has added remains an addition, however often it changes.
+      // What this run has added still counts as added, however often it changes.
       outcome: before?.outcome == .added || outcome == .unchanged
         ? before?.outcome ?? outcome : outcome,
       isOurs: outcome != .unchanged || wasOurs)
@@ -87,29 +89,29 @@ struct MigrationLedger {
     inTarget.insert(identity)
   }
 
-  /// Notes why a credential stays.
+  /// Records why a credential stays.
   mutating func note(_ reason: KeychainError, about credential: Credential) {
     staying[credential.identity] = Staying(version: credential.version, reason: reason)
   }
 
-  /// Notes that a credential stays in a source that its service has left.
+  /// Records that a credential stays in a source that its service has left.
   mutating func noteLeft(_ credential: Credential) {
     staying[credential.identity] = Staying(
       version: credential.version, reason: .wasRemoved(credential), isLeft: true)
   }
 
-  /// Notes that a credential was removed from the source.
+  /// Records that a credential was removed from the source.
   mutating func noteRemoval(_ identity: CredentialIdentity) {
     entries[identity]?.isInSource = false
   }
 
-  /// Forgets a credential that somebody else has removed from the source.
+  /// Forgets a credential that another program has removed from the source.
   mutating func forget(_ identity: CredentialIdentity) {
     entries[identity] = nil
     staying[identity] = nil
   }
 
-  /// The names of which something is known, and that should be in the source.
+  /// The names of known credentials that should be in the source.
   var expected: [CredentialIdentity] {
     entries.filter(\.value.isInSource).map(\.key) + staying.keys.filter { entries[$0] == nil }
   }

@@ -1,10 +1,11 @@
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// What a migration writes down of its copies, for a run after one that did not come to its end.
+/// Records the copies of a migration, for the next run if this one does not finish.
 ///
-/// Where a service has not changed over, a copy that its source lacks was made by an earlier run, and may have
-/// been deleted since: it must not be found again because the service changes over later.
+/// If a service has not changed over, a copy without its original was made by an earlier run, and
+/// the original may have been deleted since. The copy must not reappear because the service changes
+/// over later.
 struct MigrationNotes: Sendable {
   private let notes: CopyNotes
   private let way: String
@@ -14,17 +15,17 @@ struct MigrationNotes: Sendable {
     way = Self.way(from: source, to: target)
   }
 
-  /// The stores between which copies went, as notes name them: without the collection.
+  /// The two stores of a migration, as notes name them: without the collection.
   static func way(from source: StorePlace, to target: StorePlace) -> String {
     "\(source.name):\(target.name)"
   }
 
-  /// Notes a copy that is about to be made.
+  /// Records a copy that is about to be made.
   func add(_ original: Credential) throws(KeychainError) {
     if let note = try note(original) { try notes.add(note) }
   }
 
-  /// Those credentials of the target that are copies which nobody has changed.
+  /// Returns the credentials of the target that are unchanged copies.
   func copies(among credentials: [Credential]) throws(KeychainError) -> [Credential] {
     let all = try notes.all()
     guard !all.isEmpty else { return [] }
@@ -35,7 +36,7 @@ struct MigrationNotes: Sendable {
     return copies
   }
 
-  /// Forgets copies, as their service has changed over.
+  /// Forgets copies whose service has changed over.
   func forget(_ copies: [Credential]) throws(KeychainError) {
     let all = try notes.all()
     guard !all.isEmpty else { return }
@@ -44,7 +45,7 @@ struct MigrationNotes: Sendable {
     try notes.keep(all.subtracting(gone))
   }
 
-  /// Forgets all copies that went this way, but some.
+  /// Forgets all copies between these stores, except some.
   func forget(allBut copies: [Credential]) throws(KeychainError) {
     let all = try notes.all()
     guard !all.isEmpty else { return }
@@ -60,7 +61,8 @@ struct MigrationNotes: Sendable {
     return found
   }
 
-  /// A copy has the names and the date of its original; whoever changes it, changes the date.
+  /// A copy has the names and the date of its original; a program that changes the copy changes the
+  /// date.
   private func note(_ credential: Credential) throws(KeychainError) -> CopyNotes.Note? {
     let identity = credential.identity
     let names =

@@ -2,28 +2,29 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 
 extension MigrationRun {
-  /// Copies a credential, or notes why it stays.
+  /// Copies a credential, or records why it stays.
   mutating func copy(_ credential: Credential) throws(KeychainError) {
     do throws(KeychainError) {
       guard canLeave(credential) else { throw .boundToDevice(credential) }
       try migration.mayChangeOver?(credential.identity.service)
       try transfer(credential.identity)
     } catch {
-      // The next listing shows what became of it.
+      // The next listing shows what happened to it.
       if error.code == .versionConflict || error.code == .notFound { return }
       guard error.concernsOneCredential else { throw error }
       ledger.note(error, about: credential)
     }
   }
 
-  /// Whether a credential may be in the target: what is bound to this machine, only where it stays so.
+  /// Returns whether a credential may be copied: one bound to this machine only if the target keeps
+  /// it so.
   func canLeave(_ credential: Credential) -> Bool {
     !credential.accessibility.isThisDeviceOnly
       || (target as? any CredentialReceiver)?.bindsToDevice ?? false
   }
 
   private mutating func transfer(_ identity: CredentialIdentity) throws(KeychainError) {
-    // Somebody else may have removed it.
+    // Another program may have removed it.
     guard let original = try source.secret(for: identity) else { return ledger.forget(identity) }
     let version = original.credential.version
     guard isDryRun || ledger.inTarget.contains(identity),
@@ -39,15 +40,16 @@ extension MigrationRun {
     }
   }
 
-  /// Whether a credential that is missing in the target may have been removed there: everything of a service
-  /// was copied before the target became its store.
+  /// Returns whether a credential that is missing in the target may have been removed there.
   ///
-  /// What other programs need stays in the source anyway, and says nothing about a removal.
+  /// Everything of a service was copied before the target became its store.
+  ///
+  /// Items of other programs stay in the source anyway, so for them this is `false`.
   private func wasRemoved(_ credential: Credential) throws(KeychainError) -> Bool {
     guard !migration.isOverwriting, !credential.isOfOtherProgram,
       try migration.isChosen?(credential.identity.service) ?? false
     else { return false }
-    // A search shows an item of another program under one of its names only.
+    // A search shows an item of another program under only one of its names.
     return try target.credential(for: credential.identity) == nil
   }
 
@@ -57,7 +59,7 @@ extension MigrationRun {
       let version = try write(original, .addOnly)
       ledger.note(.added, identity, source: original.credential.version, target: version)
     } catch {
-      // Another program's item may have this name among others, or somebody was faster.
+      // An item of another program may have this name among others, or another program was faster.
       guard error.code == .alreadyExists, ledger.inTarget.insert(identity).inserted else {
         throw error
       }
@@ -72,13 +74,13 @@ extension MigrationRun {
     let isUnchanged = ledger.entries[identity]?.targetVersion == found.version
     if !isUnchanged, try isNewer(found, than: original.credential) { throw .isOutOfDate(found) }
     guard isUnchanged || migration.isOverwriting else { throw .differs(found) }
-    // Another program's item stays beside ours.
+    // The other program's item stays next to ours.
     let version = try write(
       original, found.isOfOtherProgram ? .addOrReplace : .replace(version: found.version))
     ledger.note(.replaced, identity, source: original.credential.version, target: version)
   }
 
-  /// Whether programs use what the target has, and wrote it later.
+  /// Returns whether programs use the credential in the target, and changed it later.
   private func isNewer(
     _ found: Credential, than original: Credential
   ) throws(KeychainError) -> Bool {
@@ -104,7 +106,8 @@ extension MigrationRun {
     }
     if let copied = try target.secret(for: identity), copied.credential.version == written.version {
       guard !copied.isSame(as: original) else { return written.version }
-      // What was there before is gone by now; a new item that is not what it should be helps nobody.
+      // The replaced credential is lost already; a new item that differs from its original is
+      // removed.
       if mode == .addOnly {
         _ = try Self.remove(identity, version: written.version, from: target)
       }
@@ -115,13 +118,14 @@ extension MigrationRun {
 }
 
 extension MigrationRun {
-  /// Removes from the target what this run has written and somebody else has removed from the source since.
+  /// Removes from the target the copies of this run whose originals were removed from the source
+  /// since.
   ///
-  /// Only before its service changes over: then the target is where credentials are removed.
+  /// Only before the service changes over: afterwards programs remove credentials in the target.
   mutating func withdraw(allBut listed: [Credential]) throws(KeychainError) {
     let names = Set(listed.map(\.identity))
     for identity in ledger.expected where !names.contains(identity) {
-      // What a listing lacks may be damaged.
+      // A credential that is missing in a listing may be damaged.
       guard try source.credential(for: identity) == nil else { continue }
       if let entry = ledger.entries[identity], entry.isOurs {
         try withdraw(identity, version: entry.targetVersion)
@@ -130,7 +134,9 @@ extension MigrationRun {
     }
   }
 
-  /// Removes a credential from the target; while others wait, a provider that asks first is put off.
+  /// Removes a credential from the target.
+  ///
+  /// While others wait, a provider that would ask first is skipped.
   private func withdraw(
     _ identity: CredentialIdentity, version: UInt64
   ) throws(KeychainError) {
@@ -144,12 +150,13 @@ extension MigrationRun {
     }
   }
 
-  /// Removes a credential from the source, if it is the one that was copied.
+  /// Removes a credential from the source if it is still the version that was copied.
   mutating func remove(_ credential: Credential) throws(KeychainError) -> Bool {
     let identity = credential.identity
     guard ledger.isCopied(credential) else { return false }
     do throws(KeychainError) {
-      // The version says less of another program's item, which may change twice within one.
+      // The version of another program's item is less precise: two changes may have the same
+      // version.
       if credential.isOfOtherProgram, try !isInTarget(identity) {
         ledger.forget(identity)
         return false
@@ -166,7 +173,7 @@ extension MigrationRun {
     }
   }
 
-  /// Whether both stores have the same under a name.
+  /// Returns whether both stores have the same credential under a name.
   func isInTarget(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     guard let original = try source.secret(for: identity),
       let copied = try target.secret(for: identity)
@@ -174,7 +181,9 @@ extension MigrationRun {
     return copied.isSame(as: original)
   }
 
-  /// Removes a credential; `false` if it is gone, or is another one by now.
+  /// Removes a credential.
+  ///
+  /// Returns `false` if it is gone or was changed.
   private static func remove(
     _ identity: CredentialIdentity, version: UInt64, from store: any CredentialStore
   ) throws(KeychainError) -> Bool {

@@ -1,12 +1,14 @@
 internal import KeychainCredentials
 
-// What a run finds of an earlier one that did not come to its end.
+// What a run finds of an earlier one that did not finish.
 extension MigrationRun {
-  /// The copies of earlier runs whose original is gone, as long as they are as they were and their service has
-  /// not changed over: afterwards the target is what programs use, and what the source lacks was moved.
+  /// Returns the unchanged copies of earlier runs whose original is gone and whose service has not
+  /// changed over.
   ///
-  /// - Parameter listed: What the source has.
-  /// - Returns: The copies, as the target has them.
+  /// After a change-over, programs use the target, and what the source lacks was moved.
+  ///
+  /// - Parameter listed: The credentials of the source.
+  /// - Returns: The copies in the target.
   /// - Throws: ``KeychainError`` of one of the stores.
   func copiesWithoutOriginal(_ listed: [Credential]) throws(KeychainError) -> [Credential] {
     guard !migration.isOverwriting else { return [] }
@@ -14,7 +16,7 @@ extension MigrationRun {
     var found: [Credential] = []
     for copy in earlierCopies where !names.contains(copy.identity) {
       if try migration.isChosen?(copy.identity.service) ?? true { continue }
-      // A search shows an item of another program under one of its names only.
+      // A search shows an item of another program under only one of its names.
       guard try source.credential(for: copy.identity) == nil,
         try target.credential(for: copy.identity)?.version == copy.version
       else { continue }

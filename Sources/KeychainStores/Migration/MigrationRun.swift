@@ -1,24 +1,24 @@
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// One run of a migration: its phases.
+/// One run of a migration, in phases.
 struct MigrationRun {
   let migration: CredentialMigration
   let isDryRun: Bool
   var ledger = MigrationLedger()
   private(set) var report = MigrationReport()
 
-  /// What is in the target as an earlier run has copied it.
+  /// The unchanged copies that an earlier run left in the target.
   private(set) var earlierCopies: [Credential] = []
 
-  /// What this run has noted as its copies.
+  /// The copies that this run has recorded.
   var noted: [Credential] = []
 
-  /// The ends, which ask nothing while others wait.
+  /// The two stores, which ask nothing while others wait.
   private(set) var source: any CredentialStore
   private(set) var target: any CredentialStore
 
-  /// Gets what would have to be asked while others wait; `nil` if none do.
+  /// Records what a store would have to ask while others wait; `nil` if nobody waits.
   private(set) var question: PostponedQuestion?
 
   private let progress: ((VaultProgress) -> Void)?
@@ -40,7 +40,7 @@ struct MigrationRun {
     self.progress = progress
   }
 
-  /// Makes sure of both stores before anything is changed.
+  /// Checks both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
     if let vault = source as? Vault { try vault.requireReadableAndIntact() }
     let requirement = try listing().filter(canLeave).map(\.accessibility.requires).max()
@@ -51,7 +51,7 @@ struct MigrationRun {
       ledger.inTarget = Set(found.credentials.map(\.identity))
       earlierCopies = try migration.notes?.copies(among: found.credentials) ?? []
     } catch {
-      // A keyring without a default collection gets one by the first write.
+      // The first write creates the default collection of a keyring.
       guard error.code == .noStore, !isDryRun else { throw error }
     }
   }
@@ -69,7 +69,7 @@ struct MigrationRun {
     return finished()
   }
 
-  /// Copies, lets services change over, and removes.
+  /// Copies, changes services over, and removes.
   mutating func move() throws(KeychainError) -> MigrationReport {
     try copyAhead()
     try changeOver()
@@ -77,7 +77,7 @@ struct MigrationRun {
     return finished()
   }
 
-  /// Copies while others go on, as long as that leaves less to do.
+  /// Copies while others continue, as long as each round leaves less to do.
   private mutating func copyAhead() throws(KeychainError) {
     var count = Int.max
     while true {
@@ -87,9 +87,9 @@ struct MigrationRun {
     }
   }
 
-  /// Lets services change over while nobody else writes through the choice of store.
+  /// Changes services over while nobody else writes through the choice of store.
   ///
-  /// The caller's closure is not called meanwhile: it may wait for a terminal.
+  /// The caller's closure is not called meanwhile, because it may wait for a terminal.
   private mutating func changeOver() throws(KeychainError) {
     let choiceLock = ChoiceLock(migration.state)
     let question = PostponedQuestion(forbidsDialogs: true)
@@ -98,9 +98,9 @@ struct MigrationRun {
       let lock = try choiceLock.exclusive(within: migration.deadline)
       try judgeServices(of: try copyUntilNothingIsNew())
       for service in report.completeServices { try migration.whenComplete?(service) }
-      // Before anything is removed: what is missing then in the source was not deleted by others.
+      // Before removing anything: what the source lacks later was not deleted by others.
       try forgetCopies()
-      // Before anything is removed: who reads in the source looks again.
+      // Before removing anything: programs that read in the source look again.
       try lock.beginGeneration()
     }
     useEnds(postponing: nil)
@@ -113,7 +113,8 @@ struct MigrationRun {
     target = question?.quiet(migration.target) ?? migration.target
   }
 
-  /// Copies everything, until a listing of the source brings nothing new: others may write past the choice.
+  /// Copies everything, until a listing of the source shows nothing new: others may bypass the
+  /// choice.
   ///
   /// - Returns: That listing.
   private mutating func copyUntilNothingIsNew() throws(KeychainError) -> [Credential] {
@@ -126,7 +127,7 @@ struct MigrationRun {
 
   /// Copies what is new in the source.
   ///
-  /// - Returns: What was in the source before, and how much of it was new.
+  /// - Returns: What was in the source before, and how many of its credentials were new.
   private mutating func copyWhatIsNew() throws(KeychainError) -> ([Credential], Int) {
     let listed = try listing()
     try withdraw(allBut: listed)
@@ -139,8 +140,10 @@ struct MigrationRun {
     return (listed, new.count)
   }
 
-  /// Removes what was copied from the source, as far as its service has changed over, and notes what others
-  /// have written there since: they wrote past the choice, and nobody else knows whether it counts.
+  /// Removes copied credentials from the source if their service has changed over, and records what
+  /// others have written there since.
+  ///
+  /// They bypassed the choice, so only a person can decide about it.
   private mutating func leaveSource() throws(KeychainError) {
     guard migration.removesSource else { return }
     let rest = removable(try listing())
@@ -163,9 +166,9 @@ struct MigrationRun {
     }
   }
 
-  /// What is in the source and is to move.
+  /// Lists the credentials of the source that are to move.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if something cannot be looked at.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   private mutating func listing(ofEveryGroup: Bool = false) throws(KeychainError) -> [Credential] {
     var query = migration.selection
     if ofEveryGroup { query.accessGroup = nil }
@@ -176,27 +179,27 @@ struct MigrationRun {
     report.otherDeviceCount = found.otherDeviceCount
     let own = found.credentials.filter { !$0.isOfOtherProgram }
     let names = Set(own.map(\.identity))
-    // Ours is preferred by every name, so another program's of that name cannot be read by it.
+    // Our item takes precedence, so another program's item of the same name cannot be read by name.
     let others = found.credentials.filter { $0.isOfOtherProgram && !names.contains($0.identity) }
     let listed = migration.includesOtherPrograms ? own + others : own
     report.otherProgramsCount = found.credentials.count - listed.count
     return listed
   }
 
-  /// Tells services of which everything is in the target from the others.
+  /// Separates services of which everything is in the target from the others.
   private mutating func judgeServices(of listed: [Credential]) throws(KeychainError) {
     var services: [CredentialIdentity] = []
     var known: Set<CredentialIdentity> = []
     for credential in listed where known.insert(credential.identity.service).inserted {
       services.append(credential.identity.service)
     }
-    // What is damaged may be of any service.
+    // A damaged item may belong to any service.
     var incomplete = report.damaged.isEmpty ? [] : known
     for copy in try copiesWithoutOriginal(listed) {
       ledger.note(.wasDeleted(copy), about: copy)
       incomplete.insert(copy.identity.service)
     }
-    // An access group alone says too little about a service.
+    // One access group is not enough to judge a service.
     let all = migration.accessGroup == nil ? listed : try listing(ofEveryGroup: true)
     for credential in all where !ledger.isCopied(credential) && !ledger.isLeft(credential) {
       let service = credential.identity.service

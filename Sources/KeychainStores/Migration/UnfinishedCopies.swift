@@ -1,6 +1,6 @@
 internal import KeychainVault
 
-/// Copies that a migration has left in its target, while their services still have the source.
+/// Copies that a migration has left in its target, while their services still use the source.
 package struct UnfinishedCopies: Hashable, Sendable {
   /// Where the credentials were copied from; its collection is not known.
   package let source: StorePlace
@@ -13,7 +13,8 @@ package struct UnfinishedCopies: Hashable, Sendable {
 }
 
 extension AutomaticStore {
-  /// The copies of migrations whose services have not changed over; none if their notes cannot be read.
+  /// Returns the copies of migrations whose services have not changed over; an empty array if the
+  /// notes cannot be read.
   package func unfinishedCopies() -> [UnfinishedCopies] {
     let notes = (try? CopyNotes(state).all()) ?? []
     let counts = notes.reduce(into: [:]) { $0[$1.way, default: 0] += 1 }

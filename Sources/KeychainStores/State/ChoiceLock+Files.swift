@@ -5,9 +5,9 @@ internal import SystemPackage
 
 // The two files of the lock.
 extension ChoiceLock {
-  /// Opens the file for a lock that is shared, which a folder that can't be written has as well.
+  /// Opens the file for a shared lock; this also works in a read-only folder.
   ///
-  /// - Returns: The open file, or `nil` if there is none, and none can be made.
+  /// - Returns: The open file, or `nil` if it is missing and cannot be created.
   func openForSharing(
     _ path: String, in folder: String
   ) throws(KeychainError) -> FileDescriptor? {
@@ -15,7 +15,7 @@ extension ChoiceLock {
     do throws(FileError) {
       try PrivateFile.makeFolder(folder)
     } catch {
-      // ENOENT: what the system makes itself, such as automatic mounts.
+      // ENOENT: folders that the system creates itself, such as automatic mounts.
       guard error.isSystemError(Self.unwritable + [.noSuchFileOrDirectory]) else {
         throw KeychainError(error)
       }
@@ -29,12 +29,12 @@ extension ChoiceLock {
     }
   }
 
-  /// The errors of a folder in which no program of the user can make anything.
+  /// The errors of a folder in which no program of the user can create files.
   private static let unwritable: [Errno] = [
     .readOnlyFileSystem, .permissionDenied, .notPermitted,
   ]
 
-  /// Shares the lock, unless somebody is in the way.
+  /// Shares the lock, unless a migration holds or awaits it.
   static func tryShare(
     _ descriptor: FileDescriptor, _ path: String, turnstile: String
   ) throws(KeychainError) -> Bool {
@@ -42,15 +42,15 @@ extension ChoiceLock {
     return try tryLock(descriptor, .shared, path)
   }
 
-  /// Whether nobody holds the turnstile, or waits with it in hand.
+  /// Returns whether the turnstile is free.
   private static func isOpen(_ path: String) throws(KeychainError) -> Bool {
-    // The first migration makes it.
+    // The first migration creates it.
     guard let descriptor = try translated(PrivateFile.openToLock(path)) else { return true }
     let turnstile = FileLock(descriptor)
     return try tryLock(turnstile.descriptor, .shared, path)
   }
 
-  /// Locks one of the files alone, making it if need be.
+  /// Locks one of the files exclusively, and creates it if needed.
   static func lockAlone(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
     guard
       let descriptor = try translated(PrivateFile.openToLock(path, .readWrite, flags: O_CREAT))
@@ -60,7 +60,8 @@ extension ChoiceLock {
     let lock = FileLock(descriptor)
     while try !tryLock(lock.descriptor, .exclusive, path) {
       guard !deadline.hasPassed else { throw .writerIsRunning(path) }
-      // Shorter than writers wait: the turnstile is free most of the time, and never for long.
+      // Shorter than writers wait, because the turnstile is free most of the time and never for
+      // long.
       Deadline.pause(upTo: 1)
     }
     return lock
@@ -78,15 +79,16 @@ extension ChoiceLock {
 }
 
 extension PrivateFile {
-  /// Opens a file for a lock, and never waits for whatever has its name, such as a pipe.
+  /// Opens a file for a lock, without waiting if the name belongs to something else, such as a
+  /// pipe.
   ///
-  /// - Returns: The open file, or `nil` if there is none.
+  /// - Returns: The open file, or `nil` if it is missing.
   /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not a regular
   ///   file of the user that is closed to others, or ``FileError/Kind/failed(action:_:)``.
   fileprivate static func openToLock(
     _ path: String, _ mode: FileDescriptor.AccessMode = .readOnly, flags: CInt = 0
   ) throws(FileError) -> FileDescriptor? {
-    // Opening alone can have an effect on a device.
+    // Opening a device can have an effect, so check first.
     _ = try inspect(path)
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -106,7 +108,7 @@ extension PrivateFile {
     return descriptor
   }
 
-  /// Checks what was opened, which may have taken the name since it was looked at.
+  /// Checks what was opened, which may have replaced the file that was checked before.
   private static func checkOpened(
     _ descriptor: FileDescriptor, _ path: String
   ) throws(FileError) {

@@ -4,24 +4,26 @@ package import KeychainVault
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The lock on which store each service has: writers share it, and a migration holds it alone.
+/// The lock on which store each service has: writers share it, and a migration holds it
+/// exclusively.
 ///
-/// It is a file in the state folder, `choice.lock`, that is locked with `flock`, each time through a
-/// descriptor of its own, so that threads keep each other out as processes do. Who wants it alone would
-/// starve beside writers that come and go. So a second file, `choice.turnstile`, is locked first: while
-/// somebody holds that, nobody begins to share the lock. Writers never wait for it with the lock in
-/// their hands, and hold it only as long as it takes to see that it is open.
+/// It is the file `choice.lock` in the state folder, locked with `flock` through a new descriptor
+/// each time, so that it works between threads as between processes. With one file, a migration
+/// could wait forever while writers come and go. So it locks a second file first,
+/// `choice.turnstile`: while that is locked, no writer begins to share the lock. Writers never wait
+/// for the turnstile while they hold the lock, and hold the turnstile only while they check that it
+/// is free.
 ///
 /// The order of locks is `migration.lock`, this one, then the writer locks of the stores.
 package final class ChoiceLock: Sendable {
-  /// The lock in somebody's hands, until the value is destroyed.
+  /// The held lock; released when the value is destroyed.
   package struct Held: ~Copyable {
     fileprivate let lock: FileLock
     fileprivate let turnstile: FileLock?
     fileprivate let path: String
   }
 
-  /// What tells whether a service has changed over to another store in between.
+  /// Changes when a service changes over to another store.
   package struct Generation: Hashable, Sendable {
     let identity: FileIdentity
     let length: Int64
@@ -29,17 +31,19 @@ package final class ChoiceLock: Sendable {
 
   private let state: StateFolder
 
-  /// Names the lock; nothing is made before it is taken.
+  /// Names the lock.
+  ///
+  /// Nothing is created before it is taken.
   package init(_ state: StateFolder) { self.state = state }
 
-  /// Takes the lock together with others.
+  /// Takes the shared lock.
   ///
   /// - Parameter time: How long to wait for a migration.
-  /// - Returns: The lock, or `nil` where the state folder can't be written: no store can be recorded
+  /// - Returns: The lock, or `nil` if the state folder is read-only: no store can be recorded
   ///   there, and no migration can run.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a migration holds or awaits it for
-  ///   longer, ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of
-  ///   the user that is closed to others, or ``KeychainError/Code/inputOutput``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a migration holds or awaits it
+  ///   for longer, ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a
+  ///   regular file of the user that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func shared(within time: Duration) throws(KeychainError) -> Held? {
     let deadline = Deadline(after: time)
     let folder = try state.path()
@@ -53,13 +57,13 @@ package final class ChoiceLock: Sendable {
     return Held(lock: lock, turnstile: nil, path: path)
   }
 
-  /// Takes the lock alone.
+  /// Takes the exclusive lock.
   ///
   /// - Parameter time: How long to wait for writers.
   /// - Returns: The lock.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if one of them holds it for longer,
-  ///   ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of the user
-  ///   that is closed to others, or ``KeychainError/Code/inputOutput``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if a writer holds it for longer,
+  ///   ``KeychainError/Code/insecurePermissions`` if a file of the lock is not a regular file of
+  ///   the user that is closed to others, or ``KeychainError/Code/inputOutput``.
   package func exclusive(within time: Duration) throws(KeychainError) -> Held {
     let deadline = Deadline(after: time)
     let folder = try state.make()
@@ -68,7 +72,9 @@ package final class ChoiceLock: Sendable {
     return Held(lock: try Self.lockAlone(path, deadline), turnstile: turnstile, path: path)
   }
 
-  /// The generation as it is now; equal ones mean that no service has changed over in between.
+  /// Returns the current generation.
+  ///
+  /// If two are equal, no service has changed over in between.
   package func generation() -> Generation? {
     guard let path = try? state.path() + "/choice.lock",
       let stat = try? unsafe Stat(path, followTargetSymlink: false)
@@ -78,9 +84,12 @@ package final class ChoiceLock: Sendable {
 }
 
 extension ChoiceLock.Held {
-  /// Begins a new generation; for who holds the lock alone.
+  /// Begins a new generation.
   ///
-  /// The length of the file counts them: reading that needs neither a lock nor an open file.
+  /// The caller must hold the exclusive lock.
+  ///
+  /// The length of the file is the number of the generation: reading it needs neither a lock nor an
+  /// open file.
   package borrowing func beginGeneration() throws(KeychainError) {
     do {
       let length = try Stat(lock.descriptor).size

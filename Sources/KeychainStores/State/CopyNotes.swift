@@ -5,19 +5,19 @@ package import KeychainVault
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// What unfinished migrations have copied: a file of the state folder, `migration.copies`, with a line for
-/// each copy.
+/// Records what unfinished migrations have copied, in the file `migration.copies` of the state
+/// folder: one line for each copy.
 ///
-/// A line is a hash of the copy that is keyed with the device secret, and the way that the copy went: nobody
-/// without that key learns a name. Who writes holds `migration.lock`. A line that is torn or damaged counts
-/// as none.
+/// A line is a hash of the copy, keyed with the device secret, and the two stores of the migration:
+/// without that key, nobody learns a name. A writer holds `migration.lock`. A torn or damaged line
+/// is ignored.
 package struct CopyNotes: Sendable {
   /// A copy, as it was when it was made.
   package struct Note: Hashable, Sendable {
     /// The hash of what was copied.
     package let mark: String
 
-    /// Where from and where to, in words without spaces.
+    /// The source and the target, in words without spaces.
     package let way: String
   }
 
@@ -25,11 +25,11 @@ package struct CopyNotes: Sendable {
 
   package init(_ state: StateFolder) { self.state = state }
 
-  /// The note about a copy.
+  /// Returns the note about a copy.
   ///
   /// - Parameters:
-  ///   - subject: What tells the copy from any other.
-  ///   - way: Where from and where to, in words without spaces.
+  ///   - subject: What distinguishes the copy from any other.
+  ///   - way: The source and the target, in words without spaces.
   /// - Returns: The note, or `nil` if there is no device secret.
   /// - Throws: ``KeychainError`` if the device secret cannot be read.
   package func note(_ subject: [UInt8], way: String) throws(KeychainError) -> Note? {
@@ -37,7 +37,7 @@ package struct CopyNotes: Sendable {
       .map { Note(mark: $0, way: way) }
   }
 
-  /// Every note.
+  /// Returns every note.
   package func all() throws(KeychainError) -> Set<Note> {
     let path = try path()
     guard let stat = try translated(PrivateFile.inspect(path)) else { return [] }
@@ -61,7 +61,7 @@ package struct CopyNotes: Sendable {
       let descriptor = try PrivateFile.open(
         path, .writeOnly, flags: O_APPEND | O_CREAT | O_NONBLOCK)
       defer { try? descriptor.close() }
-      // The line break stands first: the line before may be torn.
+      // The line break comes first, because the line before may be torn.
       try DescriptorIO.write(Array("\n\(note.mark) \(note.way)".utf8), to: descriptor)
       guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
     } catch {
@@ -70,7 +70,7 @@ package struct CopyNotes: Sendable {
     if isNew { try translated(PrivateFile.syncFolder(folder)) }
   }
 
-  /// Keeps some notes, and no others.
+  /// Keeps some notes, and drops all others.
   package func keep(_ notes: Set<Note>) throws(KeychainError) {
     let path = try path()
     guard !notes.isEmpty else {

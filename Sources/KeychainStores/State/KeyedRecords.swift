@@ -7,10 +7,12 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// Small texts about subjects whose names must not lie in the clear: files of the state folder under a
-/// hash of the subject that is keyed with the device secret, and closed by a check that is, too.
+/// Small texts about subjects whose names must stay secret.
+///
+/// Each is a file in the state folder, named by a hash of the subject and ending with a checksum,
+/// both keyed with the device secret.
 package final class KeyedRecords: Sendable {
-  /// What tells whether a record is still the one that was read.
+  /// Changes when a record changes.
   package struct Stamp: Hashable, Sendable {
     let identity: FileIdentity
     let size: Int64
@@ -22,7 +24,9 @@ package final class KeyedRecords: Sendable {
   private let name: String
   private let resolved = Mutex<String?>(nil)
 
-  /// Names the records; nothing is read or made before their first use.
+  /// Names the records.
+  ///
+  /// Nothing is read or created before the first use.
   ///
   /// - Parameters:
   ///   - name: The folder of the records in the state folder.
@@ -32,7 +36,8 @@ package final class KeyedRecords: Sendable {
     self.state = state
   }
 
-  /// The name of a subject's file; `nil` if there is no device secret, and none shall be made.
+  /// Returns the name of a subject's file; `nil` if there is no device secret, and none should be
+  /// created.
   package func fileName(
     of subject: [UInt8], makingDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {
@@ -40,7 +45,7 @@ package final class KeyedRecords: Sendable {
       "pk1/record.name", of: [Array(name.utf8), subject], makingDeviceSecret: makingDeviceSecret)
   }
 
-  /// The stamp of a record as it is now; `nil` if there is none.
+  /// Returns the current stamp of a record; `nil` if there is no record.
   package func stamp(_ fileName: String) throws(KeychainError) -> Stamp? {
     let path = try path(fileName)
     do throws(Errno) {
@@ -55,9 +60,9 @@ package final class KeyedRecords: Sendable {
 
   /// Reads a record.
   ///
-  /// - Returns: The text with the stamp of what was read, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it is not what was written
-  ///   with this device secret, or with ``KeychainError/Code/insecurePermissions``.
+  /// - Returns: The text with its stamp, or `nil` if there is no record.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if it was not written with
+  ///   this device secret, or with ``KeychainError/Code/insecurePermissions``.
   package func read(_ fileName: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let path = try path(fileName)
     guard let (contents, stamp) = try contents(path) else { return nil }
@@ -65,7 +70,7 @@ package final class KeyedRecords: Sendable {
     return (text, stamp)
   }
 
-  /// Makes a record, unless there is one.
+  /// Creates a record, unless it exists.
   ///
   /// It appears whole or not at all, and is durable before this returns.
   ///
@@ -81,7 +86,7 @@ package final class KeyedRecords: Sendable {
     }
   }
 
-  /// Puts a record in the place of another one, or of none.
+  /// Writes a record, and replaces an existing one.
   package func replace(_ fileName: String, by text: String) throws(KeychainError) {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
@@ -93,10 +98,11 @@ package final class KeyedRecords: Sendable {
     }
   }
 
-  /// All records, with `nil` for those that are damaged or were made with another device secret.
+  /// Returns all records, with `nil` for those that are damaged or were made with another device
+  /// secret.
   package func all() throws(KeychainError) -> [(path: String, text: String?)] {
     let folder = try folder()
-    // One that cannot be listed must not look like an empty one.
+    // A folder that cannot be listed must not look like an empty one.
     guard unsafe access(folder, R_OK | X_OK) == 0 else {
       guard errno == ENOENT || errno == ENOTDIR else { throw .system(.current, "read", folder) }
       return []
@@ -126,7 +132,7 @@ package final class KeyedRecords: Sendable {
   private func folder() throws(KeychainError) -> String {
     if let folder = resolved.withLock({ $0 }) { return folder }
     let folder = try state.path() + "/" + name
-    // What is not there yet may lead elsewhere later.
+    // The path of a missing folder may change later.
     if unsafe access(folder, F_OK) == 0 { resolved.withLock { $0 = folder } }
     return folder
   }
@@ -134,7 +140,7 @@ package final class KeyedRecords: Sendable {
   private func contents(_ path: String) throws(KeychainError) -> (text: String, stamp: Stamp)? {
     let descriptor: FileDescriptor
     do throws(Errno) {
-      // Without waiting, should there be a pipe in its place; the check refuses that.
+      // Does not wait if a pipe has taken its place; the check rejects it.
       descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     } catch {
       guard error == .noSuchFileOrDirectory || error == .notDirectory else {
@@ -164,7 +170,7 @@ package final class KeyedRecords: Sendable {
 extension KeyedRecords {
   private static let checkLabel = "check: "
 
-  /// A text with its check, which also ties it to its file's name.
+  /// Returns a text with its checksum, which also covers the name of its file.
   private func sealed(_ text: String, _ fileName: String) throws(KeychainError) -> [UInt8] {
     guard let check = try check(text, fileName) else {
       throw KeychainError(.internalFailure, "there is no device key to write a record with")
@@ -172,7 +178,7 @@ extension KeyedRecords {
     return Array((text + Self.checkLabel + check + "\n").utf8)
   }
 
-  /// The text of a file, or `nil` if its check does not hold.
+  /// Returns the text of a file, or `nil` if its checksum is wrong.
   private func checked(_ contents: String, _ fileName: String) throws(KeychainError) -> String? {
     guard let range = contents.range(of: Self.checkLabel, options: .backwards) else { return nil }
     let text = String(contents[..<range.lowerBound])

@@ -8,15 +8,16 @@ struct FirstCredential {
   let accessibility: Accessibility
   let mode: StoreMode
 
-  /// Whether a credential that exists keeps its accessibility, so that the one here says nothing of it.
+  /// Whether the credential may exist, and then keeps its accessibility instead of the one given
+  /// here.
   var mayExist = false
 }
 
-// What keeps a service in its store while a credential is changed there.
+// Keeps a service in its store while a credential is changed there.
 extension AutomaticStore {
-  /// Makes a change in the store of a service, to which no migration takes the service meanwhile.
+  /// Makes a change in the store of a service, while no migration can move the service.
   ///
-  /// An explicit choice is followed wherever the service is, and so takes no lock.
+  /// An explicit choice applies wherever the service is, and so takes no lock.
   ///
   /// - Parameters:
   ///   - service: The service or server.
@@ -45,10 +46,10 @@ extension AutomaticStore {
     }
   }
 
-  /// Gives a service its store, if it has none and its first credential is about to be written.
+  /// Records the store of a service if it has none and its first credential is about to be written.
   ///
-  /// Recorded before it is written, a credential is found even if the process is killed in between. So a
-  /// store that would refuse the credential is asked before anything is recorded.
+  /// The record is written before the credential, so that the credential is found even if the
+  /// process is killed in between. The store is asked first whether it would accept the credential.
   fileprivate func settle(
     _ decision: StoreDecision, _ service: ServiceName, adding first: FirstCredential?,
     to store: any CredentialStore
@@ -57,7 +58,7 @@ extension AutomaticStore {
       return decision
     }
     if !(store is SecretServiceStore) {
-      // Only next to another program's item can a replacement be the first.
+      // A replacement can be the first credential only next to another program's item.
       if case .replace = first.mode { return decision }
       if first.mayExist, try store.credential(for: first.identity) != nil { return decision }
     }
@@ -65,7 +66,7 @@ extension AutomaticStore {
     return try settle(decision, service)
   }
 
-  /// Whether a decision would be recorded.
+  /// Returns whether a decision would be recorded.
   private func canBecome(
     _ decision: StoreDecision, of service: ServiceName
   ) throws(KeychainError) -> Bool {
@@ -79,13 +80,15 @@ extension AutomaticStore {
   }
 }
 
-/// A change that holds the lock of the choice, and the stores that it uses, which ask nothing meanwhile.
+/// A change that holds the lock of the choice.
+///
+/// Its stores ask nothing meanwhile.
 private struct LockedChange {
   let store: AutomaticStore
   let service: ServiceName
   let first: FirstCredential?
 
-  /// The decision that was made last.
+  /// The last decision.
   private(set) var decision: StoreDecision?
 
   private let question = PostponedQuestion()

@@ -3,14 +3,14 @@ public import KeychainSecretService
 public import KeychainSecrets
 internal import KeychainVault
 
-// What can be seen of the stores without asking, starting, unlocking or recording anything.
+// Reads the stores without asking, starting, unlocking or recording anything.
 extension AutomaticStore {
   /// How thorough a glance is.
   package enum Glance: Sendable {
     /// Everything that can be read, for a report.
     case whole
 
-    /// A few items, through an index, and without waiting for anybody: for a hint.
+    /// A few items, through an index and without waiting: for a hint.
     case quick(limit: Int)
 
     fileprivate var time: Duration {
@@ -21,23 +21,23 @@ extension AutomaticStore {
     }
   }
 
-  /// The store that somebody chose for everything, whatever services have.
+  /// The store that was chosen explicitly for every service.
   package var explicitPlace: StorePlace? { (try? chooser.explicit())?.place }
 
-  /// The store that a service has by its record; `nil` if it has none, or none that is known.
+  /// Returns the recorded store of a service; `nil` if there is no record, or it cannot be read.
   package func recordedPlace(of service: ServiceName) -> StorePlace? {
     try? records.place(of: service)
   }
 
-  /// Searches what can be read now, each store for the services that it has.
+  /// Searches what can be read now, each store for its services.
   ///
-  /// Nothing is asked, started, unlocked, hashed or written; a desktop keyring is searched only while it
-  /// is running and unlocked. What cannot be looked at is left out.
+  /// Nothing is asked, started, unlocked, hashed or written. A desktop keyring is searched only if
+  /// it is running and unlocked. Stores that cannot be read are left out.
   ///
   /// - Parameters:
   ///   - query: The conditions.
   ///   - glance: How thorough it is.
-  /// - Returns: What was found; `nil` if nothing could be looked at.
+  /// - Returns: What was found; `nil` if no store could be read.
   package func glance(_ query: CredentialQuery, _ glance: Glance) -> CredentialSearchResult? {
     var union: StoreUnion?
     for place in placesToGlance(query) {
@@ -49,7 +49,7 @@ extension AutomaticStore {
     return union?.result
   }
 
-  /// The stores that a glance concerns, the vault first.
+  /// Returns the stores to search for a glance, the vault first.
   private func placesToGlance(_ query: CredentialQuery) -> [StorePlace] {
     if let place = explicitPlace { return [place] }
     if let service = ServiceName(query) { return [recordedPlace(of: service) ?? .vault] }
@@ -79,21 +79,21 @@ extension AutomaticStore {
   }
 }
 
-// What a diagnosis shows of the choice of store; nothing is started, unlocked, asked or written.
+// What a diagnosis shows about the choice of store. Nothing is started, unlocked, asked or written.
 extension AutomaticStore {
-  /// Whether there is a session bus on which a desktop keyring could be.
+  /// Whether there is a session bus that could have a desktop keyring.
   package var findsBus: Bool { keyring.findsBus }
 
-  /// What there is of a desktop keyring.
+  /// Returns the state of the desktop keyring.
   package func probeKeyring() -> SecretServiceProbe { keyring.probe() }
 
-  /// Returns the decision for a service, or for a new one, by what a probe has found.
+  /// Returns the decision for a service, or for a new one, from the result of a probe.
   ///
   /// - Parameters:
   ///   - service: The service; `nil` for one that has no credentials yet.
-  ///   - probe: What there is of a desktop keyring.
+  ///   - probe: The state of the desktop keyring.
   /// - Returns: The store that the service has or would get.
-  /// - Throws: ``KeychainError`` if that is not known.
+  /// - Throws: ``KeychainError`` if the store cannot be determined.
   package func decision(
     for service: ServiceName?, by probe: SecretServiceProbe
   ) throws(KeychainError) -> StoreDecision {
@@ -106,28 +106,28 @@ extension AutomaticStore {
   }
 }
 
-/// What the desktop keyring holds of the user's credentials, beside the vault.
+/// The user's credentials in the desktop keyring, as far as they are known.
 package enum KeyringHoldings: Hashable, Sendable {
   /// None.
   case nothing
 
-  /// So many credentials, of so many services and servers.
+  /// The number of credentials, and of their services and servers.
   case counted(credentials: Int, services: Int)
 
-  /// They could not be counted; so many services and servers have their store there.
+  /// They could not be counted; this many services and servers have their store there.
   case unknown(services: Int, KeychainError)
 }
 
 extension AutomaticStore {
-  /// Counts the credentials in the desktop keyring, for who leaves them out.
+  /// Counts the credentials in the desktop keyring, for a command that leaves them out.
   ///
-  /// Nothing is started, unlocked or asked, and items of other programs don't count. Without a session bus
-  /// and services that have their store there, nothing is looked at.
+  /// Nothing is started, unlocked or asked, and items of other programs don't count. The keyring is
+  /// not contacted without a session bus and services that have their store there.
   ///
   /// - Parameters:
   ///   - query: Which credentials count.
   ///   - deadline: How long to wait for answers.
-  /// - Returns: What there is.
+  /// - Returns: The number of credentials.
   package func keyringHoldings(
     _ query: CredentialQuery = CredentialQuery(), within deadline: Duration = .seconds(2)
   ) -> KeyringHoldings {
@@ -138,7 +138,7 @@ extension AutomaticStore {
     let keyring = SecretServiceStore(configuration: configuration)
     guard recorded.count > 0 || keyring.findsBus else { return .nothing }
     do throws(KeychainError) {
-      // A provider that would have to be started first has nothing unlocked.
+      // A provider that is not running has nothing unlocked.
       if let failure = keyring.probe().failure { throw failure }
       var found: Set<CredentialIdentity> = []
       for collection in recorded.collections.union([.default]) {
@@ -153,7 +153,7 @@ extension AutomaticStore {
     }
   }
 
-  /// How many services have their store in the desktop keyring, and in which collections.
+  /// Returns how many services have their store in the desktop keyring, and in which collections.
   private func recordedCollections(
     _ query: CredentialQuery
   ) -> (count: Int, collections: Set<SecretServiceStore.Collection>) {
@@ -171,9 +171,9 @@ extension AutomaticStore {
 }
 
 extension SecretServiceStore {
-  /// The names of our items that match a query.
+  /// Returns the names of our items that match a query.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be looked at.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if some cannot be read.
   fileprivate func ownIdentities(
     _ query: CredentialQuery
   ) throws(KeychainError) -> [CredentialIdentity] {
@@ -186,11 +186,12 @@ extension SecretServiceStore {
 }
 
 extension AutomaticStore {
-  /// Returns the items of other programs that searches for credentials don't show, of each desktop keyring in
-  /// use; see ``SecretServiceStore/unlistedItems(matching:)``.
+  /// Returns the items of other programs in each desktop keyring in use that searches for
+  /// credentials don't show; see ``SecretServiceStore/unlistedItems(matching:)``.
   ///
-  /// - Parameter attributes: What they must all have, by the names that their programs use.
-  /// - Returns: The items; none if the vault alone is in use.
+  /// - Parameter attributes: The attributes that the items must have, with the names that their
+  ///   programs use.
+  /// - Returns: The items; an empty array if only the vault is in use.
   /// - Throws: ``KeychainError`` of a keyring.
   public func unlistedItems(
     matching attributes: CredentialAttributes = [:]
@@ -208,8 +209,8 @@ extension AutomaticStore {
     return items
   }
 
-  /// Whether searches leave the desktop keyring out although there is a session bus: no service has its
-  /// credentials there, and nobody has chosen a store.
+  /// Whether searches leave out the desktop keyring although there is a session bus, because no
+  /// service has its credentials there and no store was chosen explicitly.
   package var leavesKeyringOut: Bool {
     guard explicitPlace == nil, let places = try? placesInUse().places,
       !places.contains(where: { $0 != .vault })
@@ -217,7 +218,7 @@ extension AutomaticStore {
     return findsBus
   }
 
-  /// Returns the secret of such an item; see ``SecretServiceStore/secret(of:)``.
+  /// Returns the secret of an unlisted item; see ``SecretServiceStore/secret(of:)``.
   ///
   /// - Parameter item: The item.
   /// - Returns: The secret as its program stored it, or `nil` if the item is gone.

@@ -4,11 +4,11 @@ internal import Synchronization
 extension AutomaticStore {
   /// Observes the stores in use; see the protocol.
   ///
-  /// A store that comes into use later is observed from the first credential that this handle writes to
-  /// it. Of a store that was chosen explicitly, nothing else is observed.
+  /// If another store comes into use later, its observation begins with the first credential that
+  /// this handle writes to it. If a store was chosen explicitly, only that store is observed.
   ///
   /// - Parameter observer: Called on an arbitrary thread. It must not wait for the store.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  /// - Returns: The observation, which ends when this object is destroyed.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {
@@ -19,7 +19,7 @@ extension AutomaticStore {
     do throws(KeychainError) {
       if let explicit = try chooser.explicit() { return [explicit.place] }
       let places = try placesInUse().places
-      // A vault that is made later is told of by the file system.
+      // The file system reports a vault that is created later.
       return places.contains(.vault) ? places : places + [.vault]
     } catch {
       return [.vault]
@@ -27,7 +27,7 @@ extension AutomaticStore {
   }
 }
 
-/// The observers of a choice of stores, with their observations of each.
+/// The observers of an automatic store, with their observations of each store.
 final class StoreObserving: Sendable {
   private struct Observer {
     let notify: @Sendable (CredentialChange) -> Void
@@ -48,19 +48,19 @@ final class StoreObserving: Sendable {
       observers.all[observers.next] = observer
       return observers.next
     }
-    // It goes on without the handle, as those of the stores do.
+    // The observation continues without the handle, as those of the stores do.
     return CredentialObservation { [self] in
-      // What ends it runs outside the lock, since it may wait for an observer that is being called.
+      // It ends outside the lock, because that may wait for a running observer.
       _ = observers.withLock { $0.all.removeValue(forKey: number) }
     }
   }
 
-  /// Whether somebody observes, and not this store.
+  /// Returns whether there are observers that do not observe this store.
   func misses(_ place: StorePlace) -> Bool {
     observers.withLock { $0.all.contains { $0.value.observations[place] == nil } }
   }
 
-  /// Observes a store that is used from now on.
+  /// Starts to observe a store that has come into use.
   func use(_ place: StorePlace, _ store: AutomaticStore) {
     let missing = observers.withLock { observers in
       observers.all.filter { $0.value.observations[place] == nil }

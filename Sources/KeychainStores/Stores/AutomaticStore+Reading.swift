@@ -6,8 +6,9 @@ extension AutomaticStore {
   ///
   /// - Parameter identity: What names the credential.
   /// - Returns: The secret with its credential, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, or with ``KeychainError/Code/busy`` if migrations keep moving services.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
+  ///   recorded and missing, or with ``KeychainError/Code/busy`` if migrations keep moving
+  ///   services.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.secret(for: identity)
@@ -25,17 +26,19 @@ extension AutomaticStore {
     }
   }
 
-  /// Calls `body` with the store of a service; that a recorded store is missing is told as such.
+  /// Calls `body` with the store of a service.
   ///
-  /// If a service has changed over to another store meanwhile, `body` is called again: what it was to read
-  /// may have been removed from the store that it looked at, or be out of date there.
+  /// An error for a missing store says why the store is needed.
+  ///
+  /// If a service changes over to another store meanwhile, `body` is called again: its result may
+  /// be missing or out of date.
   func reading<Result: ~Copyable>(
     _ service: ServiceName, _ body: (any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     try readingAtPlace(service) { _, store throws(KeychainError) in try body(store) }
   }
 
-  /// As ``reading(_:_:)``; `body` gets the place of the store as well.
+  /// Calls `body` as ``reading(_:_:)`` does, with the place of the store as well.
   func readingAtPlace<Result: ~Copyable>(
     _ service: ServiceName,
     _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
@@ -50,7 +53,7 @@ extension AutomaticStore {
     }
   }
 
-  /// Calls `body` until no service has changed over to another store meanwhile.
+  /// Calls `body` again until no service changes over to another store meanwhile.
   func unmoved<Result: ~Copyable>(
     _ body: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -68,12 +71,12 @@ extension AutomaticStore {
       recovery: "try again when they have ended")
   }
 
-  /// How often migrations may end while one call reads.
+  /// How many migrations may end during one read.
   private static let readingLimit = 20
 }
 
 extension KeychainError {
-  /// The failure of a store that is not there, with why it is needed.
+  /// Returns the error of a missing store, with the reason why it is needed.
   func explained(by decision: StoreDecision, _ subject: String) -> KeychainError {
     guard code == .noStore, decision.reason == .record, decision.place != .vault else {
       return self

@@ -4,17 +4,18 @@ internal import KeychainVault
 extension AutomaticStore {
   /// Searches the store of a service, or all stores in use; see the protocol.
   ///
-  /// - Parameter query: The conditions. With a service or server, its store is searched; without, all that
-  ///   services have, each for its own services. If none has any yet, the one that a new service would get.
+  /// - Parameter query: The conditions. If they name a service or server, its store is searched;
+  ///   otherwise all stores that services have, each for its own services. If no service has a
+  ///   store yet, the store that a new one would get is searched.
   /// - Returns: What was found. A store that could not be searched is named in
   ///   ``CredentialSearchResult/failures``.
-  /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy`` if
-  ///   migrations keep moving services.
+  /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
+  ///   if migrations keep moving services.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     try locatedSearch(query).result
   }
 
-  /// Searches as ``search(_:)`` does, and tells the store of each credential.
+  /// Searches as ``search(_:)`` does, and also returns the store of each credential.
   package func locatedSearch(
     _ query: CredentialQuery
   ) throws(KeychainError) -> LocatedSearchResult {
@@ -29,14 +30,15 @@ extension AutomaticStore {
     return try unmoved { () throws(KeychainError) in try searchAll(query) }
   }
 
-  /// The stores that a search of a query concerns.
+  /// Returns the stores that a search looks in.
   package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
     if let explicit = try chooser.explicit() { return [explicit.place] }
     if let service = ServiceName(query) { return [try chooser.decision(for: service).place] }
     return Set(try placesInUse().places)
   }
 
-  /// Unlocks what a search of a query found locked, or throws; the desktop keyring has been asked then.
+  /// Unlocks what a search found locked, or throws; the search has asked the desktop keyring
+  /// already.
   package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
     guard try places(for: query).contains(.vault) else {
       throw KeychainError(
@@ -61,7 +63,8 @@ extension AutomaticStore {
     return LocatedSearchResult(union.result, owners: union.owners)
   }
 
-  /// The stores that services have, the vault first, and the paths of records that cannot be read.
+  /// Returns the stores that services have, the vault first, and the paths of records that cannot
+  /// be read.
   func placesInUse() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
     let (recorded, unreadable) = try records.all()
     var places: [StorePlace] = []
@@ -70,7 +73,7 @@ extension AutomaticStore {
     do throws(KeychainError) {
       isVaultThere = try vault.isThere()
     } catch {
-      // The search tells what is the matter with it.
+      // The search reports what is wrong with it.
       isVaultThere = true
     }
     if isVaultThere, !places.contains(.vault) { places.append(.vault) }
@@ -80,7 +83,7 @@ extension AutomaticStore {
   }
 }
 
-/// What several stores found, each for the services that it has.
+/// The results of several stores, each for the services that it has.
 struct StoreUnion {
   let records: StoreRecords
   var damaged: [String]
@@ -96,7 +99,9 @@ struct StoreUnion {
     self.damaged = damaged
   }
 
-  /// Adds what a store found; the vault comes first, since what it holds is its.
+  /// Adds the result of a store.
+  ///
+  /// The vault comes first, because every service found in it belongs to it.
   mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
     lockedCount += found.lockedCount
     otherDeviceCount += found.otherDeviceCount
@@ -120,7 +125,7 @@ struct StoreUnion {
   }
 }
 
-/// What a search found, and in which stores.
+/// The result of a search, with the store of each credential.
 package struct LocatedSearchResult: Sendable {
   /// What was found.
   package let result: CredentialSearchResult
@@ -144,7 +149,7 @@ package struct LocatedSearchResult: Sendable {
     places = .byService(owners)
   }
 
-  /// The store in which a credential was found; `nil` if it was not.
+  /// Returns the store in which a credential was found; `nil` if it was not found.
   package func place(of identity: CredentialIdentity) -> StorePlace? {
     switch places {
     case .one(let place): place

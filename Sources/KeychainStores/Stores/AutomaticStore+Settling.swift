@@ -1,9 +1,9 @@
 package import KeychainCredentials
 internal import KeychainVault
 
-// How a service gets its store.
+// Records the store of a service.
 extension AutomaticStore {
-  /// The place of a service's credentials where another one was chosen explicitly.
+  /// Returns the recorded place of a service's credentials if another one was chosen explicitly.
   package func placePassedOver(of identity: CredentialIdentity) -> StorePlace? {
     guard let explicit = try? chooser.explicit(), let own = ownPlace(of: ServiceName(identity)),
       own != explicit.place
@@ -11,14 +11,14 @@ extension AutomaticStore {
     return own
   }
 
-  /// Gives a service its store, as its first credential is about to be written.
+  /// Records the store of a service whose first credential is about to be written.
   ///
-  /// - Returns: The decision that holds: another process may have been faster with another one.
+  /// - Returns: The decision that applies: another process may have recorded another one first.
   func settle(
     _ decision: StoreDecision, _ service: ServiceName
   ) throws(KeychainError) -> StoreDecision {
     if decision.isExplicit {
-      // It is followed whatever the records say, also where these cannot be read.
+      // An explicit choice applies whatever the records say, and also if they cannot be read.
       if decision.canBeRecorded, ownPlace(of: service) == nil { recordExplicit(decision, service) }
       return decision
     }
@@ -31,7 +31,7 @@ extension AutomaticStore {
     return decision
   }
 
-  /// Gives a service the store of another decision, or refuses if it has another one.
+  /// Gives a service the store of another decision, or refuses if it has a different one.
   func settle(_ service: ServiceName, asPlaceOf decision: StoreDecision) throws(KeychainError) {
     if decision.isExplicit {
       _ = try settle(decision, service)
@@ -46,7 +46,8 @@ extension AutomaticStore {
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
 
-  /// The place that a service has by record or contents; `nil` if it has none, or none that is known.
+  /// Returns the place of a service by record or contents; `nil` if it has none, or it is not
+  /// known.
   func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {
       if let place = try records.place(of: service) { return place }
@@ -68,13 +69,14 @@ extension AutomaticStore {
     }
   }
 
-  /// A record needs the device key, which is not made beside a vault that may wait for its own.
+  /// A record needs the device key, which is not created next to a vault whose own key may be
+  /// restored later.
   func canRecord() throws(KeychainError) -> Bool {
     if try vault.hasDeviceSecret() { return true }
     return try !vault.isThere()
   }
 
-  /// What a person should know of a service's store; `nil` where the new vault says it.
+  /// Returns the notice about a service's store; `nil` if the notice about the new vault is enough.
   private func notice(about decision: StoreDecision, _ service: ServiceName) -> Notice? {
     guard decision.place == .vault else { return .chosen(service, decision, vault: nil) }
     let isThere = (try? vault.isThere()) ?? true

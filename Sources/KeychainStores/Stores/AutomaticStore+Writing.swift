@@ -9,15 +9,15 @@ extension AutomaticStore {
   ///   - credential: The credential.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, with ``KeychainError/Code/refused`` for an accessibility that it cannot promise, or with
-  ///   ``KeychainError/Code/busy`` if a migration takes too long.
+  /// - Returns: The stored credential.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
+  ///   recorded and missing, with ``KeychainError/Code/refused`` for an accessibility that it
+  ///   cannot guarantee, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
   ) throws(KeychainError) -> Credential {
-    // Before a store is recorded that would then stay empty.
+    // Check first: otherwise a store would be recorded, and would stay empty.
     try credential.checkRules(secretCount: secret.count)
     return try changing(
       ServiceName(credential.identity),
@@ -28,15 +28,15 @@ extension AutomaticStore {
     }
   }
 
-  /// Stores a secret in the store of its service, which gets one if it has none, and keeps what is known
-  /// about its credential; see the protocol.
+  /// Stores a secret in the store of its service, which gets one if it has none, and keeps the
+  /// other attributes of its credential; see the protocol.
   ///
   /// - Parameters:
-  ///   - update: The changes; what is left out stays.
+  ///   - update: The changes; attributes that are left out stay.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
   ///   - identity: What names the credential.
   ///   - mode: Whether there must or must not be one of this identity already.
-  /// - Returns: The credential as it was stored, and the one that it replaced.
+  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
@@ -44,7 +44,7 @@ extension AutomaticStore {
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
     let new = update.applied(to: Credential(identity))
-    // Before a store is recorded that would then stay empty.
+    // Check first: otherwise a store would be recorded, and would stay empty.
     try new.checkRules(secretCount: secret.count)
     return try changing(
       ServiceName(identity),
@@ -61,9 +61,9 @@ extension AutomaticStore {
   ///   - identity: What names the credential.
   ///   - update: The changes.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, or with ``KeychainError/Code/busy`` if a migration takes too long.
+  /// - Returns: The changed credential.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
+  ///   recorded and missing, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func update(
     _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
@@ -73,16 +73,16 @@ extension AutomaticStore {
     }
   }
 
-  /// Gives a credential another name within the store of its service; see the protocol.
+  /// Renames a credential within the store of its service; see the protocol.
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
-  ///   - newIdentity: What names it from then on.
+  ///   - newIdentity: The new identity.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, with ``KeychainError/Code/refused`` if the new service has another store, or with
-  ///   ``KeychainError/Code/busy`` if a migration takes too long.
+  /// - Returns: The renamed credential.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
+  ///   recorded and missing, with ``KeychainError/Code/refused`` if the new service has another
+  ///   store, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func rename(
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
@@ -90,7 +90,7 @@ extension AutomaticStore {
     try changing(ServiceName(identity)) { decision, store throws(KeychainError) in
       let service = ServiceName(newIdentity)
       if ServiceName(identity) != service {
-        // Looked at first, so that a renaming that can't be done records nothing.
+        // Read first, so that a failed renaming records nothing.
         guard let old = try store.credential(for: identity) else { throw .notFound(identity) }
         try old.checkVersion(expectedVersion)
         guard try store.credential(for: newIdentity) == nil else {
@@ -102,14 +102,16 @@ extension AutomaticStore {
     }
   }
 
-  /// Removes a credential from the store of its service, which it keeps; see the protocol.
+  /// Removes a credential from the store of its service; the service keeps its store.
+  ///
+  /// See the protocol.
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was none.
-  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is recorded and
-  ///   not there, or with ``KeychainError/Code/busy`` if a migration takes too long.
+  /// - Returns: `false` if there was no credential.
+  /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
+  ///   recorded and missing, or with ``KeychainError/Code/busy`` if a migration takes too long.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?

@@ -12,34 +12,37 @@ internal import Synchronization
 /// let decision = try store.decision(for: identity)   // which store, and why
 /// ```
 ///
-/// The choice is made for each service (or server) when its first credential is stored, is told through
-/// ``Configuration-swift.struct/notice``, and recorded: from then on the service's credentials are in that
-/// store and in no other. If it is not there, as the desktop keyring in a cron job, calls throw
-/// ``KeychainError/Code/noStore``; they never turn to the other one. In this order count
+/// The choice is made for each service (or server) when its first credential is stored. It is
+/// reported through ``Configuration-swift.struct/notice`` and recorded: from then on the service's
+/// credentials are in that store and in no other. If the store is missing, as the desktop keyring
+/// in a cron job, calls throw ``KeychainError/Code/noStore``; they never use the other one instead.
+/// The order of precedence is:
 ///
 /// 1. an explicit choice: ``Configuration-swift.struct/choice``, the path of a vault, `KEYCHAIN_STORE`
 ///    (`vault`, `secret-service` or `auto`), or `KEYCHAIN_VAULT`;
-/// 2. the record of the service; what a vault holds already counts as one;
-/// 3. the desktop keyring, if there is a session bus, somebody provides the Secret Service on it as this
-///    user, and its collection can be used without a question, or questions are allowed;
+/// 2. the record of the service; a vault that has credentials of the service counts as a record;
+/// 3. the desktop keyring, if there is a session bus, this user runs a provider of the Secret
+///    Service on it, and its collection can be used without asking, or asking is allowed;
 /// 4. the vault.
 ///
-/// An explicit choice that differs from the record is followed, and tells so when it writes; the record
-/// stays. A keyring is recorded once it has shown that it can take the credential, and before that is
-/// written. The third step is taken at most once in a process. Records outlive the last credential of their
-/// service; ``migration(from:to:)`` moves a service to another store.
+/// An explicit choice that differs from the record is followed, and reported when it writes; the
+/// record stays. A keyring is recorded when it has shown that it can store the credential, before
+/// the credential is written. The third step runs at most once in a process. Records outlive the
+/// last credential of their service; ``migration(from:to:)`` moves a service to another store.
 ///
-/// While a service moves, nothing is lost and nothing old is found. Programs that change credentials
-/// through the choice share a lock, in the state folder, over the choice and the change, which a migration
-/// holds alone for its last look and the change of the records; they wait for each other up to the
-/// vault's deadline, and then throw ``KeychainError/Code/busy``. No passphrase is hashed under the lock, and
-/// nobody is asked, except by a provider that asks before it changes an item, such as before it removes
-/// one: a program may wait for that answer while it shares the lock, a migration never does while it holds
-/// the lock alone. Reading takes no lock: it is done again where a service has changed over
-/// meanwhile. Whoever follows an explicit choice, or uses a ``Vault`` or ``SecretServiceStore``
-/// itself, is past the choice: what they write to a store that a service has left stays there.
+/// While a service moves, no credential is lost and no old one is found. Programs that change
+/// credentials through the choice share a lock in the state folder during the choice and the
+/// change. A migration holds it exclusively while it copies the last changes and updates the
+/// records. They wait for each other up to the vault's deadline, and then throw
+/// ``KeychainError/Code/busy``. Under the lock no passphrase is hashed and no person is asked, with
+/// one exception: a provider may ask before it changes an item, such as before it removes one. A
+/// program may wait for that answer while it shares the lock; a migration never does while it holds
+/// the lock exclusively. Reading takes no lock: it is repeated if a service has changed over
+/// meanwhile. A program that follows an explicit choice, or uses a ``Vault`` or
+/// ``SecretServiceStore`` itself, bypasses the choice: what it writes to a store that a service has
+/// left stays there.
 public final class AutomaticStore: CredentialStore {
-  /// How the stores are opened, and who chooses between them.
+  /// How the stores are opened, and how one is chosen.
   public let configuration: Configuration
 
   /// The vault, whether or not it is used.
@@ -53,9 +56,11 @@ public final class AutomaticStore: CredentialStore {
   let observing = StoreObserving()
   private let keyrings = Mutex<[SecretServiceStore.Collection: SecretServiceStore]>([:])
 
-  /// Makes a handle; nothing is looked at before the first use.
+  /// Creates a handle.
   ///
-  /// - Parameter configuration: How the stores are opened, and who chooses between them.
+  /// Nothing is read before the first use.
+  ///
+  /// - Parameter configuration: How the stores are opened, and how one is chosen.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     state = StateFolder(environment: configuration.vault.environment)
@@ -66,25 +71,26 @@ public final class AutomaticStore: CredentialStore {
     keyrings.withLock { $0[configuration.secretService.collection] = keyring }
   }
 
-  /// Which store each service has.
+  /// The record of each service's store.
   package var records: StoreRecords { chooser.records }
 
-  /// Tells which store a service has or would get, and why, without changing or recording anything.
+  /// Returns the store that a service has or would get, and why, without changing or recording
+  /// anything.
   ///
-  /// Where nothing is recorded, a provider of the desktop keyring may be started; nobody is asked.
+  /// Without a record, a provider of the desktop keyring may be started; no person is asked.
   ///
   /// - Parameter identity: A credential of the service or server.
   /// - Returns: The store and the reason.
-  /// - Throws: ``KeychainError`` if that is not known, such as with ``KeychainError/Code/damaged`` for a
-  ///   damaged record.
+  /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
+  ///   ``KeychainError/Code/damaged`` for a damaged record.
   public func decision(for identity: CredentialIdentity) throws(KeychainError) -> StoreDecision {
     try chooser.decision(for: ServiceName(identity))
   }
 
-  /// Returns one of the stores, whatever the choice.
+  /// Returns one of the stores, independent of the choice.
   ///
   /// - Parameter place: The place.
-  /// - Returns: The store of that place.
+  /// - Returns: The store at that place.
   public func store(at place: StorePlace) -> any CredentialStore {
     switch place {
     case .vault: vault
@@ -105,37 +111,41 @@ public final class AutomaticStore: CredentialStore {
 }
 
 extension AutomaticStore {
-  /// How the stores are opened, and who chooses between them.
+  /// How the stores are opened, and how one is chosen.
   public struct Configuration: Sendable {
-    /// The store that is used for every service; `nil` leaves it to `KEYCHAIN_STORE`, and
-    /// ``StoreChoice/automatic`` to each service.
+    /// The store for every service.
+    ///
+    /// With `nil`, `KEYCHAIN_STORE` decides; with ``StoreChoice/automatic``, each service has its
+    /// own.
     public var choice: StoreChoice?
 
-    /// How the vault is opened; a path in it chooses the vault.
+    /// How the vault is opened.
+    ///
+    /// A path in it chooses the vault.
     public var vault: Vault.Configuration
 
-    /// How the desktop keyring is used, and the collection for what is new.
+    /// How the desktop keyring is used, and the collection for new credentials.
     public var secretService: SecretServiceStore.Configuration
 
-    /// Is told what a person should know, such as which store a service got.
+    /// Called with what a person should know, such as which store a service got.
     ///
     /// It must not use the store.
     public var notice: (@Sendable (Notice) -> Void)?
 
-    /// Whether the vault's path is what its host uses where nothing else is said, and so chooses nothing
-    /// against `KEYCHAIN_STORE`.
+    /// Whether the vault's path is only the host's default, which does not override
+    /// `KEYCHAIN_STORE`.
     package var hasFallbackPath = false
 
-    /// Describes the stores.
+    /// Creates a configuration.
     ///
     /// - Parameters:
     ///   - choice: The store that is used for every service; `nil` to choose for each.
     ///   - vault: How the vault is opened.
     ///   - secretService: How the desktop keyring is used.
-    ///   - interaction: Whether and how a person may be asked: for the passphrase of the vault by this
-    ///     closure, and by the desktop keyring in its dialogs. `nil` leaves it to `vault` and
-    ///     `secretService`, which deny it unless they say otherwise.
-    ///   - notice: Is told what a person should know; the vault's own closure if `nil`.
+    ///   - interaction: Whether and how a person may be asked: for the passphrase of the vault by
+    ///     this closure, and by the desktop keyring in its dialogs. If `nil`, `vault` and
+    ///     `secretService` decide; both deny it by default.
+    ///   - notice: Called with what a person should know; if `nil`, the vault's own closure.
     public init(
       choice: StoreChoice? = nil,
       vault: Vault.Configuration = Vault.Configuration(),

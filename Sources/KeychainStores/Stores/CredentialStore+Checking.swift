@@ -3,12 +3,13 @@ internal import KeychainSecretService
 internal import KeychainVault
 
 extension CredentialStore {
-  /// Makes sure, as far as can be known without writing, that a credential can be stored.
+  /// Checks, as far as possible without writing, that a credential can be stored.
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
   ///   - accessibility: Its accessibility.
-  ///   - mode: Whether there must or must not be one of this identity; a vault looks at that when it writes.
+  ///   - mode: Whether there must or must not be one of this identity. A vault checks that only
+  ///     when it writes.
   /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or ``KeychainError/Code/noStore``.
   package func checkStoring(
     _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly

@@ -3,7 +3,7 @@ internal import KeychainSecretService
 internal import KeychainVault
 
 extension StorePlace {
-  /// How messages name it.
+  /// The name of the store in messages.
   var words: String {
     switch self {
     case .vault: "the vault"
@@ -15,7 +15,9 @@ extension StorePlace {
 }
 
 extension Notice {
-  /// A service got its store; the vault is given if it is there already, as a new one speaks for itself.
+  /// A service got its store.
+  ///
+  /// Pass the vault only if it existed before: a new one has its own notice.
   static func chosen(_ service: ServiceName, _ decision: StoreDecision, vault: Vault?) -> Self {
     var text = "the credentials of \(service) are kept in \(decision.place.words)"
     switch decision.place {

@@ -1,7 +1,7 @@
 package import KeychainCredentials
 
-/// What a choice of store is about: the service of generic passwords, or the server of internet
-/// passwords, whatever their groups.
+/// The subject of a choice of store: the service of generic passwords, or the server of internet
+/// passwords, in any access group.
 package struct ServiceName: Hashable, Sendable {
   package enum Kind: UInt8, Sendable {
     case service, server
@@ -22,7 +22,7 @@ package struct ServiceName: Hashable, Sendable {
     }
   }
 
-  /// What a query is about; `nil` if it names neither a service nor a server.
+  /// The service or server of a query; `nil` if it names neither.
   package init?(_ query: CredentialQuery) {
     if let service = query.service {
       self.init(.service, service)
@@ -33,7 +33,7 @@ package struct ServiceName: Hashable, Sendable {
     }
   }
 
-  /// The search for everything of it.
+  /// The search for all its credentials.
   package var query: CredentialQuery {
     switch kind {
     case .service: CredentialQuery(service: name)

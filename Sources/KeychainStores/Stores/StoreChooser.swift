@@ -12,7 +12,7 @@ final class StoreChooser: Sendable {
   private let keyring: SecretServiceStore
   private let automatic = Mutex<StoreDecision?>(nil)
 
-  /// Held while the desktop is looked at, which can take its time.
+  /// Held while the desktop keyring is probed, which may take long.
   private let deciding = Mutex(())
 
   init(
@@ -27,8 +27,8 @@ final class StoreChooser: Sendable {
 
   /// The store that was chosen for all services.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names a
-  ///   store that there is not.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment
+  ///   names an unknown store.
   func explicit() throws(KeychainError) -> StoreDecision? {
     if let choice = configuration.choice, let place = place(of: choice) {
       return StoreDecision(place: place, reason: .argument)
@@ -49,15 +49,16 @@ final class StoreChooser: Sendable {
     return StoreDecision(place: .vault, reason: .namedVault)
   }
 
-  /// The store that a service has now, or would get by a first credential.
+  /// Returns the store that a service has now, or would get with a first credential.
   ///
-  /// - Throws: ``KeychainError`` if that is not known, such as with ``KeychainError/Code/damaged`` for a
-  ///   damaged record, or ``KeychainError/Code/noStore`` for a vault that was there and is gone.
+  /// - Throws: ``KeychainError`` if the store cannot be determined, such as with
+  ///   ``KeychainError/Code/damaged`` for a damaged record, or ``KeychainError/Code/noStore`` if a
+  ///   vault that existed is missing.
   func decision(for service: ServiceName) throws(KeychainError) -> StoreDecision {
     try settled(service) ?? automaticDecision()
   }
 
-  /// The same, without waiting for a provider of the desktop keyring: that is put off.
+  /// Returns the same without waiting for a provider of the desktop keyring, which is postponed.
   func decision(
     for service: ServiceName, postponing question: PostponedQuestion
   ) throws(KeychainError) -> StoreDecision {
@@ -66,7 +67,7 @@ final class StoreChooser: Sendable {
     throw question.postpone { [self] in _ = automaticDecision() }
   }
 
-  /// The store that a service has, or that was chosen for it; `nil` if nothing is settled yet.
+  /// Returns the store that a service has, or that was chosen for it; `nil` if there is none yet.
   func settled(_ service: ServiceName) throws(KeychainError) -> StoreDecision? {
     if let explicit = try explicit() { return explicit }
     if let place = try records.place(of: service) {
@@ -75,8 +76,8 @@ final class StoreChooser: Sendable {
     switch try vault.holding(service.query) {
     case .something, .unknown: return StoreDecision(place: .vault, reason: .vaultContents)
     case .nothing:
-      // A vault that its device key does not open may wait for one that is to be put back; no new one
-      // must take its place, and so nothing can be recorded.
+      // A vault that this device key does not open may belong to a key that is restored later. It
+      // must not be replaced by a new one, and so nothing can be recorded.
       guard try vault.hasDeviceSecret() else {
         try checkNoRecordIsLost(service)
         return StoreDecision(place: .vault, reason: .vaultContents)
@@ -87,7 +88,9 @@ final class StoreChooser: Sendable {
     return nil
   }
 
-  /// The store of services that have none yet; decided once, as a process must not change its mind.
+  /// Returns the store for services that have none yet.
+  ///
+  /// It is decided once in a process.
   func automaticDecision() -> StoreDecision {
     deciding.withLock { _ in
       if let decision = automatic.withLock({ $0 }) { return decision }
@@ -112,7 +115,7 @@ final class StoreChooser: Sendable {
     }
   }
 
-  /// What the decision would be, by a look that starts and unlocks nothing.
+  /// Returns the decision from the result of a probe, which starts and unlocks nothing.
   func decision(by probe: SecretServiceProbe) -> StoreDecision {
     guard configuration.vault.unlock == nil else {
       return StoreDecision(place: .vault, reason: .unlockSource)
@@ -138,7 +141,7 @@ final class StoreChooser: Sendable {
     }
   }
 
-  /// Without the device key the records are still there, but not whose they are.
+  /// Without the device key, the records exist but cannot be matched to services.
   private func checkNoRecordIsLost(_ service: ServiceName) throws(KeychainError) {
     guard try !records.all().unreadable.isEmpty else { return }
     throw KeychainError(

@@ -5,15 +5,15 @@ public struct StoreDecision: Hashable, Sendable {
   /// Where its credentials are kept.
   public let place: StorePlace
 
-  /// Why there.
+  /// Why they are kept there.
   public let reason: Reason
 
-  /// The reasons for a store, in the order in which they count.
+  /// The reasons for a store, in order of precedence.
   public enum Reason: Hashable, Sendable {
-    /// The program or the command line said so.
+    /// The program or the command line chose it.
     case argument
 
-    /// `KEYCHAIN_STORE` says so.
+    /// `KEYCHAIN_STORE` chose it.
     case environment
 
     /// A vault was named, by an argument or by `KEYCHAIN_VAULT`.
@@ -22,7 +22,8 @@ public struct StoreDecision: Hashable, Sendable {
     /// It was recorded when the first credential of the service was stored.
     case record
 
-    /// The vault has credentials of the service, or could have some that only show when it is unlocked.
+    /// The vault has credentials of the service, or may have some that are listed only when it is
+    /// unlocked.
     case vaultContents
 
     /// A passphrase or key of the vault was given.
@@ -34,11 +35,11 @@ public struct StoreDecision: Hashable, Sendable {
     /// There is no session bus.
     case noSessionBus
 
-    /// The desktop keyring cannot be used, and this is why.
+    /// The desktop keyring cannot be used, for this reason.
     case keyringUnavailable(KeychainError)
   }
 
-  /// Whether somebody chose the store for this time, whatever the service has.
+  /// Whether the store was chosen explicitly, whatever the service has.
   var isExplicit: Bool {
     switch reason {
     case .argument, .environment, .namedVault: true
@@ -46,10 +47,10 @@ public struct StoreDecision: Hashable, Sendable {
     }
   }
 
-  /// Whether later calls find the store again by a record.
+  /// Whether the decision can be recorded.
   ///
-  /// What lies in a vault that was named is found where it is named again, and the session's collection
-  /// ends with the session.
+  /// Credentials in a named vault are found when the vault is named again, and the session's
+  /// collection ends with the session.
   var canBeRecorded: Bool {
     reason != .namedVault && !place.endsWithSession
   }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecretService
 
-/// The text of a record: a line that names the format, then `name: value`.
+/// The text of a record: a line that names the format, then lines `name: value`.
 extension StorePlace {
   private static let heading = "keychain store "
   private static let version = "1"

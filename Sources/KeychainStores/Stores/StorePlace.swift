@@ -1,8 +1,8 @@
 public import KeychainSecretService
 
-/// What a program or its user says about which store to use.
+/// Which store a program or its user chooses.
 public enum StoreChoice: String, CaseIterable, Hashable, Sendable {
-  /// Each service's own, and for a new service the one that fits: see ``AutomaticStore``.
+  /// The store of each service; a new service gets the one that fits: see ``AutomaticStore``.
   case automatic = "auto"
 
   /// The encrypted file: see ``Vault``.
@@ -20,7 +20,7 @@ public enum StorePlace: Hashable, Sendable {
   /// In a collection of the desktop keyring.
   case secretService(SecretServiceStore.Collection)
 
-  /// Whether what is stored there is gone after the session, so that nothing must rely on it.
+  /// Whether its contents are deleted when the session ends, so that nothing must rely on it.
   var endsWithSession: Bool {
     switch self {
     case .vault: false
@@ -28,7 +28,7 @@ public enum StorePlace: Hashable, Sendable {
     }
   }
 
-  /// The name by which ``StoreChoice`` and `KEYCHAIN_STORE` choose the store: `vault` or `secret-service`.
+  /// The name that ``StoreChoice`` and `KEYCHAIN_STORE` use: `vault` or `secret-service`.
   public var name: String {
     switch self {
     case .vault: StoreChoice.vault.rawValue
@@ -39,7 +39,7 @@ public enum StorePlace: Hashable, Sendable {
   /// The names of the two stores.
   package static let names = [Self.vault, .secretService(.default)].map(\.name)
 
-  /// The vault or the default collection of the desktop keyring; `nil` if no store has the name.
+  /// Creates the place of a store's name; `nil` if the name is unknown.
   package init?(name: String) {
     switch StoreChoice(rawValue: name) {
     case .vault: self = .vault

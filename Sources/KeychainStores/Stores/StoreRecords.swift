@@ -2,10 +2,10 @@ package import KeychainCredentials
 internal import KeychainVault
 internal import Synchronization
 
-/// Which store each service has: a file for each under `$XDG_STATE_HOME/keychain/stores`.
+/// Records the store of each service: one file for each under `$XDG_STATE_HOME/keychain/stores`.
 ///
-/// A service keeps its record when its last credential is removed: another program may be about to write
-/// the next one, and what is replaced by removing and adding must not change its store.
+/// A service keeps its record when its last credential is removed: another program may be about to
+/// write the next one, and removing and adding a credential again must not change the store.
 package final class StoreRecords: Sendable {
   private struct Known {
     let stamp: KeyedRecords.Stamp
@@ -17,12 +17,12 @@ package final class StoreRecords: Sendable {
 
   init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 
-  /// The place of a service; `nil` if it has none yet, or there is no device key.
+  /// Returns the place of a service; `nil` if it has none yet, or there is no device key.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the record cannot be read.
   package func place(of service: ServiceName) throws(KeychainError) -> StorePlace? {
     guard let name = try files.fileName(of: service.bytes) else { return nil }
-    // Looked at each time, since another process may have moved the credentials.
+    // Read each time, because another process may have moved the credentials.
     if let known = known.withLock({ $0[service] }) {
       if try files.stamp(name) == known.stamp { return known.place }
     }
@@ -34,7 +34,7 @@ package final class StoreRecords: Sendable {
 
   /// Records the place of a service, unless it has one.
   ///
-  /// - Returns: The place that it has, which another process may have recorded first.
+  /// - Returns: The place of the service, which another process may have recorded first.
   package func record(
     _ place: StorePlace, for service: ServiceName
   ) throws(KeychainError) -> (place: StorePlace, isNew: Bool) {
@@ -46,12 +46,12 @@ package final class StoreRecords: Sendable {
     throw KeychainError(.busy, "the store of \(service) keeps changing", recovery: .tryAgain)
   }
 
-  /// Records another place of a service, to which its credentials were moved.
+  /// Records the new place of a service after its credentials were moved.
   package func move(_ service: ServiceName, to place: StorePlace) throws(KeychainError) {
     try files.replace(fileName(service), by: place.text)
   }
 
-  /// The places of all services, and the paths of records that cannot be read.
+  /// Returns the places of all services, and the paths of records that cannot be read.
   package func all() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
     var places: [StorePlace] = []
     var unreadable: [String] = []

@@ -82,8 +82,8 @@ public struct UnlockSource: Sendable {
 
   /// An identity file, which opens the vaults that have a slot for its recipient.
   ///
-  /// If the file names the checks of vaults, it opens no other vault: see <doc:VaultFormat>. The file
-  /// must belong to the user or to root, and be closed to others.
+  /// If the file names the checks of vaults, it opens no other vault: see the article VaultFormat of
+  /// `KeychainVaultFormat`. The file must belong to the user or to root, and be closed to others.
   ///
   /// - Parameters:
   ///   - path: The path of the file.

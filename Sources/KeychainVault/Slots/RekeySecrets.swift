@@ -49,7 +49,6 @@ struct RekeySecrets {
         vault.unlocker.sources.present(source), admin.head, session.opened.path,
         Deadline(after: vault.configuration.deadline))
     }
-    try requireRoot(opened.root.bytes)
     try keep(opened)
   }
 
@@ -112,7 +111,6 @@ struct RekeySecrets {
       try vault.unlocker.open(slot, by: presented, Deadline(after: vault.configuration.deadline))
     }
     guard let root else { return false }
-    guard root.isEqual(to: admin.root.bytes) else { throw .strangeSlot(slot.number) }
     try keep(OpenedRoot(root: SharedSecret(root), slot: slot, presented: presented))
     return true
   }
@@ -121,6 +119,9 @@ struct RekeySecrets {
   ///
   /// A slot whose mac does not hold can open, as where its number was changed; it is not sealed again.
   private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
+    guard opener.root.bytes.isEqual(to: admin.root.bytes) else {
+      throw .strangeSlot(opener.slot.number)
+    }
     guard kept[opener.slot.number] == nil, opener.slot.number != removed else { return }
     guard try opener.slot.isMade(byHolderOf: admin.root.bytes) else {
       throw .forgedSlot(

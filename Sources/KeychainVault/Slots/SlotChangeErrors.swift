@@ -7,15 +7,4 @@ extension KeychainError {
   package static func noSlot(_ number: UInt32) -> Self {
     Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)
   }
-
-  /// A new passphrase of a vault is empty.
-  package static let emptyPassphrase = emptyPassphrase(
-    recovery: "choose one, or none: a vault without any is protected by the device key only")
-
-  /// The passphrase of a new export is empty.
-  package static let emptyExportPassphrase = emptyPassphrase(recovery: "choose one for the export")
-
-  private static func emptyPassphrase(recovery: Recovery) -> Self {
-    Self(.refused, "an empty passphrase protects nothing", recovery: recovery)
-  }
 }

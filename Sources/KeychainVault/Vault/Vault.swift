@@ -5,8 +5,8 @@ internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///
-/// The file is an SQLite database of format 1 (see <doc:VaultFormat>): names, values and times are
-/// encrypted; what is not is listed there. A vault that does not exist is made by the first write.
+/// The file is an SQLite database of format 1. Names, values and times are encrypted; the article VaultFormat
+/// of `KeychainVaultFormat` lists what is not. The first write makes a vault that does not exist.
 ///
 /// ```swift
 /// let vault = Vault()

@@ -20,7 +20,7 @@ def section(heading: str) -> str:
 def test_every_folder_is_a_room():
   parts = re.split(r"(?m)^`(\w+)` ", section("Rooms"))[1:]
   rooms = dict(zip(parts[::2], parts[1::2]))
-  assert len(rooms) == 4
+  assert len(rooms) == 6
   for target, text in rooms.items():
     folders = {path.name for path in (ROOT / "Sources" / target).iterdir() if path.is_dir()}
     listed = re.findall(r"(?m)^\| `(\w+)` \|", text)
@@ -31,6 +31,7 @@ def test_picture_is_that_of_the_manifest():
   outcome = run(ROOT / "Scripts" / "architecture", "--check")
   assert outcome.returncode == 0, outcome.stderr
 
+
 STEPS = re.findall(r"(?m)^\|.*\| `(\w+)` \| `([\w+]+\.swift)` \|$", PAGE)
 FILES = sorted(set(re.findall(r"`([\w+]+\.swift)`", PAGE)) - {"NameCommand.swift"})
 
@@ -39,10 +40,9 @@ def sources(name: str) -> list[Path]:
   return list((ROOT / "Sources").glob(f"**/{name}"))
 
 
-
 def test_every_target_has_a_line():
   listed = set(re.findall(r"(?m)^\| `(\w+)` \|", section("Targets")))
-  assert listed >= {path.name for path in (ROOT / "Sources").iterdir() if path.is_dir()}
+  assert listed == {path.name for path in (ROOT / "Sources").iterdir() if path.is_dir()}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -54,6 +54,21 @@ def test_named_files_exist(name):
 def test_named_functions_exist(function, name):
   (path,) = sources(name)
   assert re.search(rf"\bfunc {function}\b", path.read_text())
+
+
+def counts(walk: str) -> tuple[str, ...]:
+  """How many functions and files a walk has, and how many of these are marked."""
+  steps = re.findall(r"(?m)^\| (●?) ?\|.*\| `\w+` \| `([\w+]+\.swift)` \|$", walk)
+  marked = [step for step in steps if step[0]]
+  return tuple(str(len(found)) for rows in (steps, marked) for found in (rows, {row[1] for row in rows}))
+
+
+def test_walks_state_their_length():
+  walks = section("The walk of a secret").split("\n### ")[1:]
+  assert len(walks) == 2
+  for walk in walks:
+    (stated,) = re.findall(r"(\d+) functions in (\d+) files\..*: (\d+) functions in (\d+) files\.", walk)
+    assert stated == counts(walk)
 
 
 def test_page_names_functions_and_files():

@@ -17,6 +17,7 @@ EXPORTED = {
     "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
     "KeychainTerminal", "KeychainVault", "KeychainVaultFormat"],
   "KeychainVault": ["KeychainVaultFormat"],
+  "KeychainVaultFormat": [],
   "KeychainSecretService": [],
   "Prephirences": [],
   "CryptoPrephirences": [],

@@ -1,18 +1,24 @@
-"""The terminal sessions of the pages happen, and the README's first commands can be typed."""
+"""The terminal sessions of the pages happen, and their commands can be typed."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from desktop_session import desktop, keyring_items
 from pages import Block, blocks
 from prefs_testing import LIMIT
 
 SECRET = "tok-42"
+CODE = re.compile(r"\b(?:[0-9A-HJKMNP-TV-Z]{4}-){7}[0-9A-HJKMNP-TV-Z]{4}\b")
+
+# An answer: the recovery code that is on the screen.
+SHOWN_CODE = "the code that is shown"
 
 # What differs from machine to machine and from day to day.
 VARYING = [
@@ -42,15 +48,20 @@ def bare_home(home):
   return home
 
 
-def type_in(home, command: str) -> str:
-  """Types a command on a terminal, and the secret wherever one is asked for."""
+def type_in(home, command: str, answers: dict[str, str] | None = None) -> str:
+  """Types a command on a terminal, and the answers to its questions: the secret, unless others are given.
+
+  A question that ends with a code to write down is answered with the code.
+  """
   terminal = pexpect.spawn(
     "/bin/sh", ["-c", command], env=home.environment, cwd=home.folder, timeout=LIMIT,
     dimensions=(50, 500))
+  answers = answers or {r"(secret for [^:\n]*|again): $": SECRET}
   shown = ""
-  while terminal.expect([r"(secret for [^:\n]*|again): $", pexpect.EOF]) == 0:
+  while (number := terminal.expect([*answers, pexpect.EOF])) < len(answers):
     shown += terminal.before.decode() + terminal.after.decode()
-    terminal.sendline(SECRET)
+    answer = list(answers.values())[number]
+    terminal.sendline(CODE.findall(shown)[-1] if answer == SHOWN_CODE else answer)
   shown += terminal.before.decode()
   terminal.close()
   assert terminal.exitstatus == 0, shown
@@ -83,3 +94,82 @@ def test_pages_have_sessions_and_commands():
   """What finds nothing proves nothing."""
   assert any("doctor" in session.text for session in SESSIONS)
   assert len(SHELL) == 1
+
+
+# MARK: Pages with a task
+
+
+def lines(page: str) -> list[str]:
+  """The commands in the blocks of a page, in their order."""
+  text = "".join(block.text for block in blocks("sh") if block.page == f"{page}.md")
+  return [line for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture
+def stick(bare_home) -> str:
+  """What stands for the folder of a medium in the pages."""
+  folder = bare_home.folder / "stick"
+  folder.mkdir(mode=0o700)
+  return str(folder)
+
+
+def test_vault_is_restored_on_new_machine(bare_home, stick):
+  create, backup, remove, install, add = [
+    line.replace("/media/stick", stick) for line in lines("Recovery")]
+  type_in(bare_home, "prefs keychain set github")
+  shown = type_in(bare_home, create, {r"as you wrote it down: $": SHOWN_CODE})
+  code = CODE.findall(shown)[0]
+  type_in(bare_home, backup)
+  type_in(bare_home, "prefs keychain set later")
+  type_in(bare_home, backup)
+  bare_home.forget_keys()
+  # The disk is gone, with the vault and all that this machine knew about it.
+  shutil.rmtree(bare_home.folder / ".local")
+  type_in(bare_home, remove)
+  type_in(bare_home, install)
+  type_in(bare_home, add, {r"(code|passphrase)[^\n]*: $": code})
+  for name in ("github", "later"):
+    assert type_in(bare_home, f"prefs keychain get {name}").endswith(f"\n{SECRET}\n")
+
+
+def test_export_is_imported_elsewhere(bare_home, stick):
+  token, export, attempt, take = [
+    line.replace("/media/stick", stick) for line in lines("Commands")]
+  type_in(bare_home, "prefs keychain set github")
+  passphrase = {r"passphrase[^\n]*: $": "correct horse battery staple"}
+  received = type_in(bare_home, token.replace("curl --fail -H @- https://example.com/", "cat"))
+  assert received.endswith(f"\nAuthorization: Bearer {SECRET}")
+  type_in(bare_home, export, passphrase)
+  bare_home.forget_keys()
+  shutil.rmtree(bare_home.folder / ".local")
+  type_in(bare_home, attempt, passphrase)
+  assert not bare_home.vault.exists()
+  type_in(bare_home, take, passphrase)
+  assert type_in(bare_home, "prefs keychain get github").endswith(f"\n{SECRET}\n")
+
+
+def test_services_move_to_the_keyring(bare_home):
+  attempt, move = lines("Migration")
+  with desktop(bare_home) as variables:
+    type_in(bare_home, "prefs keychain set github --store vault")
+    type_in(bare_home, attempt)
+    assert keyring_items(variables) == []
+    type_in(bare_home, move)
+    assert len(keyring_items(variables)) == 1
+    type_in(bare_home, "prefs keychain verify")
+    assert re.search(r"items: +0\n", type_in(bare_home, "prefs keychain status"))
+    assert type_in(bare_home, "prefs keychain get github").endswith(f"\n{SECRET}\n")
+
+
+def test_store_is_chosen_for_each_command(bare_home):
+  vault, keyring, collection, always = lines("Stores")
+  with desktop(bare_home) as variables:
+    type_in(bare_home, vault)
+    assert keyring_items(variables) == []
+    assert "vault" in type_in(bare_home, keyring)
+    assert len(keyring_items(variables)) == 1
+    # The label of the collection that this desktop has.
+    type_in(bare_home, collection.replace("Work", "Login"))
+    assert len(keyring_items(variables)) == 1
+    type_in(bare_home, f"{always}\nprefs keychain set other")
+    assert len(keyring_items(variables)) == 1

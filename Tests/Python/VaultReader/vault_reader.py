@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens a vault of format 1, verifies all that the presented keys can verify, and lists it.
 
-Written from the specification alone (Sources/KeychainVault/Documentation.docc/VaultFormat.md), as
+Written from the specification alone (Sources/KeychainVaultFormat/Documentation.docc/VaultFormat.md), as
 the second reader that keeps the specification honest. Needs PyNaCl and argon2-cffi.
 """
 
