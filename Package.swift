@@ -126,7 +126,7 @@ let package = Package(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "PrephirencesFiles", systemPackage,
+        "KeychainVaultFormat", "PrephirencesFiles", systemPackage,
       ]),
     .target(
       name: "Keychain",

@@ -1,37 +1,37 @@
 public import Foundation
 
-/// What encrypts and decrypts preferences.
+/// An algorithm that encrypts and decrypts preferences.
 ///
-/// ``SecretCipher`` is one. A conforming type gives ``encrypt(_:)`` and ``decrypt(_:)``; one whose
-/// algorithm takes associated data gives ``encrypt(_:authenticating:)-(_,CipherContext)`` and
-/// ``decrypt(_:authenticating:)-(_,CipherContext)``, too. Preferences are encrypted by the latter two,
-/// with the name of the key as context, so that an encrypted value is none under another key.
+/// ``SecretCipher`` is a cipher. A conforming type implements ``encrypt(_:)`` and ``decrypt(_:)``;
+/// if its algorithm supports associated data, also ``encrypt(_:authenticating:)-(_,CipherContext)``
+/// and ``decrypt(_:authenticating:)-(_,CipherContext)``. Preferences use the latter two, with the
+/// name of the key as context, so that an encrypted value is not valid under another key.
 ///
-/// A cipher should authenticate: without that, somebody who cannot read a value can still change it.
+/// A cipher should authenticate: otherwise, a person who cannot read a value can still change it.
 public protocol Cipher: Sendable {
   /// Encrypts data.
   ///
   /// - Parameter data: The data.
-  /// - Returns: What ``decrypt(_:)`` takes.
-  /// - Throws: What the cipher throws.
+  /// - Returns: The encrypted data, for ``decrypt(_:)``.
+  /// - Throws: The cipher's errors.
   func encrypt(_ data: Data) throws -> Data
 
   /// Decrypts what ``encrypt(_:)`` returned.
   ///
   /// - Parameter data: The encrypted data.
   /// - Returns: The data.
-  /// - Throws: What the cipher throws; for data that it did not make under this key,
-  ///   ``CryptoPrephirencesError`` where it can tell.
+  /// - Throws: The cipher's errors; for data that it did not encrypt with this key,
+  ///   ``CryptoPrephirencesError`` if it can detect that.
   func decrypt(_ data: Data) throws -> Data
 
-  /// Encrypts data so that it can be decrypted in the same context only.
+  /// Encrypts data so that it can be decrypted only in the same context.
   ///
   /// - Parameters:
   ///   - data: The data.
-  ///   - context: What is not encrypted and not stored, but must be the same again; a cipher
-  ///     authenticates its ``CipherContext/bytes``.
-  /// - Returns: What ``decrypt(_:authenticating:)-(_,CipherContext)`` takes.
-  /// - Throws: What the cipher throws.
+  ///   - context: Data that is neither encrypted nor stored, but must be the same for decryption; a
+  ///     cipher authenticates its ``CipherContext/bytes``.
+  /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,CipherContext)``.
+  /// - Throws: The cipher's errors.
   func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 
   /// Decrypts what ``encrypt(_:authenticating:)-(_,CipherContext)`` returned.
@@ -40,7 +40,7 @@ public protocol Cipher: Sendable {
   ///   - data: The encrypted data.
   ///   - context: The context in which it was encrypted.
   /// - Returns: The data.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/damaged`` in another context.
   func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data
 }
@@ -65,13 +65,13 @@ extension Cipher {
 }
 
 extension Cipher {
-  /// Encrypts data in a context of the program's own: ``CipherContext/init(_:)``.
+  /// Encrypts data in a context of the program: ``CipherContext/init(_:)``.
   ///
   /// - Parameters:
   ///   - data: The data.
-  ///   - context: What must be the same again.
-  /// - Returns: What ``decrypt(_:authenticating:)-(_,Data)`` takes.
-  /// - Throws: What the cipher throws.
+  ///   - context: Data that must be the same for decryption.
+  /// - Returns: The encrypted data, for ``decrypt(_:authenticating:)-(_,Data)``.
+  /// - Throws: The cipher's errors.
   public func encrypt(_ data: Data, authenticating context: Data) throws -> Data {
     try encrypt(data, authenticating: CipherContext(context))
   }
@@ -82,21 +82,21 @@ extension Cipher {
   ///   - data: The encrypted data.
   ///   - context: The context in which it was encrypted.
   /// - Returns: The data.
-  /// - Throws: What the cipher throws.
+  /// - Throws: The cipher's errors.
   public func decrypt(_ data: Data, authenticating context: Data) throws -> Data {
     try decrypt(data, authenticating: CipherContext(context))
   }
 }
 
-/// A cipher whose values do not depend on the names of their keys.
+/// A cipher that does not bind values to the names of their keys.
 ///
-/// It reads and writes values as programs do that know no context: with it, values that such a
-/// program encrypted can be read. Somebody who can write the preferences can move its values from
-/// one key to another unnoticed.
+/// It is compatible with programs that do not use contexts, and reads the values that they
+/// encrypted. A person who can write the preferences can move a value from one key to another, and
+/// this is not detected.
 public struct UnboundCipher: Cipher {
   private let cipher: any Cipher
 
-  /// Makes a cipher that ignores contexts.
+  /// Creates a cipher that ignores contexts.
   ///
   /// - Parameter cipher: The cipher that encrypts and decrypts.
   public init(_ cipher: any Cipher) {
@@ -109,12 +109,12 @@ public struct UnboundCipher: Cipher {
   /// Decrypts data.
   public func decrypt(_ data: Data) throws -> Data { try cipher.decrypt(data) }
 
-  /// Encrypts data, in any context.
+  /// Encrypts data and ignores the context.
   public func encrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try cipher.encrypt(data)
   }
 
-  /// Decrypts data, in any context.
+  /// Decrypts data and ignores the context.
   public func decrypt(_ data: Data, authenticating context: CipherContext) throws -> Data {
     try cipher.decrypt(data)
   }

@@ -1,20 +1,22 @@
 public import Foundation
 
-/// In what context data is encrypted: it can be decrypted in the same one only.
+/// The context in which data is encrypted.
 ///
-/// The contexts of preferences, of files and of programs are apart from each other: whatever a program
-/// chooses, no value of a preference is decrypted in a context of its own, and the other way round.
+/// Decryption needs the same context.
+///
+/// The contexts of preferences, files and programs are separate: whatever context a program
+/// chooses, it cannot decrypt a value of a preference in it, or the reverse.
 public struct CipherContext: Hashable, Sendable {
-  /// What a cipher authenticates; no other context has the same bytes.
+  /// The bytes that a cipher authenticates; they are unique to this context.
   public let bytes: Data
 
   /// No context.
   public static let none = Self(bytes: Data())
 
-  /// A value of no known key.
+  /// The context of a value whose key is unknown.
   static let anyKey = Self(.anyKey)
 
-  /// A file.
+  /// The context of a file.
   static let file = Self(.file)
 
   /// The first byte of a context.
@@ -22,15 +24,15 @@ public struct CipherContext: Hashable, Sendable {
     case program, key, anyKey, file
   }
 
-  /// A context of a program's own.
+  /// Creates a context of the program.
   ///
-  /// - Parameter data: Any bytes, none included.
+  /// - Parameter data: Any bytes; may be empty.
   public init(_ data: Data) { self.init(.program, data) }
 
   private init(_ kind: Kind, _ data: Data = Data()) { bytes = Data([kind.rawValue]) + data }
 
   private init(bytes: Data) { self.bytes = bytes }
 
-  /// A value of a key.
+  /// Returns the context of a key's value.
   static func key(_ key: String) -> Self { Self(.key, Data(key.utf8)) }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainSecrets
 
-/// What encrypted data begins with: how its key comes about.
+/// The start of encrypted data, which describes its key.
 ///
 /// | bytes | mean |
 /// | --- | --- |
@@ -30,7 +30,7 @@ enum CipherHeader: Hashable {
     return bytes
   }
 
-  /// Returns the header of encrypted data, and the rest.
+  /// Splits encrypted data into its header and the rest.
   static func split(_ data: Data) throws(CryptoPrephirencesError) -> (CipherHeader, Data) {
     guard data.starts(with: magic) else {
       throw CryptoPrephirencesError(.notEncrypted, "the data is not encrypted by this cipher")

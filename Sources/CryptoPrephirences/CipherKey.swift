@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainSecrets
 
-/// A key of 32 bytes with the header of what it encrypts.
+/// A key of 32 bytes, and the header of data encrypted with it.
 ///
-/// The check is `D(secret, "pc1/check", header)[0..<16]` and follows the header; the box is under
-/// `D(secret, "pc1/message", header ‖ context)`, where `D` is ``KeyDerivation``.
+/// The check is `D(secret, "pc1/check", header)[0..<16]` and follows the header; the key of the box
+/// is `D(secret, "pc1/message", header ‖ context)`, where `D` is ``KeyDerivation``.
 final class CipherKey: CipherKeys {
   private static let checkCount = 16
 
@@ -14,7 +14,7 @@ final class CipherKey: CipherKeys {
 
   init(header: CipherHeader, secret: consuming SecretBytes) throws(CryptoPrephirencesError) {
     guard secret.count == SecretBox.keyCount else {
-      throw CryptoPrephirencesError(.unavailable, "a key of a cipher has 32 bytes")
+      throw CryptoPrephirencesError(.unavailable, "a cipher key must have 32 bytes")
     }
     self.header = header
     check = try Self.check(of: secret, header)
@@ -33,7 +33,7 @@ final class CipherKey: CipherKeys {
   func decrypt(_ body: Data, _ context: Data) throws(CryptoPrephirencesError) -> Data {
     guard body.count >= Self.checkCount + SecretBox.overhead else { throw .truncated }
     guard Data(body.prefix(Self.checkCount)) == check else {
-      throw CryptoPrephirencesError(.wrongKey, "the key or passphrase is not the right one")
+      throw CryptoPrephirencesError(.wrongKey, "the key or passphrase is wrong")
     }
     let box = Data(body.dropFirst(Self.checkCount))
     do throws(SecretsError) {

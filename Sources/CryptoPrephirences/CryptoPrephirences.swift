@@ -1,49 +1,50 @@
 internal import Foundation
 internal import Synchronization
 
-/// Preferences whose values are stored encrypted in others.
+/// Preferences that store encrypted values in other preferences.
 ///
 /// ```swift
 /// let secrets = MutableCryptoPrephirences(preferences: defaults, cipher: cipher)
 /// secrets["token"] = "secret"
 /// ```
 ///
-/// Each value is encrypted, with its type, for its key: moved to another key, it cannot be
-/// decrypted. The names of the keys are stored in clear; an encrypted file hides them, too. Somebody
-/// who can write the preferences can remove values, and put older ones back.
+/// Each value is encrypted for its key, together with its type: moved to another key, it cannot be
+/// decrypted. The names of the keys are not encrypted; an encrypted file also hides the names. A
+/// person who can write the preferences can remove values or restore older ones.
 ///
-/// What cannot be decrypted reads as `nil`; ``decryptedObject(forKey:)`` and ``lastError`` say why.
+/// A value that cannot be decrypted reads as `nil`; ``decryptedObject(forKey:)`` and ``lastError``
+/// have the reason.
 ///
-/// It is `Sendable` as far as the preferences are that it wraps: whoever wraps some that may not be
-/// shared does not share these.
+/// It is `Sendable` if the wrapped preferences are; don't share it between threads if they must not
+/// be shared.
 open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   private struct State {
     var returnsUndecryptable = false
     var lastError: (any Error)?
   }
 
-  /// Where the encrypted values are.
+  /// The preferences that store the encrypted values.
   public let preferences: any PreferencesType
 
-  /// What decrypts them.
+  /// The cipher that decrypts the values.
   public let cipher: any Cipher
 
   private let state = Mutex(State())
 
-  /// Makes preferences that are decrypted when they are read.
+  /// Creates preferences that are decrypted when they are read.
   ///
   /// - Parameters:
-  ///   - preferences: Where the encrypted values are.
-  ///   - cipher: What decrypts them.
+  ///   - preferences: The preferences that store the encrypted values.
+  ///   - cipher: The cipher that decrypts the values.
   public init(preferences: any PreferencesType, cipher: any Cipher) {
     self.preferences = preferences
     self.cipher = cipher
   }
 
-  /// Whether values that cannot be decrypted are returned as they are stored, and not left out; at
-  /// first `false`.
+  /// Whether values that cannot be decrypted are returned as they are stored, instead of left out;
+  /// `false` by default.
   ///
-  /// Such a value may come from anybody who can write the preferences.
+  /// Anyone who can write the preferences can create such a value.
   public var returnsUndecryptable: Bool {
     get { state.withLock(\.returnsUndecryptable) }
     set { state.withLock { $0.returnsUndecryptable = newValue } }
@@ -61,7 +62,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
     set { returnsUndecryptable = newValue }
   }
 
-  /// Why a value could last not be decrypted or encrypted; `nil` if all could.
+  /// Why the last decryption or encryption failed; `nil` if none has failed.
   public var lastError: (any Error)? { state.withLock(\.lastError) }
 
   /// Returns the decrypted value of a key.
@@ -73,7 +74,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   ///
   /// - Parameter key: The key.
   /// - Returns: The value; `nil` if there is none.
-  /// - Throws: What the cipher throws; ``SecretCipher`` and this class throw
+  /// - Throws: The cipher's errors; ``SecretCipher`` and this class throw
   ///   ``CryptoPrephirencesError``.
   public func decryptedObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
     try preferences.decryptedObject(forKey: key, withCipher: cipher)
@@ -91,7 +92,7 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
   /// - Parameters:
   ///   - key: The key.
   ///   - cipher: The cipher.
-  /// - Returns: The value; `nil` if there is none, or it cannot be decrypted.
+  /// - Returns: The value; `nil` if there is none or it cannot be decrypted.
   public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
   {
     preferences.object(forKey: key).flatMap { decrypt($0, key: key, cipher) }
@@ -111,16 +112,16 @@ open class CryptoPrephirences: PreferencesType, @unchecked Sendable {
 }
 
 extension CryptoPrephirences {
-  /// Begins to tell decrypted changes to an observer.
+  /// Starts notifying an observer of changes, with decrypted values.
   ///
-  /// - Parameter observer: Who is to be told.
-  /// - Returns: Keeps the observation alive.
+  /// - Parameter observer: The observer to notify.
+  /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let transformation = CipherTransformation(cipher)
     let decrypting = PreferenceObserver(
-      keys: observer.keys, initial: observer.wantsInitialValues, end: observer.tellEnd
+      keys: observer.keys, initial: observer.wantsInitialValues, end: observer.notifyEnd
     ) { change in
-      observer.tell(
+      observer.notify(
         change.mapped { stored in
           stored.flatMap { try? transformation.decrypt($0, key: change.key) }
         })

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A failure to encrypt, to decrypt or to keep encrypted preferences.
+/// A failure to encrypt, decrypt or store preferences.
 ///
-/// Its code tells a program what happened, its description tells a person. Neither holds a value or
-/// a key of a cipher.
+/// Programs compare the code, people read the description. Neither contains a value or a cipher's
+/// key.
 public struct CryptoPrephirencesError: Error, Hashable, Sendable {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
 
   /// What failed, in words.
   public let message: String
 
-  /// Describes a failure; for authors of ciphers.
+  /// Creates an error; for authors of ciphers.
   ///
   /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What failed, without a capital and without a full stop. Never a secret.
+  ///   - code: The kind of failure.
+  ///   - message: What failed, without a capital letter or full stop. It must not contain a secret.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -23,7 +23,7 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
   /// The kinds of failure.
   ///
-  /// More may be added, so a `switch` needs a default.
+  /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
     private enum Storage {
       case wrongKey, damaged, notEncrypted, unsupported, unstorable, undecodable, notFound
@@ -32,43 +32,44 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 
     private let storage: Storage
 
-    /// Encrypted with another key or passphrase.
+    /// The data is encrypted with another key or passphrase.
     public static var wrongKey: Self { Self(storage: .wrongKey) }
 
-    /// Changed since it was encrypted, cut off, or moved from another key of the preferences.
+    /// The data was changed after encryption, truncated, or moved from another key of the
+    /// preferences.
     public static var damaged: Self { Self(storage: .damaged) }
 
-    /// Not encrypted by this cipher at all.
+    /// The data is not encrypted by this cipher.
     public static var notEncrypted: Self { Self(storage: .notEncrypted) }
 
-    /// Encrypted in a form that this release does not know.
+    /// The data is encrypted in a form that this release does not support.
     public static var unsupported: Self { Self(storage: .unsupported) }
 
-    /// A value of a type that cannot be encrypted: neither `Codable` nor `NSCoding`.
+    /// The type of the value is neither `Codable` nor `NSCoding`, so it cannot be encrypted.
     public static var unstorable: Self { Self(storage: .unstorable) }
 
-    /// Decrypted, but no value, or none of a type of this program.
+    /// The decrypted data is not a value, or not of a type of this program.
     public static var undecodable: Self { Self(storage: .undecodable) }
 
-    /// There is no such file.
+    /// The file does not exist.
     public static var notFound: Self { Self(storage: .notFound) }
 
-    /// The system could not read or write.
+    /// The system failed to read or write.
     public static var inputOutput: Self { Self(storage: .inputOutput) }
 
-    /// No memory for a key, or costs of a passphrase beyond the limits.
+    /// There is not enough memory for a key, or the costs of a passphrase exceed the limits.
     public static var unavailable: Self { Self(storage: .unavailable) }
   }
 
-  /// A file was decrypted, but holds no property list of a dictionary.
+  /// The decrypted file is not a property list with a dictionary.
   public static var failedToDeserializePropertyList: Self {
-    Self(.undecodable, "the decrypted file is no property list of a dictionary")
+    Self(.undecodable, "the decrypted file is not a property list with a dictionary")
   }
 
-  /// Returns whether an error is of the same kind, for `catch` and `switch`.
+  /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
   /// - Parameters:
-  ///   - pattern: The failure to look for.
+  ///   - pattern: The error with the expected code.
   ///   - error: Any error.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
@@ -77,7 +78,7 @@ public struct CryptoPrephirencesError: Error, Hashable, Sendable {
 }
 
 extension CryptoPrephirencesError: LocalizedError, CustomStringConvertible {
-  /// What failed: the message.
+  /// The message: what failed.
   public var errorDescription: String? { message }
 
   /// The message.
@@ -89,13 +90,13 @@ extension CryptoPrephirencesError {
     Self(.damaged, "the data was changed, or was encrypted for another key of the preferences")
   }
 
-  static var truncated: Self { Self(.damaged, "the encrypted data is cut off") }
+  static var truncated: Self { Self(.damaged, "the encrypted data is truncated") }
 
   static func unstorable(_ type: Any.Type) -> Self {
     Self(.unstorable, "a value of the type \(type) cannot be encrypted; make the type Codable")
   }
 
   static var undecodable: Self {
-    Self(.undecodable, "the decrypted data is no value of a type of this program")
+    Self(.undecodable, "the decrypted data is not a value of a type of this program")
   }
 }

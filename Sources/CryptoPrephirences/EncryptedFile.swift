@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// An encrypted file of preferences: `PKPREFS1` and a line end, then what the cipher makes of a
-/// property list or of the ``PlainForm`` of a file.
+/// An encrypted file of preferences: `PKPREFS1` and a newline, then the encrypted property list or
+/// the ``PlainForm`` of a file.
 ///
-/// Other programs encrypt a property list and write nothing before it; that is read, too. A value is
-/// no file, also with a cipher that ignores contexts.
+/// Files of other programs, which are encrypted property lists without that start, are also read.
+/// An encrypted value is not accepted as a file, even if the cipher ignores contexts.
 struct EncryptedFile {
   private static let name = Data("PKPREFS".utf8)
   private static let magic = name + Data("1\n".utf8)
@@ -50,7 +50,7 @@ struct EncryptedFile {
   }
 
   private func decrypt(_ contents: Data) throws -> Data {
-    // Without the beginning there is no context either, so nobody gains by cutting it off.
+    // A file without the start has no context either, so removing the start gains nothing.
     guard contents.starts(with: Self.name) else { return try cipher.decrypt(contents) }
     guard contents.starts(with: Self.magic) else {
       throw CryptoPrephirencesError(.unsupported, "the file is of a newer form, or damaged")

@@ -1,4 +1,4 @@
-// One `import CryptoPrephirences` is all that a program needs: keys and preferences occur in this
-// module's signatures.
+// A program needs only `import CryptoPrephirences`: keys and preferences are part of this module's
+// signatures.
 @_exported public import KeychainSecrets
 @_exported public import Prephirences

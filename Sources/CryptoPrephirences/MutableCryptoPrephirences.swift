@@ -1,26 +1,26 @@
 internal import Foundation
 
-/// Preferences whose values are stored encrypted in others, and can be changed.
+/// Mutable preferences that store encrypted values in other preferences.
 ///
 /// A value that cannot be encrypted changes nothing; ``setEncrypted(_:forKey:)`` and
-/// ``CryptoPrephirences/lastError`` say why.
+/// ``CryptoPrephirences/lastError`` have the reason.
 open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType,
   @unchecked Sendable
 {
-  /// Where the encrypted values are.
+  /// The preferences that store the encrypted values.
   public let mutablePreferences: any MutablePreferencesType
 
-  /// Makes preferences that are encrypted when they are set.
+  /// Creates preferences that are encrypted when they are set.
   ///
   /// - Parameters:
-  ///   - preferences: Where to store the encrypted values.
-  ///   - cipher: What encrypts and decrypts them.
+  ///   - preferences: The preferences that store the encrypted values.
+  ///   - cipher: The cipher that encrypts and decrypts the values.
   public init(preferences: any MutablePreferencesType, cipher: any Cipher) {
     mutablePreferences = preferences
     super.init(preferences: preferences, cipher: cipher)
   }
 
-  /// Sets the value of a key, encrypted; `nil` removes.
+  /// Sets the value of a key, encrypted; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     do {
       try setEncrypted(value, forKey: key)
@@ -32,22 +32,22 @@ open class MutableCryptoPrephirences: CryptoPrephirences, MutablePreferencesType
   /// Sets the value of a key, encrypted.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
-  ///   ``CryptoPrephirencesError/Code/unstorable``. The stored value stays.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/unstorable``. The stored value does not change.
   public func setEncrypted(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try mutablePreferences.setEncrypted(value, forKey: key, withCipher: cipher)
   }
 
-  /// Removes a key with its value.
+  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     mutablePreferences.removeObject(forKey: key)
   }
 
-  /// Takes note of a value that was refused, as ``CryptoPrephirences/lastError``.
+  /// Records a refused value as ``CryptoPrephirences/lastError``.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) { note(error) }
 
-  /// Removes all keys with their values, also those that cannot be decrypted.
+  /// Removes all keys and their values, including those that cannot be decrypted.
   open func clearAll() { mutablePreferences.clearAll() }
 }

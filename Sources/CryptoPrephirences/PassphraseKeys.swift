@@ -6,20 +6,20 @@ final class PassphraseKeys: CipherKeys {
   private struct State {
     var known: [CipherHeader: CipherKey] = [:]
 
-    /// The headers that were read, and with whose keys nothing has been decrypted yet.
+    /// The headers whose keys have not decrypted anything yet.
     var unproven: Set<CipherHeader> = []
     var writing: CipherKey?
   }
 
   private static let greatestCount = 32
 
-  /// Who can write the preferences can invent salts, each of which costs a derivation.
+  /// A person who can write the preferences can invent salts, and each costs a derivation.
   private static let greatestUnprovenCount = 8
 
   private let passphrase: SecretBytes
   private let parameters: PasswordHash.Parameters
 
-  // Held while a key is derived: two derivations at a time would take the memory twice.
+  // Held while a key is derived: two derivations at the same time would need twice the memory.
   private let state = Mutex(State())
 
   init(_ passphrase: consuming SecretBytes, _ parameters: PasswordHash.Parameters) {
@@ -46,7 +46,7 @@ final class PassphraseKeys: CipherKeys {
       if let key = state.known[header] { return key }
       guard state.unproven.count < Self.greatestUnprovenCount else { throw .manySalts }
       let key = try derive(header)
-      // Those that nothing was decrypted with stay: they would be derived again and again.
+      // Keeps the keys that decrypted nothing; otherwise they would be derived repeatedly.
       if state.known.count >= Self.greatestCount {
         state.known = state.known.filter { state.unproven.contains($0.key) }
       }
@@ -88,6 +88,6 @@ extension CryptoPrephirencesError {
   fileprivate static var manySalts: Self {
     Self(
       .unavailable,
-      "too much is encrypted with other passphrases, or with salts that somebody invented")
+      "too many values are encrypted with other passphrases, or with invented salts")
   }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The JSON of values that are encrypted as what they encode, with the name of their type.
+/// The JSON of `Codable` values that are encrypted, and the name of their type.
 enum PlainCodable {
   private static let infinity = "inf"
   private static let negativeInfinity = "-inf"

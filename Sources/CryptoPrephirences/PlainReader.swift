@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Prephirences
 
-/// Reads what ``PlainWriter`` wrote.
+/// Reads the output of ``PlainWriter``.
 ///
-/// It is given decrypted data, which is authenticated; nevertheless it takes any bytes.
+/// Its input is authenticated, decrypted data; nevertheless it handles any bytes safely.
 struct PlainReader {
   struct Malformed: Error {}
 
@@ -13,13 +13,13 @@ struct PlainReader {
 
   init(_ data: Data) { rest = data }
 
-  /// Returns the value of a form.
+  /// Reads a value from its form.
   ///
   /// - Parameters:
-  ///   - data: The form, or an archive of `NSKeyedArchiver`, as other programs encrypt values.
-  ///   - form: Which form it must be.
-  ///   - type: What to decode if the type of the value is private.
-  /// - Returns: The value, of the type that was written.
+  ///   - data: The form, or an archive of `NSKeyedArchiver`, which other programs encrypt.
+  ///   - form: The expected form.
+  ///   - type: The type to decode if the type of the value is private.
+  /// - Returns: The value, with the type that was written.
   /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/undecodable``.
   static func value(
     of data: Data, _ form: PlainForm = .value, as type: Any.Type? = nil
@@ -64,7 +64,7 @@ struct PlainReader {
     return text
   }
 
-  /// A count of bytes, or of values that take at least a byte each.
+  /// Reads a count of bytes, or of values that take at least one byte each.
   private mutating func count() throws(Malformed) -> Int {
     let count: UInt64 = try integer()
     guard count <= rest.count else { throw Malformed() }

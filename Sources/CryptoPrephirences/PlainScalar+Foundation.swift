@@ -41,7 +41,7 @@ extension UUID: PlainScalar {
   }
 }
 
-/// The URL as it was given, and the base of a relative one.
+/// Stores the URL as given, and the base of a relative one.
 extension URL: PlainScalar {
   static let plainTag = PlainTag.url
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A value whose content is written as it is.
+/// A value whose content is written unchanged.
 protocol PlainScalar: Sendable {
   static var plainTag: PlainTag { get }
 

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Prephirences
 
-/// Writes the form of a value that is encrypted: one from which the same type is read again.
+/// Writes the form of a value for encryption, from which the same type can be read.
 ///
-/// A value is a byte that names its type, then its content. Integers are little-endian, and bytes
-/// and text follow their length as 8 bytes.
+/// A value is a byte for its type, followed by its content. Integers are little-endian; bytes and
+/// text are preceded by their length in 8 bytes.
 struct PlainWriter {
   private static let greatestDepth = 200
 
   private(set) var data: Data
 
-  /// Returns the form of a value, or of a file's dictionary.
+  /// Returns the form of a value or of a file's dictionary.
   ///
-  /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unstorable`` if it has
-  ///   none.
+  /// - Throws: ``CryptoPrephirencesError`` with ``CryptoPrephirencesError/Code/unstorable`` if the
+  ///   value has no form.
   static func data(
     of value: Any, _ form: PlainForm = .value
   ) throws(CryptoPrephirencesError) -> Data {
@@ -37,7 +37,7 @@ struct PlainWriter {
     case let scalar as any PlainScalar:
       data.append(type(of: scalar).plainTag.rawValue)
       scalar.write(to: &self)
-    // Objects are asked later: as a value, a number object could be of any type.
+    // Objects come later: as a value, a number object could be of any type.
     case is NSNumber where type(of: value) is AnyClass: try writeArchive(value)
     case let text as String: try write(text, depth: depth)
     case let data as Data: try write(data, depth: depth)
@@ -84,11 +84,11 @@ struct PlainWriter {
   }
 }
 
-/// What is encrypted; one is never read as the other.
+/// The kind of encrypted content; one kind is never read as the other.
 enum PlainForm {
   case value, file
 
-  /// What it begins with.
+  /// The bytes at the start of the form.
   var magic: Data {
     switch self {
     case .value: Data("PKV1".utf8)
@@ -97,7 +97,7 @@ enum PlainForm {
   }
 }
 
-/// What a value is.
+/// The type of a value.
 enum PlainTag: UInt8, CaseIterable {
   case bool = 1
   case int, int8, int16, int32, int64, int128, uint, uint8, uint16, uint32, uint64, uint128

@@ -1,25 +1,25 @@
 internal import Foundation
 
 extension PreferencesType {
-  /// Returns the value of a key, decrypted.
+  /// Returns the decrypted value of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - cipher: The cipher.
-  /// - Returns: The value; `nil` if there is none, or it cannot be decrypted:
-  ///   ``decryptedObject(forKey:withCipher:)`` says which.
+  /// - Returns: The value; `nil` if there is none or it cannot be decrypted:
+  ///   ``decryptedObject(forKey:withCipher:)`` distinguishes these.
   public func object(forKey key: PreferenceKey, withCipher cipher: any Cipher) -> PreferenceObject?
   {
     try? decryptedObject(forKey: key, withCipher: cipher)
   }
 
-  /// Returns the value of a key, decrypted.
+  /// Returns the decrypted value of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - cipher: The cipher.
   /// - Returns: The value; `nil` if there is none.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/notEncrypted`` for a value that is not data, or
   ///   ``CryptoPrephirencesError/Code/undecodable``.
   public func decryptedObject(
@@ -33,11 +33,11 @@ extension PreferencesType {
 extension MutablePreferencesType {
   /// Sets the value of a key, encrypted.
   ///
-  /// A value that cannot be encrypted changes nothing, and is the last error of preferences that keep
-  /// one; ``setEncrypted(_:forKey:withCipher:)`` throws.
+  /// A value that cannot be encrypted changes nothing, and is the last error of preferences that
+  /// record one; ``setEncrypted(_:forKey:withCipher:)`` throws the error.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   ///   - cipher: The cipher.
   public func set(
@@ -46,7 +46,7 @@ extension MutablePreferencesType {
     do {
       try setEncrypted(value, forKey: key, withCipher: cipher)
     } catch {
-      // What another cipher has to say may hold the value.
+      // Another cipher's message may contain the value.
       let reason = (error as? CryptoPrephirencesError)?.message ?? "the cipher failed"
       didRefuse(
         PreferencesError(
@@ -58,12 +58,12 @@ extension MutablePreferencesType {
   /// Sets the value of a key, encrypted.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   ///   - cipher: The cipher.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError`` with
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
   ///   ``CryptoPrephirencesError/Code/unstorable`` for a value that is neither `Codable` nor
-  ///   `NSCoding`. The stored value stays.
+  ///   `NSCoding`. The stored value does not change.
   public func setEncrypted(
     _ value: PreferenceObject?, forKey key: PreferenceKey, withCipher cipher: any Cipher
   ) throws {

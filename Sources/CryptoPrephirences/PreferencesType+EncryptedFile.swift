@@ -1,16 +1,17 @@
 public import Foundation
 
 extension PreferencesType {
-  /// Writes all preferences into an encrypted file, with the names of their keys.
+  /// Writes all preferences to an encrypted file, including the names of their keys.
   ///
-  /// The old file stays until the new one is complete and on disk. A new file is closed to others.
+  /// The old file stays until the new one is complete and on disk. A new file is readable by its
+  /// owner only.
   ///
   /// - Parameters:
   ///   - filePath: The path of the file.
-  ///   - cipher: What encrypts it.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError``:
-  ///   ``CryptoPrephirencesError/Code/unstorable`` or
-  ///   ``CryptoPrephirencesError/Code/inputOutput``. The old file stays as it is.
+  ///   - cipher: The cipher that encrypts the file.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError`` with
+  ///   ``CryptoPrephirencesError/Code/unstorable`` or ``CryptoPrephirencesError/Code/inputOutput``.
+  ///   The old file stays.
   public func saveTo(filePath: String, withCipher cipher: any Cipher) throws {
     let plain = try PlainWriter.data(of: dictionary(), .file)
     try EncryptedFile(path: filePath, cipher: cipher).write(plain)
@@ -18,12 +19,12 @@ extension PreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// Sets the values of all keys in an encrypted file; other keys stay as they are.
+  /// Sets the values of all keys in an encrypted file; other keys keep theirs.
   ///
   /// - Parameters:
   ///   - filePath: The path of the file.
-  ///   - cipher: What decrypts it.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError``; then nothing is changed.
+  ///   - cipher: The cipher that decrypts the file.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``; nothing is changed.
   public func loadFrom(filePath: String, withCipher cipher: any Cipher) throws {
     set(dictionary: try EncryptedFile(path: filePath, cipher: cipher).read().values)
   }
@@ -34,8 +35,8 @@ extension DictionaryPreferences {
   ///
   /// - Parameters:
   ///   - filePath: The path of the file.
-  ///   - cipher: What decrypts it.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError``.
+  ///   - cipher: The cipher that decrypts the file.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``.
   public convenience init(filePath: String, withCipher cipher: any Cipher) throws {
     self.init(dictionary: try EncryptedFile(path: filePath, cipher: cipher).read().values)
   }
@@ -46,13 +47,13 @@ extension Plist {
   ///
   /// - Parameters:
   ///   - filePath: The path of the file.
-  ///   - cipher: What decrypts it.
+  ///   - cipher: The cipher that decrypts the file.
   ///   - options: How to read the property list.
-  ///   - format: Where to put the format of the property list; it stays as it is if the file is one
-  ///     of ``PreferencesType/saveTo(filePath:withCipher:)``, which keeps more types.
-  ///   - readOptionsMask: Without effect.
+  ///   - format: Receives the format of the property list; it does not change if the file was
+  ///     written by ``PreferencesType/saveTo(filePath:withCipher:)``, which supports more types.
+  ///   - readOptionsMask: Has no effect.
   /// - Returns: The values by their keys.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError``.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``.
   public static func readFrom(
     _ filePath: String, withCipher cipher: any Cipher,
     options: PropertyListSerialization.ReadOptions = .mutableContainersAndLeaves,
@@ -64,16 +65,16 @@ extension Plist {
     return file.values
   }
 
-  /// Writes values into an encrypted file, as a property list.
+  /// Writes values to an encrypted file, as a property list.
   ///
   /// - Parameters:
-  ///   - filePath: The path of the file. A new file is closed to others.
-  ///   - cipher: What encrypts it.
+  ///   - filePath: The path of the file. A new file is readable by its owner only.
+  ///   - cipher: The cipher that encrypts the file.
   ///   - dictionary: The values by their keys, all of types that property lists have.
   ///   - format: The format of the property list; XML rounds dates to seconds.
   ///   - options: How to write the property list.
   ///   - writeOptionMask: With `.atomic`, the old file stays until the new one is complete.
-  /// - Throws: What the cipher throws, and ``CryptoPrephirencesError``.
+  /// - Throws: The cipher's errors, and ``CryptoPrephirencesError``.
   public static func writeTo(
     _ filePath: String, withCipher cipher: any Cipher, dictionary: PreferencesDictionary,
     format: PropertyListSerialization.PropertyListFormat = .xml,

@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension TransformationKey {
-  /// Values are stored encrypted, each for its key: moved to another key, it cannot be decrypted.
+  /// Values are stored encrypted for their keys: moved to another key, a value cannot be decrypted.
   ///
-  /// Values that cannot be decrypted read as `nil`, and so do those that are not encrypted, as they
-  /// may come from anybody who can write the preferences. Setting a value that cannot be encrypted
+  /// Values that cannot be decrypted read as `nil`. Values that are not encrypted do too, because
+  /// anyone who can write the preferences can create them. Setting a value that cannot be encrypted
   /// changes nothing.
   ///
-  /// - Parameter cipher: What encrypts and decrypts.
+  /// - Parameter cipher: The cipher that encrypts and decrypts the values.
   /// - Returns: The transformation.
   public static func cipher(_ cipher: any Cipher) -> TransformationKey {
     .transformation(CipherTransformation(cipher))
@@ -49,7 +49,7 @@ struct CipherTransformation: PreferenceTransformation {
     preferences.set(unwrapped(value), forKey: key, withCipher: cipher)
   }
 
-  // Whoever calls these two alone has no key to bind the value to.
+  // These two methods do not receive a key to which the value could be bound.
 
   func transformedValue(_ value: Any?) -> PreferenceObject? {
     guard let value = unwrapped(value), let plain = try? PlainWriter.data(of: value) else {
@@ -63,7 +63,7 @@ struct CipherTransformation: PreferenceTransformation {
   }
 }
 
-/// Preferences of one value, to be cast as others are.
+/// Preferences with a single value, which is cast like other values.
 private struct DecryptedPreference: PreferencesType {
   let value: Any
 

@@ -162,7 +162,7 @@ public enum StoreMode: Hashable, Sendable {
 
 /// The result of a merging write.
 public struct MergedCredential: Hashable, Sendable {
-  /// The credential as it was stored.
+  /// The stored credential.
   public let credential: Credential
 
   /// The credential that was replaced; `nil` if the stored one is new.

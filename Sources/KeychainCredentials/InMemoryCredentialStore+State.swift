@@ -58,7 +58,7 @@ extension InMemoryCredentialStore {
     }
 
     /// Throws the error that a test has set.
-    mutating func failIfTold(_ operation: Operation) throws(KeychainError) {
+    mutating func throwIfFailing(_ operation: Operation) throws(KeychainError) {
       guard let failure = failures[operation] else { return }
       failures[operation] = failure.next
       throw failure.error
@@ -67,7 +67,7 @@ extension InMemoryCredentialStore {
     private mutating func item(
       _ identity: CredentialIdentity, for operation: Operation
     ) throws(KeychainError) -> Item? {
-      try failIfTold(operation)
+      try throwIfFailing(operation)
       guard let item = items[identity] else { return nil }
       try checkReadable(item.credential)
       return item

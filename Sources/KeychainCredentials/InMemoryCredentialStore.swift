@@ -42,7 +42,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
   /// Searches; see the protocol.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     let (credentials, readable) = try state.withLock { state throws(KeychainError) in
-      try state.failIfTold(.reading)
+      try state.throwIfFailing(.reading)
       return (state.items.values.map(\.credential), state.readable)
     }
     let matching = credentials.filter(query.matches)
@@ -91,7 +91,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
     let count = secret.count
     // The credential is read first, so a failure of reading that a test has set comes first.
     if mode != .addOnly {
-      try state.withLock { state throws(KeychainError) in try state.failIfTold(.reading) }
+      try state.withLock { state throws(KeychainError) in try state.throwIfFailing(.reading) }
     }
     return try change(identity) { old throws(KeychainError) in
       try mode.check(old?.credential, identity: identity)

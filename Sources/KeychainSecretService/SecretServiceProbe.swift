@@ -2,27 +2,27 @@ internal import Foundation
 public import KeychainCredentials
 internal import PrephirencesFiles
 
-/// What there is of a desktop keyring, found out without starting or unlocking anything.
+/// The state of the desktop keyring, without starting or unlocking anything.
 public struct SecretServiceProbe: Sendable {
-  /// The address of the session bus; `nil` if there is none that can be used.
+  /// The address of the session bus; `nil` if there is no usable one.
   public private(set) var busAddress: String?
 
-  /// The process that listens there.
+  /// The process of the bus.
   public private(set) var busProcess: Int32?
 
-  /// The program that provides the Secret Service now.
+  /// The running provider of the Secret Service.
   public private(set) var provider: Provider?
 
-  /// Whether the bus knows how to start a provider.
+  /// Whether the bus can start a provider.
   public private(set) var isActivatable = false
 
-  /// The object of the default collection; `nil` if there is none, or no provider runs.
+  /// The object of the default collection; `nil` if there is none, or no provider is running.
   public private(set) var defaultCollection: String?
 
   /// Whether the default collection is locked.
   public private(set) var isLocked: Bool?
 
-  /// Why the desktop keyring cannot be used as it is, or `nil` if it can, without any question.
+  /// Why the desktop keyring cannot be used now without asking; `nil` if it can.
   public private(set) var failure: KeychainError?
 
   /// A program that provides the Secret Service.
@@ -33,16 +33,16 @@ public struct SecretServiceProbe: Sendable {
     /// Its process.
     public let process: Int32
 
-    /// Its name, as the system has it.
+    /// Its name in the system.
     public let name: String?
 
     /// Whether it runs as the user of this process.
     public let isOurs: Bool
   }
 
-  /// Looks at the session bus.
+  /// Probes the session bus.
   ///
-  /// Nothing is activated, started, unlocked or asked. Without a bus this takes well under 50
+  /// Nothing is activated, started, unlocked or asked. Without a bus, this takes much less than 50
   /// milliseconds.
   ///
   /// - Parameter deadline: How long to wait for answers.
@@ -68,7 +68,7 @@ public struct SecretServiceProbe: Sendable {
   ) throws(KeychainError) {
     let address = try BusAddress(environment: environment)
     busAddress = address.description
-    // Before the library is loaded, which takes longer than to see that nobody listens.
+    // Done before loading the library, which takes longer than finding no bus.
     busProcess = try BusSocket(address, deadline).peer.process
     let bus = try BusConnection(address, Libsecret.shared(), deadline)
     defer { bus.close() }
@@ -111,7 +111,7 @@ public struct SecretServiceProbe: Sendable {
 }
 
 extension ProcessIdentity {
-  /// The program's name, as the system has it.
+  /// The program's name in the system.
   var name: String? {
     let text = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
     return text?.trimmingCharacters(in: .newlines)

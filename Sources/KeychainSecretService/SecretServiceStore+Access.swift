@@ -1,35 +1,35 @@
 package import KeychainCredentials
 
-// What the choice between this and other stores asks the desktop keyring.
+// For the choice between this and other stores.
 extension SecretServiceStore {
   /// Whether the collection can be used.
   package enum Access: Sendable {
-    /// It can, without any question.
+    /// It can, without asking.
     case free
 
-    /// It can once a person has answered a question; the failure is what happens without.
+    /// It can after a person has answered; otherwise, operations fail with this error.
     case afterQuestion(KeychainError)
 
     /// It cannot.
     case none(KeychainError)
   }
 
-  /// Whether the environment names a session bus, dead or alive.
+  /// Whether the environment specifies a session bus, running or not.
   package var findsBus: Bool { (try? BusAddress(environment: configuration.environment)) != nil }
 
-  /// Whether a question could be asked now, if the provider has one.
+  /// Whether the provider could ask a person now.
   package var canPrompt: Bool { configuration.canPrompt }
 
-  /// Looks at the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's environment
-  /// and deadline.
+  /// Probes the session bus as ``SecretServiceProbe/run(deadline:)`` does, with the store's
+  /// environment and deadline.
   package func probe() -> SecretServiceProbe {
     SecretServiceProbe.run(
       environment: configuration.environment, deadline: configuration.deadline)
   }
 
-  /// Finds out whether the collection can be used, starting the provider if the bus knows how.
+  /// Finds out whether the collection can be used, and starts the provider if the bus can do that.
   ///
-  /// Nobody is asked. What unlocks without a question is unlocked.
+  /// No person is asked. What can be unlocked without asking is unlocked.
   package func access() -> Access {
     var quiet = configuration
     quiet.interaction = .denied

@@ -1,13 +1,13 @@
 package import KeychainCredentials
 
 extension SecretServiceStore {
-  /// Makes sure that a credential could be stored now: the collection is there and unlocked, the provider
-  /// takes secrets encrypted, and what the mode asks of the credential holds.
+  /// Checks that a credential could be stored now: the collection is available and unlocked, the
+  /// provider accepts encrypted secrets, and the condition of the mode holds.
   ///
-  /// Nothing is stored. What is asked here, is not asked again by the call that stores.
+  /// Nothing is stored. A question that is asked here is not asked again when storing.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - accessibility: Its accessibility.
   ///   - mode: Whether there must or must not be one of this identity already.
   /// - Throws: What ``store(_:secret:mode:)`` would throw.

@@ -4,12 +4,14 @@ internal import KeychainSecrets
 extension SecretServiceStore {
   /// Returns a secret; see the protocol.
   ///
-  /// - Parameter identity: What names the credential. Another program's item is found by the names that
-  ///   the program gave it, if there is none of ours and the access group is the unnamed one.
+  /// - Parameter identity: The identity of the credential. If we have no such item and the access
+  ///   group is the unnamed one, another program's item is found by the names that the program gave
+  ///   it.
   /// - Returns: The secret with its credential, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and nobody
-  ///   may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs have the name,
-  ///   ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and no
+  ///   person may be asked, ``KeychainError/Code/ambiguous`` if several items of other programs
+  ///   have the name, ``KeychainError/Code/damaged``, ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
@@ -22,7 +24,7 @@ extension SecretServiceStore {
 
   /// Returns a credential without its secret; see the protocol.
   ///
-  /// - Parameter identity: What names the credential.
+  /// - Parameter identity: The identity of the credential.
   /// - Returns: The credential, or `nil` if there is none.
   /// - Throws: As ``secret(for:)``.
   public func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
@@ -35,7 +37,7 @@ extension SecretServiceStore {
 }
 
 extension ItemFinder {
-  /// Returns our secret of an identity if the provider gives it without further ado.
+  /// Returns our secret of an identity, if the provider returns it directly.
   fileprivate func ownSecretAtOnce(
     _ identity: CredentialIdentity
   ) throws(KeychainError) -> StoredSecret? {
@@ -58,7 +60,7 @@ extension ServiceOperation {
       reply: .values("(oayays)"))
   }
 
-  /// Decrypts a secret that came from the provider, or else asks for it; `nil` if the item went away.
+  /// Decrypts a secret from the provider, or requests it; returns `nil` if the item is gone.
   func secret(
     of item: ServiceItem, _ known: BusValue? = nil
   ) throws(KeychainError) -> SecretBytes? {
@@ -68,7 +70,7 @@ extension ServiceOperation {
     return secret
   }
 
-  /// Returns the secrets of items as they came, as far as the provider gives them at once.
+  /// Returns the encrypted secrets of items that the provider returns at once.
   func encryptedSecrets(of items: [ServiceItem]) throws(KeychainError) -> [String: BusValue] {
     guard !items.isEmpty else { return [:] }
     let session = try session()
@@ -79,14 +81,14 @@ extension ServiceOperation {
     let answer = results(of: [call]).first
     if let failure, failure.endsConnection { throw KeychainError(failure) }
     if let error = answer?.error, error == .unexpectedType { throw KeychainError(error) }
-    // What is missing, such as an item that is locked by itself, is asked for one by one.
+    // Missing secrets, such as those of individually locked items, are requested one by one.
     let pairs = (try? answer?.get())?.elements.first?.pairs ?? []
     return Dictionary(pairs.map { ($0.key.text ?? "", $0.value) }) { first, _ in first }
   }
 
-  /// Reads a secret as it is stored; `nil` if the item went away.
+  /// Reads a secret in its stored form; returns `nil` if the item is gone.
   ///
-  /// An item may be locked by itself: KeePassXC can ask about each.
+  /// An item may be locked individually: KeePassXC can ask about each one.
   private func storedSecret(
     of item: ServiceItem, _ known: BusValue?
   ) throws(KeychainError) -> SecretBytes? {

@@ -1,14 +1,14 @@
 public import KeychainCredentials
 
 extension SecretServiceStore {
-  /// Returns how many items the collection has, those of other programs included.
+  /// Returns the number of items in the collection, including those of other programs.
   ///
-  /// It takes the same few messages however many there are, and most providers tell it while they are
-  /// locked.
+  /// It takes the same few messages for any number of items, and most providers answer while they
+  /// are locked.
   ///
   /// - Returns: The number of items.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and tells of no
-  ///   item, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if the keyring is locked and
+  ///   lists no items, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
   public func itemCount() throws(KeychainError) -> Int {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)
@@ -20,11 +20,13 @@ extension SecretServiceStore {
 
   /// Searches; see the protocol.
   ///
-  /// - Parameter query: The conditions. Other programs' items match by the names that lists show for them,
+  /// - Parameter query: The conditions. Other programs' items match by the names that lists show,
   ///   and belong to the unnamed access group.
-  /// - Returns: What was found. If the keyring is locked and nobody may be asked, its items are counted.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not even tell
-  ///   how many items it has, ``KeychainError/Code/noStore`` or ``KeychainError/Code/timedOut``.
+  /// - Returns: What was found. If the keyring is locked and no person may be asked, its items are
+  ///   counted.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if a locked keyring does not
+  ///   return even the number of its items, ``KeychainError/Code/noStore`` or
+  ///   ``KeychainError/Code/timedOut``.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     try run { operation throws(KeychainError) in
       let finder = try ItemFinder(operation)

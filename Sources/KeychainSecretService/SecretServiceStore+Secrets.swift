@@ -2,15 +2,15 @@ public import KeychainCredentials
 internal import KeychainSecrets
 
 extension SecretServiceStore {
-  /// Reads the secrets of all credentials that match a query, in a few messages for all of them.
+  /// Reads the secrets of all credentials that match a query, with a few messages for all of them.
   ///
   /// - Parameters:
-  ///   - query: The conditions, as of ``search(_:)``.
-  ///   - body: Gets each secret with its credential, in no particular order. It runs while the provider
-  ///     waits for nothing, and may take its time.
-  /// - Returns: What was found. Credentials that went away meanwhile are left out.
-  /// - Throws: ``KeychainError`` as ``search(_:)`` does, with ``KeychainError/Code/locked`` if the keyring is
-  ///   locked, or what `body` throws; secrets that it was given before then stay given.
+  ///   - query: The conditions, as for ``search(_:)``.
+  ///   - body: Called with each secret and its credential, in no particular order. The provider is
+  ///     not waiting meanwhile, so it may take long.
+  /// - Returns: What was found. Credentials that were removed meanwhile are left out.
+  /// - Throws: ``KeychainError`` as ``search(_:)`` does, with ``KeychainError/Code/locked`` if the
+  ///   keyring is locked, or what `body` throws; it may have received secrets before.
   @discardableResult
   public func secrets(
     matching query: CredentialQuery,

@@ -3,7 +3,8 @@ public import KeychainSecrets
 internal import PrephirencesFiles
 
 extension SecretServiceStore: CredentialReceiver {
-  /// A keyring's file can be copied to another machine, and its password opens it there.
+  /// Always `false`: a keyring's file can be copied to another machine, and its password opens it
+  /// there.
   package var bindsToDevice: Bool { false }
 
   /// Stores a credential with its dates; see the protocol.
@@ -16,16 +17,16 @@ extension SecretServiceStore: CredentialReceiver {
 
   /// Stores a credential; see the protocol.
   ///
-  /// Another program's item of this name stays as it is, and ours is preferred from then on.
+  /// Another program's item of this name stays unchanged; ours takes precedence from then on.
   ///
   /// - Parameters:
   ///   - credential: The credential.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - mode: Whether there must or must not be one of this identity already; another program's
-  ///     counts.
-  /// - Returns: The credential as it was stored.
+  ///   - mode: Whether there must or must not be one of this identity already, including another
+  ///     program's.
+  /// - Returns: The stored credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for
-  ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring knows.
+  ///   ``Accessibility/whenPasscodeSetThisDeviceOnly``, which no desktop keyring supports.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
@@ -33,18 +34,18 @@ extension SecretServiceStore: CredentialReceiver {
     try store(credential, secret: secret, mode: mode, keepsDates: false)
   }
 
-  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  /// Stores a secret, and keeps the attributes of its credential; see the protocol.
   ///
-  /// Of another program's item, what is known is kept in ours, which is preferred from then on. Of
-  /// several items of other programs with this name, nothing is kept.
+  /// The attributes of another program's item are kept in ours, which takes precedence from then
+  /// on. If several items of other programs have this name, no attributes are kept.
   ///
   /// - Parameters:
-  ///   - update: The changes; what is left out stays.
+  ///   - update: The changes; everything else stays.
   ///   - secret: At most ``Credential/maximumSecretCount`` bytes.
-  ///   - identity: What names the credential.
-  ///   - mode: Whether there must or must not be one of this identity already; another program's
-  ///     counts.
-  /// - Returns: The credential as it was stored, and the one that it replaced.
+  ///   - identity: The identity of the credential.
+  ///   - mode: Whether there must or must not be one of this identity already, including another
+  ///     program's.
+  /// - Returns: The stored credential, and the one that it replaced.
   /// - Throws: As ``store(_:secret:mode:)``.
   @discardableResult
   public func merge(
@@ -59,7 +60,7 @@ extension SecretServiceStore: CredentialReceiver {
       do throws(KeychainError) {
         existing = try writer.finder.item(identity)
       } catch {
-        // Beside several items of other programs, ours is the one that is meant from then on.
+        // If several other programs have an item of this name, ours takes precedence from then on.
         guard error.code == .ambiguous, mode == .addOrReplace else { throw error }
         existing = try writer.finder.ownItem(identity)
       }
@@ -80,8 +81,8 @@ extension SecretServiceStore: CredentialReceiver {
       let existing =
         try mode == .addOrReplace
         ? writer.finder.ownItem(identity)
-        // Of a thousand credentials that come from another store, each would be searched for under
-        // every name that some program could have given it; once it is here, ours is preferred.
+        // When many credentials come from another store, searching for each under every name that a
+        // program could have used would take long; the copy takes precedence anyway.
         : writer.finder.item(identity, alsoByAliases: !keepsDates)
       try mode.check(existing?.credential, identity: identity)
       return try writer.put(
@@ -89,13 +90,13 @@ extension SecretServiceStore: CredentialReceiver {
     }.credential
   }
 
-  /// Changes what is known about a credential; see the protocol.
+  /// Changes a credential without its secret; see the protocol.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
+  ///   - identity: The identity of the credential.
   ///   - update: The changes.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The changed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -112,13 +113,13 @@ extension SecretServiceStore: CredentialReceiver {
     }
   }
 
-  /// Gives a credential another name; see the protocol.
+  /// Renames a credential; see the protocol.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential.
-  ///   - newIdentity: What names it from then on; another program's item of this name counts as taken.
+  ///   - identity: The identity of the credential.
+  ///   - newIdentity: The new identity; it must not be used by another program's item, either.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: The credential as it is now.
+  /// - Returns: The renamed credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` for another
   ///   program's item.
   @discardableResult
@@ -141,12 +142,12 @@ extension SecretServiceStore: CredentialReceiver {
   /// Removes a credential; see the protocol.
   ///
   /// - Parameters:
-  ///   - identity: What names the credential. If there is none of ours, another program's item of this
-  ///     name is removed.
+  ///   - identity: The identity of the credential. If we have no such item, another program's item
+  ///     of this name is removed.
   ///   - expectedVersion: The version that the credential must have; `nil` for any.
-  /// - Returns: `false` if there was none.
+  /// - Returns: `false` if there was no credential.
   /// - Throws: ``KeychainError`` as the protocol says, with ``KeychainError/Code/refused`` if the
-  ///   provider asks before it removes anything, and nobody may be asked.
+  ///   provider asks before it removes anything, and no person may be asked.
   @discardableResult
   public func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
@@ -159,12 +160,12 @@ extension SecretServiceStore: CredentialReceiver {
     }
   }
 
-  /// Makes a change while no other store of the user does, and tells the observers.
+  /// Makes a change while no other store of the user does, and notifies the observers.
   private func change<Value>(
     _ body: (borrowing ItemWriter) throws(KeychainError) -> (Value, [CredentialChange])
   ) throws(KeychainError) -> Value {
     let (value, changes) = try run { operation throws(KeychainError) in
-      // Before the lock, since somebody may be asked.
+      // Done before locking, because a person may be asked.
       let finder = try ItemFinder.creating(operation)
       let lock = try WriterLock(
         environment: configuration.environment, Deadline(after: configuration.deadline))
@@ -177,7 +178,7 @@ extension SecretServiceStore: CredentialReceiver {
 }
 
 extension ItemWriter {
-  /// Puts a credential in the place of our item, or adds it next to another program's.
+  /// Replaces our item by a credential, or adds it next to another program's item.
   fileprivate borrowing func put(
     _ credential: Credential, secret: SharedSecret, replacing existing: FoundItem?,
     keepsDates: Bool = false
@@ -199,7 +200,7 @@ extension ItemWriter {
 }
 
 extension Credential {
-  /// Checks what every store demands, and what no desktop keyring can promise.
+  /// Checks the rules of every store, and those of desktop keyrings.
   func checkStoring(secretCount: Int?) throws(KeychainError) {
     try checkRules(secretCount: secretCount)
     guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }

@@ -10,52 +10,56 @@ internal import KeychainSecrets
 /// try store.store(Credential(identity), secret: SecretBytes(copying: "hunter2"))
 /// ```
 ///
-/// Items of other programs are found, too, under the names that those programs gave them; what is stored
-/// becomes an item of its own beside them, and is preferred. What has no such names is found by its
-/// attributes: see ``unlistedItems(matching:)``. Every program of the session can read every item: the keyring
-/// protects what lies on the disk, and from other users.
+/// Items of other programs are found, too, by the names that those programs gave them. Storing such
+/// a credential adds an item next to the existing one, and takes precedence. Items without such
+/// names are found by their attributes: see ``unlistedItems(matching:)``. Every program of the
+/// session can read every item: the keyring protects data on the disk, and from other users.
 ///
-/// Handles are cheap and can be used from all threads. The process has one connection to each bus, made by
-/// the first call, and made anew after the bus or the provider ended.
+/// Handles are cheap and can be used from all threads. The process has one connection to each bus,
+/// which the first call opens, and which is opened again after the bus or the provider has ended.
 ///
-/// Whatever the provider answers is checked: a reply of another type than the Secret Service's specification
-/// says is an error (``KeychainError/Code/inputOutput``), as is a list of more than ``maximumItemCount`` items
-/// (``KeychainError/Code/refused``), and no secret is sent under a key that others can compute
-/// (``KeychainError/Code/refused``).
+/// All answers of the provider are checked: a reply whose type differs from the Secret Service's
+/// specification is an error (``KeychainError/Code/inputOutput``), as is a list of more than
+/// ``maximumItemCount`` items (``KeychainError/Code/refused``), and no secret is sent under a key
+/// that others can compute (``KeychainError/Code/refused``).
 ///
 /// A provider changes the secret and the attributes of an item one after the other, and has no
-/// check-and-set. All stores of the user therefore take turns; a program that does not know the lock can
-/// change an item between the check and the change.
+/// conditional writes. All stores of the user therefore share a writer lock; a program that does
+/// not use the lock can change an item between the check and the change.
 public final class SecretServiceStore: CredentialStore {
-  /// Where items are kept, and how the provider may behave.
+  /// Which collection to use, and how the provider may behave.
   public typealias Configuration = SecretServiceConfiguration
 
   /// A collection of the Secret Service: a keyring, database or wallet.
   public typealias Collection = SecretServiceCollection
 
-  /// Whether the provider may ask.
+  /// Whether the provider may ask a person.
   public typealias Interaction = SecretServiceInteraction
 
-  /// Where items are kept, and how the provider may behave.
+  /// Which collection to use, and how the provider may behave.
   public let configuration: Configuration
 
-  /// The most items that a call reads: of more, it throws ``KeychainError`` with
-  /// ``KeychainError/Code/refused``, whether a search finds them or the collection has them.
+  /// The maximum number of items that a call reads.
+  ///
+  /// If a search finds more, or the collection has more, it throws ``KeychainError`` with
+  /// ``KeychainError/Code/refused``.
   public static let maximumItemCount = BusValue.maximumElementCount
 
   let watch: ChangeWatch
   private let question: PostponedQuestion?
 
-  /// Makes a handle; nothing is connected before the first use.
+  /// Creates a handle.
   ///
-  /// - Parameter configuration: Where items are kept, and how the provider may behave.
+  /// Nothing is connected before the first use.
+  ///
+  /// - Parameter configuration: Which collection to use, and how the provider may behave.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
     watch = ChangeWatch(configuration)
     question = nil
   }
 
-  /// Makes a second handle that shares its observers with another, and puts its questions off.
+  /// Creates a second handle that shares its observers with another, and postpones its questions.
   private init(_ store: SecretServiceStore, _ question: PostponedQuestion) {
     configuration = store.configuration
     watch = store.watch
@@ -71,11 +75,11 @@ public final class SecretServiceStore: CredentialStore {
 }
 
 extension SecretServiceStore: PostponingStore {
-  /// Returns this store for operations that neither unlock anything nor make the collection by a question;
-  /// see the protocol.
+  /// Returns this store for operations that ask nothing to unlock or to create the collection; see
+  /// the protocol.
   ///
-  /// The one question that is part of a change itself stays: some providers ask before they remove an item.
-  /// If the question forbids dialogs, such a change throws ``KeychainError`` with
+  /// A question that is part of a change is still asked: some providers ask before they remove an
+  /// item. If the question forbids dialogs, such a change throws ``KeychainError`` with
   /// ``KeychainError/Code/refused``.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     SecretServiceStore(self, question)

@@ -1,24 +1,24 @@
 public import Foundation
 public import KeychainCredentials
 
-/// An item of the desktop keyring that another program stored under no names of a credential.
+/// An item of the desktop keyring that another program stored without names of a credential.
 ///
-/// It has no service or server, as those of Chrome or NetworkManager, or it was found by an attribute that is
-/// a name there and no attribute here. It can be read, and is left to its program otherwise.
+/// It has no service or server, such as those of Chrome or NetworkManager, or it was found by an
+/// attribute that is a name in its program but not here. It can be read, but not changed.
 public struct UnlistedItem: Hashable, Sendable {
-  /// What the program calls it; empty if it has no name.
+  /// The program's name for the item; empty if it has none.
   public let label: String
 
-  /// Everything that the program gave it to be found by.
+  /// All attributes that the program gave it.
   public let attributes: CredentialAttributes
 
-  /// When it was made, if the provider tells.
+  /// When it was created, if the provider reports it.
   public let created: Date?
 
-  /// When it was changed, if the provider tells.
+  /// When it was changed, if the provider reports it.
   public let modified: Date?
 
-  /// The collection through which it was found, and its object there.
+  /// The collection in which it was found, and its object there.
   package let collection: SecretServiceCollection
   package let path: String
 

@@ -24,7 +24,7 @@ extension Interaction {
   /// for the program's own secrets, see ``TerminalPrompt/askSecret(_:twice:)``.
   public static var terminal: Self {
     .allowed { request throws(KeychainError) -> SecretBytes? in
-      try terminalTurn.withLock { _ throws(KeychainError) -> SecretBytes in
+      try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
         guard TerminalPrompt.isUsable else { throw .noTerminal(for: request) }
         let prompt = TerminalPrompt()
         // The program may use its terminal for something else afterwards.
@@ -36,4 +36,4 @@ extension Interaction {
 }
 
 /// Held by the question that uses the terminal.
-let terminalTurn = Mutex(())
+let terminalLock = Mutex(())

@@ -31,7 +31,7 @@ extension TerminalPrompt {
   public static func askSecret(
     _ question: String, twice: Bool = false
   ) throws(KeychainError) -> SecretBytes {
-    try terminalTurn.withLock { _ throws(KeychainError) -> SecretBytes in
+    try terminalLock.withLock { _ throws(KeychainError) -> SecretBytes in
       guard !isTurnedOff, isUsable else { throw .nobodyToAskForSecret }
       let prompt = TerminalPrompt()
       // The program may use its terminal for something else afterwards.

@@ -13,10 +13,10 @@ internal import Synchronization
 /// question.
 public final class TerminalPrompt: Sendable {
   /// How long a person may take for an answer.
-  static let patience: Duration = .seconds(120)
+  static let answerTimeout: Duration = .seconds(120)
 
   /// How long a person may take to write something down.
-  static let patienceForWriting: Duration = .seconds(1200)
+  static let writingTimeout: Duration = .seconds(1200)
 
   /// How many times two answers may differ.
   private static let attempts = 3
@@ -77,7 +77,7 @@ public final class TerminalPrompt: Sendable {
   /// - Returns: `false` if all of three answers were wrong.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled``,
   ///   ``KeychainError/Code/timedOut`` or ``KeychainError/Code/inputOutput``.
-  package func isGivenBack(
+  package func confirmRetyped(
     _ secret: borrowing SecretBytes, below heading: String, question: String, wrong: String,
     isRight: (borrowing SecretBytes) -> Bool
   ) throws(KeychainError) -> Bool {
@@ -87,7 +87,7 @@ public final class TerminalPrompt: Sendable {
       while attempts < Self.attempts {
         if !isOnScreen { Self.show(secret, below: heading, on: session.terminal) }
         let answer = try session.answerUnlessStopped(
-          to: question, isShown: true, patience: Self.patienceForWriting)
+          to: question, isShown: true, timeout: Self.writingTimeout)
         // When the process was stopped, the secret was removed from the screen.
         isOnScreen = answer != nil
         guard let answer else { continue }

@@ -29,20 +29,20 @@ struct TerminalQuestions: ~Copyable {
   borrowing func answer(to question: String, isShown: Bool = false) throws(End) -> SecretBytes {
     while true {
       let answer = try answerUnlessStopped(
-        to: question, isShown: isShown, patience: TerminalPrompt.patience)
+        to: question, isShown: isShown, timeout: TerminalPrompt.answerTimeout)
       if let answer { return answer }
     }
   }
 
   /// Asks and reads a line; returns `nil` if the process was stopped and has continued.
   borrowing func answerUnlessStopped(
-    to question: String, isShown: Bool, patience: Duration
+    to question: String, isShown: Bool, timeout: Duration
   ) throws(End) -> SecretBytes? {
     // In the background, the process is stopped here until it is in the foreground.
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
-    return try line(by: Deadline(after: patience))
+    return try line(by: Deadline(after: timeout))
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.

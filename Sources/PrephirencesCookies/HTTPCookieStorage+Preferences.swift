@@ -4,14 +4,13 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The cookies of a storage as preferences that can only be read: their names are the keys, their
-/// values the values.
+/// The cookies of a storage as read-only preferences: their names are the keys.
 ///
-/// Expired cookies are left out. Of several cookies of one name, the one with the longest path
-/// counts, then the one with the longest domain; ``Foundation/HTTPCookieStorage/preferences(for:)``
-/// has those of one server alone.
+/// Expired cookies are left out. If several cookies have the same name, the one with the longest
+/// path is used, then the one with the longest domain;
+/// ``Foundation/HTTPCookieStorage/preferences(for:)`` returns those of a single server.
 extension HTTPCookieStorage: PreferencesType {
-  /// Returns the value of the cookie of a name.
+  /// Returns the value of the cookie with a name.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     Cookies.specificFirst(cookies).first { $0.name == key }?.value
   }
@@ -19,10 +18,10 @@ extension HTTPCookieStorage: PreferencesType {
   /// Returns the values of all cookies by their names.
   public func dictionary() -> PreferencesDictionary { Cookies.values(cookies) }
 
-  /// Returns the cookies that a request of a URL would send, as preferences.
+  /// Returns the cookies that a request to a URL would send, as preferences.
   ///
   /// - Parameter url: The URL.
-  /// - Returns: The values of the cookies that there are now, by their names.
+  /// - Returns: The values of the present cookies, by their names.
   public func preferences(for url: URL) -> DictionaryPreferences {
     DictionaryPreferences(dictionary: Cookies.values(cookies(for: url)))
   }
@@ -33,7 +32,7 @@ private enum Cookies {
     PreferencesDictionary(specificFirst(cookies).map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// The cookies that have not expired, in an order that does not depend on the storage.
+  /// Returns the cookies that have not expired, in an order that does not depend on the storage.
   static func specificFirst(_ cookies: [HTTPCookie]?) -> [HTTPCookie] {
     let now = Date()
     return (cookies ?? [])

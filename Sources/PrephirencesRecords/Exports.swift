@@ -1,2 +1,2 @@
-// One `import PrephirencesRecords` is all that a program needs beside GRDB, which has its databases.
+// A program needs only `import PrephirencesRecords`, and GRDB for its databases.
 @_exported public import Prephirences

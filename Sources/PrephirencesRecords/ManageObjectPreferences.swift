@@ -1,19 +1,19 @@
 public import GRDB
 internal import Synchronization
 
-/// The columns of one row of a database as preferences that can only be read.
+/// The columns of a database row as read-only preferences.
 ///
 /// ```swift
 /// let settings = ManageObjectPreferences(ManagedRecord(in: database, table: "settings", key: 1))
 /// let theme = settings["theme"] as? String
 /// ```
 ///
-/// Columns without a value (`NULL`) have none. Values have the types that columns are declared with:
-/// those of `BOOLEAN` are `Bool`, those of `DATE`, `TIME` and their kin `Date`. Each access reads the
-/// database anew.
+/// A column that is `NULL` has no value. The declared types of the columns determine the types of
+/// the values: `BOOLEAN` becomes `Bool`; `DATE`, `TIME` and similar types become `Date`. Each
+/// access reads the database again.
 ///
-/// What fails reads as `nil`; ``lastError`` and ``value(forKey:)`` say why. Any number of threads may
-/// use one at a time.
+/// A failed read returns `nil`; ``lastError`` and ``value(forKey:)`` have the reason. It is safe to
+/// use from several threads.
 open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   /// The row.
   public let record: ManagedRecord
@@ -32,22 +32,22 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   /// - Parameters:
   ///   - record: The record; only its primary key is used.
   ///   - database: The database.
-  /// - Throws: What the database throws, and what the record throws when it is encoded.
+  /// - Throws: The database's errors, and those of the record's encoding.
   public convenience init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader
   ) throws {
     self.init(try ManagedRecord(record, in: database))
   }
 
-  /// What failed last; `nil` if nothing did.
+  /// The last failure; `nil` if there was none.
   public var lastError: (any Error)? { failure.withLock(\.self) }
 
   /// Returns the value of a column.
   ///
   /// - Parameter key: The name of the column.
-  /// - Returns: The value; `nil` for `NULL`, and if there is no such row.
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` for a column that is
-  ///   missing, or what the database throws.
+  /// - Returns: The value; `nil` if it is `NULL` or the row does not exist.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` if the column does
+  ///   not exist, or the database's errors.
   public func value(forKey key: PreferenceKey) throws -> PreferenceObject? {
     try read { row in try row.value(of: row.column(key)) }
   }
@@ -60,11 +60,11 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
     noting { try value(forKey: key) } ?? nil
   }
 
-  /// Returns the values of all columns, as of one moment.
+  /// Returns the values of all columns, read in one transaction.
   open func dictionary() -> PreferencesDictionary { noting { try read { try $0.values() } } ?? [:] }
 
   private func read<Value>(_ body: (RecordRow) throws -> Value) throws -> Value {
-    // Reentrant, as a program may use preferences while it uses the database.
+    // Reentrant, because a program may use preferences while it uses the database.
     try record.database.unsafeReentrantRead { try body(RecordRow(record, $0)) }
   }
 
@@ -79,5 +79,5 @@ open class ManageObjectPreferences: PreferencesAdapter, @unchecked Sendable {
   }
 }
 
-/// The same under the name that it means.
+/// An alias with the correct spelling.
 public typealias ManagedObjectPreferences = ManageObjectPreferences

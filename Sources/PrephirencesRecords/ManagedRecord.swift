@@ -1,6 +1,6 @@
 public import GRDB
 
-/// One row of a table, which stays in the database.
+/// A row of a table; it is not copied from the database.
 ///
 /// ```swift
 /// let record = ManagedRecord(in: database, table: "settings", key: 1)
@@ -12,10 +12,11 @@ public struct ManagedRecord: Sendable {
   /// The name of the table.
   public let table: String
 
-  /// The values of the primary key, column by column; for a table without one, the row number.
+  /// The values of the primary key, column by column; for a table without a primary key, the row
+  /// number.
   public let key: [DatabaseValue]
 
-  /// Describes a row, which need not exist.
+  /// Identifies a row, which need not exist.
   ///
   /// - Parameters:
   ///   - database: The database.
@@ -29,12 +30,12 @@ public struct ManagedRecord: Sendable {
     self.key = key.map(\.databaseValue)
   }
 
-  /// Describes the row of a record.
+  /// Identifies the row of a record.
   ///
   /// - Parameters:
   ///   - record: The record; only its primary key is used.
   ///   - database: The database.
-  /// - Throws: What the database throws, and what the record throws when it is encoded.
+  /// - Throws: The database's errors, and those of the record's encoding.
   public init(
     _ record: some FetchableRecord & PersistableRecord, in database: any DatabaseReader
   ) throws {

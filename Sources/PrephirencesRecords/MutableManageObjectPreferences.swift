@@ -1,11 +1,10 @@
 internal import GRDB
 
-/// The columns of one row of a database as preferences.
+/// The columns of a database row as preferences.
 ///
-/// Setting a value updates its column in a transaction of its own; `nil` makes it `NULL`. What the
-/// column does not take, by its declared type or by a constraint, changes nothing;
-/// ``setValue(_:forKey:)`` and ``ManageObjectPreferences/lastError`` say why. The row is never made
-/// or removed.
+/// Setting a value updates its column in a separate transaction; `nil` sets it to `NULL`. A value
+/// that the column's declared type or a constraint refuses changes nothing; ``setValue(_:forKey:)``
+/// and ``ManageObjectPreferences/lastError`` have the reason. The row is never created or removed.
 open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePreferencesType,
   @unchecked Sendable
 {
@@ -13,13 +12,13 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
 
   /// Reads and changes a row.
   ///
-  /// - Parameter record: The row; changes fail if its database can only be read.
+  /// - Parameter record: The row; changes fail if its database is read-only.
   public override init(_ record: ManagedRecord) {
     writer = record.database as? any DatabaseWriter
     super.init(record)
   }
 
-  /// Sets the value of a column; `nil` makes it `NULL`.
+  /// Sets the value of a column; `nil` sets it to `NULL`.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     noting { try setValue(value, forKey: key) }
   }
@@ -27,19 +26,19 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
   /// Sets the value of a column.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` makes it `NULL`.
+  ///   - value: The value; `nil` sets the column to `NULL`.
   ///   - key: The name of the column.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unknownKey``,
-  ///   ``PreferencesError/Code/typeMismatch`` or ``PreferencesError/Code/notFound`` if there is no
-  ///   such row; or what the database throws, as for `NULL` where it must not be.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey``,
+  ///   ``PreferencesError/Code/typeMismatch``, or ``PreferencesError/Code/notFound`` if the row
+  ///   does not exist; or the database's errors, for example if `NULL` is not allowed.
   public func setValue(_ value: PreferenceObject?, forKey key: PreferenceKey) throws {
     try setValues([key: value as Any])
   }
 
-  /// Sets the values of several columns, all of them or none.
+  /// Sets the values of several columns: all of them or none.
   ///
   /// - Parameter values: The values by the names of their columns.
-  /// - Throws: As ``setValue(_:forKey:)``.
+  /// - Throws: The errors of ``setValue(_:forKey:)``.
   public func setValues(_ values: PreferencesDictionary) throws {
     try write { row in
       try values.map { key, value in
@@ -49,34 +48,34 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
     }
   }
 
-  /// Makes a column `NULL`.
+  /// Sets a column to `NULL`.
   open func removeObject(forKey key: PreferenceKey) { set(nil as PreferenceObject?, forKey: key) }
 
-  /// Sets the values of several columns, all of them or none; others stay as they are.
+  /// Sets the values of several columns: all of them or none; other columns keep theirs.
   open func set(dictionary: PreferencesDictionary) {
     noting { try setValues(withoutNulls(dictionary)) }
   }
 
-  /// Takes note of a value that a transformation refused, as ``ManageObjectPreferences/lastError``.
+  /// Records a value that a transformation refused, as ``ManageObjectPreferences/lastError``.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     noting { throw error }
   }
 
-  /// Makes all columns `NULL` that may be.
+  /// Sets all columns to `NULL` that allow it.
   open func clearAll() {
     noting {
       try write { row in row.columns.filter(\.isNullable).map { ($0, .null) } }
     }
   }
 
-  /// Sets columns in a transaction, and tells the observers when it is over.
+  /// Sets columns in a transaction, and notifies the observers after it.
   private func write(_ body: (RecordRow) throws -> [RecordRow.Assignment]) throws {
     guard let writer else {
-      throw PreferencesError(.inputOutput, "the database can only be read")
+      throw PreferencesError(.inputOutput, "the database is read-only")
     }
     var changes: [PreferenceChange] = []
     try writer.unsafeReentrantWrite { database in
-      // A transaction, or a part of the one that the program is just in.
+      // A transaction, or a savepoint in the program's present transaction.
       try database.inSavepoint {
         let row = try RecordRow(record, database)
         let assignments = try body(row)
@@ -94,5 +93,5 @@ open class MutableManageObjectPreferences: ManageObjectPreferences, MutablePrefe
   }
 }
 
-/// The same under the name that it means.
+/// An alias with the correct spelling.
 public typealias MutableManagedObjectPreferences = MutableManageObjectPreferences

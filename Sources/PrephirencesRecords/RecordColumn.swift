@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Prephirences
 
-/// A column, with what its declared type says about the values that it takes.
+/// A column, and which values its declared type accepts.
 struct RecordColumn {
   private enum Kind {
     case bool, integer, number, text, date, data, any
@@ -18,7 +18,7 @@ struct RecordColumn {
     kind = Self.kind(of: column.type.uppercased())
   }
 
-  /// By the names that SQLite and GRDB use, in SQLite's order.
+  /// Matches names as SQLite and GRDB do, in SQLite's order.
   private static func kind(of type: String) -> Kind {
     if type.contains("BOOL") { return .bool }
     if type.contains("DATE") || type.contains("TIME") { return .date }
@@ -52,10 +52,10 @@ struct RecordColumn {
     }
   }
 
-  /// Returns what the column stores for a value.
+  /// Returns the cell that the column stores for a value.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/typeMismatch`` if the column does
-  ///   not take values of its type.
+  ///   not accept values of this type.
   func cell(of value: Any) throws(PreferencesError) -> DatabaseValue {
     let cell: DatabaseValue? =
       switch kind {
@@ -69,13 +69,13 @@ struct RecordColumn {
       }
     guard let cell else {
       throw PreferencesError(
-        .typeMismatch, "the column '\(name)' does not take values of the type \(type(of: value))")
+        .typeMismatch, "the column '\(name)' does not accept values of the type \(type(of: value))")
     }
     return cell
   }
 }
 
-/// What is stored for the values of preferences.
+/// The stored forms of preference values.
 private enum PreferenceCell {
   static func isBool(_ value: Any) -> Bool {
     type(of: value) == Bool.self
@@ -119,7 +119,7 @@ private enum PreferenceCell {
 
   private static func exact(_ number: NSNumber) -> Int64? { Int64(exactly: number.doubleValue) }
 
-  /// SQLite stores not-a-number as nothing.
+  /// SQLite stores not-a-number as `NULL`.
   private static func finite(_ number: Double) -> DatabaseValue? {
     number.isNaN ? nil : number.databaseValue
   }

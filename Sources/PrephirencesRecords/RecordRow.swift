@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Prephirences
 
-/// The row of a record, within one access of the database.
+/// The row of a record during one access to the database.
 struct RecordRow {
   typealias Assignment = (column: RecordColumn, cell: DatabaseValue)
 
@@ -10,8 +10,8 @@ struct RecordRow {
   private let keys: [String]
   let columns: [RecordColumn]
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` for a table that is
-  ///   missing, or what the database throws.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` if the table does not
+  ///   exist, or the database's errors.
   init(_ record: ManagedRecord, _ database: Database) throws {
     guard try database.tableExists(record.table) else {
       throw PreferencesError(.notFound, "there is no table '\(record.table)'")
@@ -29,8 +29,8 @@ struct RecordRow {
     self.keys = keys
   }
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` for a column that is
-  ///   missing.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unknownKey`` if the column does
+  ///   not exist.
   func column(_ name: PreferenceKey) throws -> RecordColumn {
     guard let column = columns.first(where: { $0.name == name }) else {
       throw PreferencesError(
@@ -59,8 +59,8 @@ struct RecordRow {
     return cell.flatMap(column.value)
   }
 
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` if there is no such row,
-  ///   or what the database throws, as for a column that is `NOT NULL`.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound`` if the row does not
+  ///   exist, or the database's errors, for example for a column that is `NOT NULL`.
   func update(_ cells: [Assignment]) throws {
     guard !cells.isEmpty else { return }
     let assignments = cells.map { "\(quoted($0.column.name)) = ?" }.joined(separator: ", ")

@@ -1,10 +1,10 @@
 #if RemotePreferences
 internal import NIOCore
 
-/// Ends a connection on which more arrives than one answer may take.
+/// Closes a connection that receives more than one answer may contain.
 ///
-/// The limit of the content says nothing about headers, trailers and what frames the content, which
-/// the client would collect without end.
+/// The limit of the content does not include headers, trailers and framing, which the client would
+/// collect without limit.
 final class ConnectionLimit: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -1,2 +1,2 @@
-// One `import RemotePrephirences` is all that a program needs.
+// A program needs only `import RemotePrephirences`.
 @_exported public import Prephirences

@@ -4,7 +4,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Sends requests by AsyncHTTPClient, over HTTP/1.1.
+/// Sends requests with AsyncHTTPClient, over HTTP/1.1.
 struct HTTPTransport: RemoteTransport {
   func send(_ request: RemoteRequest, _ options: RemoteOptions) async throws -> RemoteResponse {
     let client = HTTPClient(
@@ -15,7 +15,7 @@ struct HTTPTransport: RemoteTransport {
     } catch {
       result = .failure(Self.translated(error))
     }
-    // Not waited for, as a name that is still looked up would keep it waiting beyond the timeout.
+    // Not awaited: a pending name lookup would delay the result beyond the timeout.
     Task { try? await client.shutdown() }
     try Task.checkCancellation()
     return try result.get()
@@ -25,9 +25,9 @@ struct HTTPTransport: RemoteTransport {
     var configuration = HTTPClient.Configuration(
       redirectConfiguration: .disallow,
       timeout: .init(connect: .nanoseconds(options.connectTimeout.nanoseconds)))
-    // Otherwise a connection that is refused is tried again until the time is over.
+    // Otherwise the client retries a refused connection until the timeout.
     configuration.connectionPool.retryConnectionEstablishment = false
-    // Each connection has one request, for which HTTP/2 has nothing to offer.
+    // Each connection has one request, so HTTP/2 has no advantage.
     configuration.httpVersion = .http1Only
     configuration.http1_1ConnectionDebugInitializer = { channel in
       channel.eventLoop.submit {

@@ -3,7 +3,7 @@ extension RemoteSource {
   /// Describes preferences at a URL.
   ///
   /// - Parameters:
-  ///   - url: The URL; what is none is told when loading.
+  ///   - url: The URL; an invalid one is reported when loading.
   ///   - format: The format of the answer.
   ///   - options: How to load.
   public convenience init(
@@ -21,8 +21,8 @@ extension MutablePreferencesType {
   ///   - url: The URL.
   ///   - format: The format of the answer.
   ///   - options: How to load.
-  /// - Returns: Where the values came from.
-  /// - Throws: As ``RemoteSource/load(into:)``.
+  /// - Returns: The origin of the values.
+  /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func load(
     from url: any URLConvertible, format: SerializationFormat,
@@ -36,8 +36,8 @@ extension MutablePreferencesType {
   /// - Parameters:
   ///   - url: The URL.
   ///   - options: How to load.
-  /// - Returns: Where the values came from.
-  /// - Throws: As ``RemoteSource/load(into:)``.
+  /// - Returns: The origin of the values.
+  /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func loadJSON(
     from url: any URLConvertible, options: RemoteOptions = RemoteOptions()
@@ -50,8 +50,8 @@ extension MutablePreferencesType {
   /// - Parameters:
   ///   - url: The URL.
   ///   - options: How to load.
-  /// - Returns: Where the values came from.
-  /// - Throws: As ``RemoteSource/load(into:)``.
+  /// - Returns: The origin of the values.
+  /// - Throws: The errors of ``RemoteSource/load(into:)``.
   @discardableResult
   public func loadPropertyList(
     from url: any URLConvertible, options: RemoteOptions = RemoteOptions()
@@ -61,7 +61,7 @@ extension MutablePreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// Begins to load preferences from a URL; see ``RemoteSource``.
+  /// Starts loading preferences from a URL; see ``RemoteSource``.
   ///
   /// The values are set on another thread.
   ///
@@ -69,7 +69,7 @@ extension MutablePreferencesType {
   ///   - url: The URL.
   ///   - format: The format of the answer.
   ///   - options: How to load.
-  ///   - completionHandler: Told how it went, on any thread.
+  ///   - completionHandler: Receives the result, on any thread.
   /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func load(
@@ -80,13 +80,13 @@ extension MutablePreferencesType {
     RemoteSource(url, format: format, options: options).load(into: self, completionHandler)
   }
 
-  /// Begins to load preferences from JSON at a URL; see
+  /// Starts loading preferences from JSON at a URL; see
   /// ``load(from:format:options:completionHandler:)``.
   ///
   /// - Parameters:
   ///   - url: The URL.
   ///   - options: How to load.
-  ///   - completionHandler: Told how it went, on any thread.
+  ///   - completionHandler: Receives the result, on any thread.
   /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func loadJSON(
@@ -96,13 +96,13 @@ extension MutablePreferencesType {
     load(from: url, format: .json(), options: options, completionHandler: completionHandler)
   }
 
-  /// Begins to load preferences from a property list at a URL; see
+  /// Starts loading preferences from a property list at a URL; see
   /// ``load(from:format:options:completionHandler:)``.
   ///
   /// - Parameters:
   ///   - url: The URL.
   ///   - options: How to load.
-  ///   - completionHandler: Told how it went, on any thread.
+  ///   - completionHandler: Receives the result, on any thread.
   /// - Returns: The load, which can be cancelled.
   @discardableResult
   public func loadPropertyList(

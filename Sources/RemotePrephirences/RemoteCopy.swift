@@ -1,12 +1,13 @@
 internal import Foundation
 
-/// The last good answer of a URL, with what the server needs to tell whether it is still valid.
+/// The last valid answer of a URL, and the data with which the server decides whether it is still
+/// current.
 struct RemoteCopy: Codable, Hashable, Sendable {
   private static let currentVersion = 1
 
   private var version = currentVersion
 
-  /// The URL that was asked for.
+  /// The requested URL.
   let url: URL
 
   let entityTag: String?
@@ -20,7 +21,7 @@ struct RemoteCopy: Codable, Hashable, Sendable {
     body = response.body
   }
 
-  /// The headers that ask for an answer only if it is another one.
+  /// The headers that request an answer only if it has changed.
   var conditions: [String: String] {
     var conditions: [String: String] = [:]
     conditions["If-None-Match"] = entityTag
@@ -28,7 +29,7 @@ struct RemoteCopy: Codable, Hashable, Sendable {
     return conditions
   }
 
-  /// Returns the copy in a file; `nil` if there is none, or it is damaged or of another URL.
+  /// Reads the copy in a file; `nil` if the file is missing, damaged, or of another URL.
   static func read(_ path: String, of url: URL) -> RemoteCopy? {
     guard let data = try? AtomicFile(path: path).read(),
       let copy = try? PropertyListDecoder().decode(RemoteCopy.self, from: data),
@@ -37,7 +38,7 @@ struct RemoteCopy: Codable, Hashable, Sendable {
     return copy
   }
 
-  /// Replaces the file, which is closed to others if it is new.
+  /// Replaces the file; a new file is readable by its owner only.
   func write(_ path: String) throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary

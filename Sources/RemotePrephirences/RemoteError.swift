@@ -2,19 +2,18 @@ public import Foundation
 
 /// A failure to load preferences from a URL.
 ///
-/// Its code tells a program what happened, its description tells a person. Neither holds a value or
-/// a header.
+/// Programs compare the code, people read the description. Neither contains a value or a header.
 public struct RemoteError: Error, Hashable, Sendable {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
 
   /// What failed, in words.
   public let message: String
 
-  /// The status that the server answered, where that is the failure.
+  /// The status of the server's answer, if that is the failure.
   public let status: Int?
 
-  /// How long the server asks to wait, in seconds.
+  /// The time that the server asks to wait, in seconds.
   var retryAfter: Int?
 
   init(_ code: Code, _ message: String, status: Int? = nil, retryAfter: Int? = nil) {
@@ -26,7 +25,7 @@ public struct RemoteError: Error, Hashable, Sendable {
 
   /// The kinds of failure.
   ///
-  /// More may be added, so a `switch` needs a default.
+  /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
     private enum Storage {
       case invalidURL, refused, unreachable, timedOut, status, tooLarge, malformed, notADictionary
@@ -35,43 +34,43 @@ public struct RemoteError: Error, Hashable, Sendable {
 
     private let storage: Storage
 
-    /// The text is no URL of a server.
+    /// The text is not a URL of a server.
     public static var invalidURL: Self { Self(storage: .invalidURL) }
 
     /// The URL or a redirection is not encrypted, or there are too many redirections.
     public static var refused: Self { Self(storage: .refused) }
 
-    /// There was no connection, or it ended too early.
+    /// No connection was possible, or it ended too early.
     public static var unreachable: Self { Self(storage: .unreachable) }
 
     /// The server did not answer in time.
     public static var timedOut: Self { Self(storage: .timedOut) }
 
-    /// The server answered with a status that is no success; see ``RemoteError/status``.
+    /// The server answered with an error status; see ``RemoteError/status``.
     public static var status: Self { Self(storage: .status) }
 
     /// The answer is longer than the limit.
     public static var tooLarge: Self { Self(storage: .tooLarge) }
 
-    /// The answer is not of the format.
+    /// The answer does not have the requested format.
     public static var malformed: Self { Self(storage: .malformed) }
 
-    /// The root of the answer is no dictionary.
+    /// The root of the answer is not a dictionary.
     public static var notADictionary: Self { Self(storage: .notADictionary) }
 
     /// The program's own validation refused the values.
     public static var invalid: Self { Self(storage: .invalid) }
   }
 
-  /// The root of the answer is no dictionary.
+  /// The root of the answer is not a dictionary.
   public static var notConvertibleToDictionary: Self {
-    Self(.notADictionary, "the root of the answer is no dictionary")
+    Self(.notADictionary, "the root of the answer is not a dictionary")
   }
 
-  /// Returns whether an error is of the same kind, for `catch` and `switch`.
+  /// Returns whether an error has the same code, for `catch` and `switch`.
   ///
   /// - Parameters:
-  ///   - pattern: The failure to look for.
+  ///   - pattern: The error with the expected code.
   ///   - error: Any error.
   /// - Returns: `true` if the codes are equal.
   public static func ~= (pattern: Self, error: any Error) -> Bool {
@@ -79,11 +78,11 @@ public struct RemoteError: Error, Hashable, Sendable {
   }
 }
 
-/// The name that the released library gives its error.
+/// The original library's name for its error.
 public typealias AFPPRError = RemoteError
 
 extension RemoteError: LocalizedError, CustomStringConvertible {
-  /// What failed: the message.
+  /// The message: what failed.
   public var errorDescription: String? { message }
 
   /// The message.
@@ -93,7 +92,7 @@ extension RemoteError: LocalizedError, CustomStringConvertible {
 extension RemoteError {
   private static let transientStatuses: Set = [408, 425, 429, 500, 502, 503, 504]
 
-  /// Whether the same request may succeed a moment later.
+  /// Whether the same request may succeed later.
   var isTransient: Bool {
     switch code {
     case .unreachable: true
@@ -102,7 +101,7 @@ extension RemoteError {
     }
   }
 
-  /// Whether asking at all is wrong, so that no older answer takes its place.
+  /// Whether the request itself is wrong, so that an older answer must not replace it.
   var isMisuse: Bool { code == .invalidURL || code == .refused && status == nil }
 
   static func tooLarge(_ options: RemoteOptions) -> Self {

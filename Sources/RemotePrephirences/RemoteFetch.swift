@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Gets an answer: follows redirections, repeats what may pass, and ends in time.
+/// Gets an answer: follows redirections, retries transient failures, and respects the timeout.
 struct RemoteFetch: Sendable {
   private static let firstPause = Duration.milliseconds(200)
   private static let redirections: Set = [301, 302, 303, 307, 308]
@@ -32,7 +32,7 @@ struct RemoteFetch: Sendable {
       } catch let error as RemoteError where error.isTransient {
         let asked = Duration.seconds(min(error.retryAfter ?? 0, 86_400))
         let wait = max(asked, pause * Double.random(in: 0.5...1.5))
-        // To wait in vain tells less than the failure does.
+        // The failure says more than a timeout would.
         guard ContinuousClock.now + wait < deadline else { throw error }
         try await Task.sleep(for: wait)
         pause *= 2
@@ -80,7 +80,7 @@ struct RemoteFetch: Sendable {
       let url = URL(string: location, relativeTo: request.url)?.absoluteURL
     else {
       throw RemoteError(
-        .status, "the server redirects to nowhere", status: response.status)
+        .status, "the server redirects without a location", status: response.status)
     }
     if request.url.isEncrypted, !url.isEncrypted {
       throw RemoteError(

@@ -2,42 +2,45 @@ public import Foundation
 
 /// How preferences are loaded from a URL.
 public struct RemoteOptions: Sendable {
-  /// How long a connection may take to come about.
+  /// The maximum time to connect.
   public var connectTimeout = Duration.seconds(10)
 
-  /// How long a load may take in all, with every repetition.
+  /// The maximum time of a load in total, including retries.
   public var timeout = Duration.seconds(30)
 
-  /// How many bytes an answer may have; a longer one is not read on.
+  /// The maximum length of an answer in bytes; reading stops when it is exceeded.
   ///
-  /// With its headers and framing, it may take twice as many and 256 KiB.
+  /// Including headers and framing, an answer may have twice as many bytes plus 256 KiB.
   public var sizeLimit = 1 << 20
 
-  /// How often to try again after a failure that may pass: no connection, a broken one, or a
+  /// The number of retries after a transient failure: no connection, a broken connection, or a
   /// status such as 503.
   public var retries = 2
 
-  /// How many redirections to follow.
+  /// The maximum number of redirections.
   ///
-  /// From `https` to `http`, none is.
+  /// Redirections from `https` to `http` are never followed.
   public var redirectLimit = 5
 
-  /// Whether a URL may begin with `http`, so that others on the way can read and change the values.
+  /// Whether a URL may begin with `http`.
+  ///
+  /// Others on the network can then read and change the values.
   public var allowsPlainHTTP = false
 
-  /// Further headers of the request, such as `Authorization`; other servers do not get them on
-  /// redirection.
+  /// Additional headers of the request, such as `Authorization`; they are not sent to other servers
+  /// on redirection.
   public var headers: [String: String] = [:]
 
-  /// The path of a file for the last answer that was good; `nil` for none.
+  /// The path of a file for the last valid answer; `nil` for none.
   ///
-  /// While the server is not to be had, the values come from there. The file is closed to others.
+  /// While the server is not available, the values are read from this file. It is readable by its
+  /// owner only.
   public var copyPath: String?
 
-  /// Refuses values by throwing, before any is set.
+  /// Validates values before any is set; refuses them by throwing.
   public var validate: (@Sendable (PreferencesDictionary) throws -> Void)?
 
-  /// The usual options.
+  /// Creates the default options.
   public init() {}
 }
 
@@ -49,33 +52,33 @@ public enum SerializationFormat: Sendable {
   /// JSON.
   case json(JSONSerialization.ReadingOptions = [])
 
-  /// Another format, which a closure reads; its value is a dictionary whose keys are strings.
+  /// Another format, which a closure reads; its result must be a dictionary with strings as keys.
   case custom(@Sendable (Data) throws -> Any)
 }
 
-/// What was loaded.
+/// The result of a load.
 public struct RemoteOutcome: Sendable {
-  /// Where the values came from.
+  /// The origin of the values.
   public enum Origin: Hashable, Sendable {
     /// The server sent them.
     case server
 
-    /// The server said that they are those of the last answer.
+    /// The server confirmed the values of the last answer.
     case unchanged
 
-    /// They are those of the last good answer, as there was no good one now.
+    /// The server gave no valid answer, so the values are those of the last valid one.
     case copy
   }
 
-  /// Where the values came from.
+  /// The origin of the values.
   public let origin: Origin
 
-  /// What failed although values were set: the load, if they are a copy's, or else the writing of
-  /// the copy.
+  /// The failure of a load whose values are from the copy, or otherwise of writing the copy; `nil`
+  /// if both succeeded.
   public let failure: (any Error)?
 }
 
-/// What stands for a URL.
+/// A type that can be converted to a URL.
 public protocol URLConvertible {
   /// Returns the URL.
   ///
@@ -90,7 +93,7 @@ extension URL: URLConvertible {
 }
 
 extension String: URLConvertible {
-  /// Returns the URL that the text is.
+  /// Returns the URL in the text.
   public func asURL() throws -> URL {
     guard let url = URL(string: self) else { throw RemoteError.invalidURL(self) }
     return url

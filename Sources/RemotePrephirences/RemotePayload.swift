@@ -1,11 +1,12 @@
 internal import Foundation
 
-/// Reads answers, as values that every store of preferences takes.
+/// Converts answers to values that every preference store accepts.
 ///
-/// Numbers and truth values are those of Swift. A `null` at the root removes the key; others are left
-/// out.
+/// Numbers and truth values become Swift values. A `null` at the root removes the key; other nulls
+/// are left out.
 enum RemotePayload {
-  // Far more than preferences need, and far less than what overflows the stack of a reader.
+  // Far more than preferences need, and far less than the depth that overflows the stack of a
+  // parser.
   private static let greatestDepth = 128
 
   static func values(
@@ -37,7 +38,7 @@ enum RemotePayload {
   }
 
   private static var malformed: RemoteError {
-    RemoteError(.malformed, "the answer is not of the format that was asked for")
+    RemoteError(.malformed, "the answer does not have the requested format")
   }
 
   private static func value(of object: Any) -> Any? {
@@ -52,7 +53,7 @@ enum RemotePayload {
   }
 
   private static func plain(_ number: NSNumber) -> Any {
-    // Of number objects, only the two truth values are one object each.
+    // Only the two truth values are unique number objects.
     if [true, false].contains(where: { number === NSNumber(value: $0) }) {
       return number.boolValue
     }
@@ -64,13 +65,14 @@ enum RemotePayload {
   }
 }
 
-/// How deep arrays and dictionaries lie in each other in an XML property list, whose reader calls
-/// itself for each and would overflow the stack.
+/// The nesting depth of an XML property list.
+///
+/// Its parser is recursive, so a deep list would overflow the stack.
 enum PropertyListDepth {
   private static let openings = [Data("<array".utf8), Data("<dict".utf8)]
   private static let lessThan = UInt8(ascii: "<")
 
-  /// Returns whether there may be more than so many.
+  /// Returns whether the depth may exceed a limit.
   static func exceeds(_ limit: Int, in data: Data) -> Bool {
     guard !data.starts(with: Data("bplist".utf8)) else { return false }
     var depth = 0

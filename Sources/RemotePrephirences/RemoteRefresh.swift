@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Keeps loading preferences; it ends when this object is destroyed or cancelled.
+/// Loads preferences repeatedly; it ends when this object is destroyed or cancelled.
 public final class RemoteRefresh: Sendable {
   private let task: Task<Void, Never>
 
@@ -8,22 +8,24 @@ public final class RemoteRefresh: Sendable {
 
   deinit { task.cancel() }
 
-  /// Ends the loading; a load that is under way sets nothing any more, unless it is just setting.
+  /// Ends the loading.
+  ///
+  /// A running load sets no values, unless it has already started to set them.
   public func cancel() { task.cancel() }
 }
 
 extension RemoteSource {
   private static let shortestInterval = Duration.milliseconds(100)
 
-  /// Loads the values now, and again and again.
+  /// Loads the values now and then repeatedly.
   ///
   /// - Parameters:
-  ///   - preferences: Where to set the values, on any thread.
-  ///   - interval: How long to wait after each load; at least 0.1 s.
-  ///   - jitter: By which part of the interval each wait is longer or shorter at random, so that many
-  ///     clients do not ask at once.
-  ///   - handler: Told how each load went, on any thread.
-  /// - Returns: Keeps the loading alive.
+  ///   - preferences: The preferences to set, on any thread.
+  ///   - interval: The time to wait after each load; at least 0.1 s.
+  ///   - jitter: The fraction of the interval by which each wait varies at random, so that many
+  ///     clients do not load at the same time.
+  ///   - handler: Receives the result of each load, on any thread.
+  /// - Returns: The refresh; loading ends when this object is destroyed.
   public func refresh(
     _ preferences: any MutablePreferencesType, every interval: Duration, jitter: Double = 0.1,
     _ handler: @escaping @Sendable (Result<RemoteOutcome, any Error>) -> Void = { _ in }
@@ -42,7 +44,7 @@ extension RemoteSource {
       })
   }
 
-  /// Loads the values once, and says by a closure how it went.
+  /// Loads the values once, and passes the result to a closure.
   func load(
     into preferences: any MutablePreferencesType,
     _ handler: (@Sendable (Result<RemoteOutcome, any Error>) -> Void)?
@@ -67,8 +69,8 @@ extension RemoteSource {
 
 /// Preferences that a load sets on another thread.
 ///
-/// Unchecked because preferences need not be `Sendable`: who has them loaded in the background lets
-/// other threads set them.
+/// Unchecked because preferences need not be `Sendable`: a program that loads in the background
+/// accepts that other threads set its preferences.
 private struct RemoteTarget: @unchecked Sendable {
   let preferences: any MutablePreferencesType
 }

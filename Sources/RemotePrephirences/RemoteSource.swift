@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Preferences at a URL, which are loaded into others.
+/// Preferences at a URL, which are loaded into other preferences.
 ///
 /// ```swift
 /// var options = RemoteOptions()
@@ -10,11 +10,11 @@ internal import Synchronization
 /// try await source.load(into: preferences)
 /// ```
 ///
-/// A load merges: it sets the keys of the answer, and leaves others as they are. A JSON `null` removes
-/// its key. If the server knows that nothing has changed since the last answer, it is not sent again;
-/// its values are set nevertheless.
+/// A load merges: it sets the keys of the answer, and does not change others. A JSON `null` removes
+/// its key. If the server reports that nothing has changed since the last answer, it does not send
+/// it again, but the values are still set.
 ///
-/// Any number of threads may use one at a time.
+/// It is safe to use from several threads.
 public final class RemoteSource: Sendable {
   private let url: Result<URL, any Error>
   private let format: SerializationFormat
@@ -34,11 +34,10 @@ public final class RemoteSource: Sendable {
 
   /// Loads the values once.
   ///
-  /// - Parameter preferences: Where to set them.
-  /// - Returns: Where the values came from.
-  /// - Throws: ``RemoteError`` if there is neither a good answer nor a copy of an earlier one, and
-  ///   for a URL that is refused; `CancellationError` if the task was cancelled. Then nothing is
-  ///   set.
+  /// - Parameter preferences: The preferences to set.
+  /// - Returns: The origin of the values.
+  /// - Throws: ``RemoteError`` if there is neither a valid answer nor a copy of an earlier one, or
+  ///   if the URL is refused; `CancellationError` if the task was cancelled. Nothing is set.
   @discardableResult
   public func load(
     into preferences: any MutablePreferencesType
@@ -86,7 +85,7 @@ public final class RemoteSource: Sendable {
 
   private func lastCopy(of url: URL) -> RemoteCopy? {
     let last = last.withLock(\.self) ?? options.copyPath.flatMap { RemoteCopy.read($0, of: url) }
-    // What is no longer valid must not be confirmed by the server.
+    // The server must not confirm an answer that is no longer valid.
     guard let last, (try? values(of: last.body)) != nil else { return nil }
     return last
   }

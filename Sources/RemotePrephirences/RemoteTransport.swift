@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// One request of a URL.
+/// One request for a URL.
 struct RemoteRequest: Sendable {
   var url: URL
   var headers: [String: String]
@@ -11,11 +11,11 @@ struct RemoteResponse: Sendable {
   var status: Int
   var headers: [String: String] = [:]
 
-  /// The content, of a success only.
+  /// The content of a successful answer.
   var body = Data()
 }
 
-/// Sends one request, without following or repeating anything.
+/// Sends one request, without redirections and retries.
 protocol RemoteTransport: Sendable {
   /// - Throws: ``RemoteError`` with ``RemoteError/Code/unreachable``,
   ///   ``RemoteError/Code/timedOut`` or ``RemoteError/Code/tooLarge``, or `CancellationError`.

@@ -1,8 +1,8 @@
 #if !RemotePreferences
-// A program that forgot the trait is told so by the compiler, where it wants to load.
+// If a program does not enable the trait, the compiler reports it at each call that loads.
 
 extension RemoteSource {
-  /// Asks for the trait.
+  /// Requires the trait.
   @available(
     *, unavailable,
     message: "depend on the package Prephirences with traits: [\"RemotePreferences\"]"
@@ -16,7 +16,7 @@ extension RemoteSource {
 }
 
 extension MutablePreferencesType {
-  /// Asks for the trait.
+  /// Requires the trait.
   @available(
     *, unavailable,
     message: "depend on the package Prephirences with traits: [\"RemotePreferences\"]"
@@ -26,14 +26,14 @@ extension MutablePreferencesType {
     options: RemoteOptions = RemoteOptions()
   ) {}
 
-  /// Asks for the trait.
+  /// Requires the trait.
   @available(
     *, unavailable,
     message: "depend on the package Prephirences with traits: [\"RemotePreferences\"]"
   )
   public func loadJSON(from url: any URLConvertible, options: RemoteOptions = RemoteOptions()) {}
 
-  /// Asks for the trait.
+  /// Requires the trait.
   @available(
     *, unavailable,
     message: "depend on the package Prephirences with traits: [\"RemotePreferences\"]"

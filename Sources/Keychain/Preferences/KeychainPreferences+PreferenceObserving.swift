@@ -46,22 +46,22 @@ private final class ChangeReader: Sendable {
     guard observer.wantsInitialValues else { return }
     queue.sync {
       for key in observer.keys?.sorted() ?? keychain.keys() {
-        tell(key) { PreferenceChange(initial: key, value: $0) }
+        report(key) { PreferenceChange(initial: key, value: $0) }
       }
     }
   }
 
   func look(at key: PreferenceKey) {
     if let keys, !keys.contains(Array(key.utf8)) { return }
-    queue.async { self.tell(key) { PreferenceChange(key, to: $0) } }
+    queue.async { self.report(key) { PreferenceChange(key, to: $0) } }
   }
 
   func end() { hasEnded.store(true, ordering: .sequentiallyConsistent) }
 
-  private func tell(_ key: PreferenceKey, as change: (PreferenceObject?) -> PreferenceChange) {
+  private func report(_ key: PreferenceKey, as change: (PreferenceObject?) -> PreferenceChange) {
     guard !hasEnded.load(ordering: .sequentiallyConsistent) else { return }
     do {
-      observer.tell(change(try keychain.value(for: key)))
+      observer.notify(change(try keychain.value(for: key)))
     } catch {
       // An observer cannot receive errors, and `nil` would mean absent, so the change is skipped.
     }

@@ -1,8 +1,9 @@
 internal import KeychainCredentials
 
-// Workaround for swift-argument-parser, which takes the argument after `--service=` for the empty value that
-// is meant, and for Swift, which repairs arguments that are not text without a report. Either would name
-// another credential. Unnecessary once the parser accepts an empty value after the equals sign.
+// Workaround for swift-argument-parser, which reads the argument after `--service=` instead of an
+// empty value, and for Swift, which repairs arguments that are not text without reporting it.
+// Either would name another credential. Unnecessary once the parser accepts an empty value after
+// the equals sign.
 
 extension ProgramArguments {
   /// Checks that the arguments are known, are text, and do not end with an equals sign.
@@ -21,7 +22,7 @@ extension ProgramArguments {
     }
   }
 
-  /// Whether the text is an option with nothing after its equals sign.
+  /// Returns whether the text is an option with nothing after its equals sign.
   static func isOptionWithoutValue(_ text: String) -> Bool {
     let isOption = text.hasPrefix("--") || text.hasPrefix("-") && text.utf8.count == 3
     return isOption && text.utf8.firstIndex(of: UInt8(ascii: "=")) == text.utf8.indices.last

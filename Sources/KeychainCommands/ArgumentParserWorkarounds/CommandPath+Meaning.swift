@@ -1,12 +1,12 @@
 internal import ArgumentParser
 
-// What a person meant by a word that names no command or option.
+// Guesses what a person meant by a word that is not the name of a command or option.
 extension CommandPath {
-  /// The commands that a word may mean: one of that name further below, as when `keychain` was forgotten,
-  /// or one whose name resembles it.
+  /// Returns the commands that a word may mean: a command of that name further below, as when
+  /// `keychain` was forgotten, or one with a similar name.
   ///
-  /// A command that has this name in other programs comes first, followed by the command further below that
-  /// has exactly this name, if there is only one.
+  /// The command that has this name in other programs comes first, followed by the command further
+  /// below that has exactly this name, if there is only one.
   func commandsMeant(by word: String) -> [String] {
     let names = OtherCommandNames.meanings(of: word)
     let here = command.configuration.subcommands.map { $0._commandName }
@@ -22,7 +22,8 @@ extension CommandPath {
 
   /// The first option before `--` that the command doesn't have.
   ///
-  /// Only an option that cannot be a secret is returned, as it is shown: a long one, or a dash and a letter.
+  /// Because it is shown, only an option that cannot be a secret is returned: a long one, or a dash
+  /// and a letter.
   var unknownOption: String? {
     let options = rest.prefix { $0 != "--" }.filter { argument in
       isUnknownDash(argument) && (argument.hasPrefix("--") || argument.count == 2)
@@ -31,7 +32,7 @@ extension CommandPath {
     return name.flatMap { $0.allSatisfy { $0.isLetter || $0 == "-" } ? $0 : nil }
   }
 
-  /// The command's option that a long option resembles most, or whose end it is.
+  /// Returns the command's option that is most similar to a long option, or ends with it.
   func optionResembling(_ option: String) -> String? {
     guard option.hasPrefix("--") else { return nil }
     let known = knownDashes.filter { $0.hasPrefix("--") }.sorted()
@@ -46,12 +47,12 @@ extension CommandPath {
     return CommandPath(groups.first ?? command, Array(words) + rest.dropFirst())
   }
 
-  /// The words of the program that lead to the command.
+  /// The words that run the command.
   var spelledOut: String {
     ([(groups.first ?? command)._commandName] + words).joined(separator: " ")
   }
 
-  /// The words that run the commands further below with a name, on the nearest level that has one.
+  /// Returns the words that run the commands of a name, on the nearest level below that has one.
   private func commandsBelow(isNamed: (String) -> Bool) -> [String] {
     var level = command.configuration.subcommands.map { (words: [$0._commandName], type: $0) }
     while !level.isEmpty {
@@ -81,7 +82,7 @@ enum OtherCommandNames {
     (["move"], ["rename"]),
   ]
 
-  /// The names that a word can mean here, the most likely first.
+  /// Returns the names that a word can mean here, the most likely first.
   static func meanings(of word: String) -> [String] {
     meanings.filter { $0.words.contains(word) }.flatMap(\.names).filter { $0 != word }
   }

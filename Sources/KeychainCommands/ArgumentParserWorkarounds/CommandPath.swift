@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
-// Workaround for swift-argument-parser, which does not report which command a line names, nor which options
-// a command has. Unnecessary once it publishes both.
+// Workaround for swift-argument-parser, which does not report which command a line names, nor the
+// options of a command. Unnecessary once it publishes both.
 
 /// The commands that a command line names, from the root on.
 struct CommandPath {
@@ -14,7 +14,7 @@ struct CommandPath {
   /// The commands above it, from the root on.
   let groups: [any ParsableCommand.Type]
 
-  /// What follows.
+  /// The remaining arguments.
   let rest: ArraySlice<String>
 
   /// Follows the words of a command line as far as they name commands.
@@ -35,18 +35,19 @@ struct CommandPath {
     words = arguments[..<rest.startIndex]
   }
 
-  /// How many characters at most differ between a word and the name that it resembles.
+  /// How many characters may differ between similar names.
   static let likeness = 2
 
   private var needsSubcommand: Bool { !command.configuration.subcommands.isEmpty }
 
-  /// The word that stands where a command should, and names none.
+  /// The word in the place of a command that is not a command's name.
   var unknownWord: String? {
     guard needsSubcommand, let word = rest.first, !word.hasPrefix("-") else { return nil }
     return word
   }
 
-  /// The name of a command below that a word resembles most, if it resembles one.
+  /// Returns the name of the command below that is most similar to a word; `nil` if none is
+  /// similar.
   func nameResembling(_ word: String) -> String? {
     let names = command.configuration.subcommands.flatMap { $0.names } + ["help"]
     let best = names.map { ($0, Self.distance($0, word)) }.min { $0.1 < $1.1 }
@@ -55,7 +56,7 @@ struct CommandPath {
 
   /// The arguments, in which `help get` means `get --help`.
   ///
-  /// The parser has `help` at the root only.
+  /// The parser supports `help` only at the root.
   var argumentsAskingForHelp: [String] {
     guard !words.isEmpty, unknownWord == "help" else { return Array(words + rest) }
     return words + rest.dropFirst() + ["--help"]

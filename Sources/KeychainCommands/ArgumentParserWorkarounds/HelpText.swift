@@ -70,7 +70,7 @@ struct HelpText {
 
   private static let title = "OPTIONS:\n"
 
-  /// With fewer columns, the parser leaves out what options mean.
+  /// With fewer columns, the parser omits the descriptions of options.
   private static let leastWidth = 40
 
   /// Each option with its text, whose lines begin further to the right.
@@ -93,10 +93,10 @@ struct HelpText {
 }
 
 extension ParsableCommand {
-  /// The line that shows how a command is called, for its help.
+  /// Returns the usage line of a command, for its help.
   ///
-  /// If a command has at most a dozen options, the parser's own line names all of them, over many lines. A
-  /// test compares the words with the arguments.
+  /// If a command has at most a dozen options, the parser's own line lists all of them, over many
+  /// lines. A test compares the words with the arguments.
   ///
   /// - Parameter words: The words after those that run the commands.
   /// - Returns: The whole line.

@@ -1,34 +1,35 @@
-// Workaround for swift-argument-parser, whose errors are sentences in English: they say neither which
-// argument is missing nor which command they are about. Unnecessary once its errors are public values.
+// Workaround for swift-argument-parser, whose errors are English sentences: they do not report the
+// missing argument or the command as values. Unnecessary once its errors are public values.
 
-/// What the argument parser says is wrong with a command line, in the style of this package.
+/// The argument parser's errors about a command line, in the style of this package.
 enum ParserMessage {
   static let dashAccount = "an account that begins with a dash goes after --"
 
-  /// Whether a sentence of the argument parser, or of this package, says that the account is missing.
+  /// Returns whether a message of the argument parser, or of this package, reports a missing
+  /// account.
   static func isAccountMissing(_ message: String) -> Bool {
     message == UsageText.accountOrAttribute || message.contains("'<account>'")
   }
 
-  /// What is wrong with a command line, in the style of this package.
+  /// Returns what is wrong with a command line, in the style of this package.
   ///
-  /// Sentences of a command's author stay as they are: a name such as GitHub keeps its capital.
+  /// Messages of a command's author stay unchanged: a name such as GitHub keeps its capital.
   ///
   /// - Parameters:
   ///   - message: The sentence of the parser or of the command.
   ///   - path: The commands that the line names.
-  ///   - isOfHost: Whether the sentence is that of a host's author.
+  ///   - isOfHost: Whether the message comes from a host's author.
   /// - Returns: The sentence to show.
   static func fault(_ message: String, _ path: CommandPath, isOfHost: Bool) -> String {
     if let word = path.unknownWord { return noCommand(word, path) }
-    // The value of an unknown option looks like one argument too many.
+    // The value of an unknown option looks like an extra argument.
     if message == UsageText.secretFromArgument, let option = path.unknownOption {
       return noOption(option, path)
     }
     return isOfHost ? message : Words.inOurStyle(onOneLine(message))
   }
 
-  /// A sentence of the parser on one line; some have several.
+  /// Returns a message of the parser on one line; some have several.
   private static func onOneLine(_ message: String) -> String {
     message.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
       .replacing(". Please ", with: "; please ")
@@ -45,7 +46,7 @@ enum ParserMessage {
     return "unknown option '\(option)'\(meant)"
   }
 
-  /// Whether an error of the argument parser wraps one that a command's own `validate()` threw.
+  /// Returns whether an error of the argument parser wraps one of a command's own `validate()`.
   ///
   /// The parser has no public name for that, so this reads its private fields. An error that is not
   /// recognised counts as the parser's.
@@ -62,7 +63,7 @@ extension UserInterface {
   ///   - message: The argument parser's sentence.
   ///   - details: Its whole text, which ends with where to find help.
   ///   - path: The commands that the line names.
-  ///   - isOfHost: Whether the sentence is that of a host's author, and not the parser's.
+  ///   - isOfHost: Whether the message comes from a host's author, and not from the parser.
   func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
     error(ParserMessage.fault(message, path, isOfHost: isOfHost))
     if ParserMessage.isAccountMissing(message), path.hasUnknownDash {
@@ -71,7 +72,7 @@ extension UserInterface {
     hintAtHelp(in: details)
   }
 
-  /// Reports the failure of a command, in the words of its author.
+  /// Reports the failure of a command, in its author's words.
   ///
   /// - Parameters:
   ///   - message: The author's sentence.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// A pair `name=value`, as the option `--attribute` takes it.
+/// A pair `name=value`, the value of the option `--attribute`.
 struct AttributePair: Hashable, Sendable {
   let name: String
   let value: String

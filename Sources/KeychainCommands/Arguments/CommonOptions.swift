@@ -50,7 +50,7 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Accept such files even if everybody can read them; see also KEYCHAIN_ALLOW_READ")
   var allowOthersRead = false
 
-  /// Who may read files with passphrases and keys; `nil` if no option says so.
+  /// Who may read files with passphrases and keys; `nil` if no option is given.
   var secretFileReaders: SecretFileReaders? {
     allowOthersRead ? .others : allowGroupRead ? .group : nil
   }
@@ -60,12 +60,12 @@ struct CommonOptions: ParsableArguments {
       + [passphraseFd, recoveryCodeFd].count { $0 != nil }
   }
 
-  /// Whether the command line names what unlocks the vault.
+  /// Whether the command line gives something that unlocks the vault.
   ///
-  /// An identity does not count, as it can also be that of a new vault.
+  /// An identity does not count, because it can also be for a new vault.
   var hasUnlockSource: Bool { unlockSourceCount > 0 && identity == nil }
 
-  /// The descriptor that what unlocks is read from.
+  /// The descriptor from which the passphrase or recovery code is read.
   var unlockDescriptor: Int32? { passphraseFd ?? recoveryCodeFd }
 
   func validate() throws {
@@ -78,7 +78,7 @@ struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// The source that was given; no other is tried then.
+  /// Returns the given source; if there is one, no other is tried.
   func unlockSource() throws(KeychainError) -> UnlockSource? {
     if let passphraseFd {
       let descriptor = try PassphraseDescriptor(inherited: passphraseFd, option: "--passphrase-fd")

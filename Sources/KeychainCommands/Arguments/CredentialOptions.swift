@@ -44,7 +44,7 @@ struct CredentialOptions: ParsableArguments {
     return accessibility
   }
 
-  /// The change that the options ask for; what is not given stays.
+  /// Returns the changes that the options request; everything else stays.
   func update(removing names: [String] = []) -> CredentialUpdate {
     CredentialUpdate(
       accessibility: accessibility, label: Self.change(label), comment: Self.change(comment),
@@ -53,10 +53,10 @@ struct CredentialOptions: ParsableArguments {
       attributes: names.map { ($0, nil) } + attribute.map { ($0.name, $0.value) })
   }
 
-  /// The change that the options ask for together with a new secret.
+  /// Returns the changes that the options request together with a new secret.
   ///
-  /// The expiry and the content type are the secret's: if they are not given, those of the old secret
-  /// go, except an expiry that is to be kept.
+  /// The expiry and the content type belong to the secret: if they are not given, the old ones are
+  /// removed, except an expiry that should be kept.
   func updateOfSecret(keepingExpiry keepsExpiry: Bool) -> CredentialUpdate {
     var update = update()
     if update.contentType == .keep { update.contentType = .clear }
@@ -64,13 +64,13 @@ struct CredentialOptions: ParsableArguments {
     return update
   }
 
-  /// What a person should know about an expiry that was set.
+  /// The hint about an expiry that was set.
   var hint: String? {
     guard let date = expires?.date(), date < Date() else { return nil }
     return CredentialOptions.alreadyExpired
   }
 
-  /// Whether anything is given.
+  /// Whether any option is given.
   var isGiven: Bool {
     accessibility != nil || expires != nil || !attribute.isEmpty
       || [label, comment, contentType].contains { $0 != nil }

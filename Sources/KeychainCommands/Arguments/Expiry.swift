@@ -1,15 +1,15 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// When a secret stops being valid, as the option `--expires` says it.
+/// When a secret stops being valid: the value of the option `--expires`.
 enum Expiry: Hashable, Sendable {
-  /// At a moment.
+  /// At a date.
   case at(Date)
 
   /// Some time after now.
   case after(Duration)
 
-  /// Not at all.
+  /// Never.
   case never
 
   /// Reads a date, a duration or `never`.
@@ -25,7 +25,7 @@ enum Expiry: Hashable, Sendable {
     }
   }
 
-  /// The moment, or `nil` for never.
+  /// Returns the date, or `nil` for never.
   func date(from now: Date = Date()) -> Date? {
     switch self {
     case .at(let date): date

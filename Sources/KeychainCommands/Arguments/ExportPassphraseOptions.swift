@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// Where the passphrase of an export comes from, which is not the one that unlocks the vault.
+/// The source of an export's passphrase, which is not the one that unlocks the vault.
 struct ExportPassphraseOptions: ParsableArguments {
   @Option(
     help: .init("Read the passphrase of the export from a file descriptor", valueName: "number"))
@@ -23,7 +23,7 @@ struct ExportPassphraseOptions: ParsableArguments {
     }
   }
 
-  /// Checks that no descriptor is named for two things.
+  /// Checks that no descriptor is used twice.
   func requireOwnDescriptor(_ others: [Int32?]) throws {
     guard let exportPassphraseFd else { return }
     guard !others.contains(exportPassphraseFd) else {
@@ -31,7 +31,7 @@ struct ExportPassphraseOptions: ParsableArguments {
     }
   }
 
-  // `nil` if the options name nothing. The vault's configuration says who may read the file.
+  // `nil` if no option is given. The vault's configuration determines who may read the file.
   func passphrase(for vault: Vault) throws(KeychainError) -> SecretBytes? {
     if let exportPassphraseFd {
       return try PassphraseDescriptor(

@@ -56,7 +56,7 @@ struct ItemOptions: ParsableArguments {
     port != nil || [protocolName, path, securityDomain, authenticationType].contains { $0 != nil }
   }
 
-  /// The identity with exactly the names given; names of a server that are not given are empty.
+  /// Returns the identity with exactly the given names; other names of a server are empty.
   func identity(account: String, defaultService: String) -> CredentialIdentity {
     let group = accessGroup ?? ""
     guard let server else {
@@ -70,21 +70,21 @@ struct ItemOptions: ParsableArguments {
     return CredentialIdentity(.internetPassword(password), accessGroup: group)
   }
 
-  /// The search for what is given; without an access group, for the unnamed one.
+  /// Returns the search for the given names; without an access group, in the unnamed one.
   func query(account: String?, attributes: CredentialAttributes = [:]) -> CredentialQuery {
     CredentialQuery(
       accessGroup: accessGroup ?? "", service: service, server: server, protocol: protocolName,
       port: port, path: path, account: account, attributes: attributes)
   }
 
-  /// Whether a credential has the names that a search cannot match.
+  /// Returns whether a credential has the given names that a search does not compare.
   func matchesDetails(of credential: Credential) -> Bool {
     guard case .internetPassword(let password) = credential.identity.kind else { return true }
     return securityDomain.map(password.securityDomain.hasSameBytes) ?? true
       && authenticationType.map(password.authenticationType.hasSameBytes) ?? true
   }
 
-  /// Whether an internet password may be meant that has more names than are given.
+  /// Whether the options may mean an internet password that has more names.
   var leavesNamesOpen: Bool {
     server != nil
       && (port == nil || [protocolName, path, securityDomain, authenticationType].contains(nil))

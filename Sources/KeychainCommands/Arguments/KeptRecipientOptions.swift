@@ -12,7 +12,7 @@ struct KeptRecipientOptions: ParsableArguments {
     transform: VaultRecipient.init(argument:))
   var keepRecipient: [VaultRecipient] = []
 
-  /// Fails if a recipient is named that has no slot.
+  /// Fails if a given recipient has no slot.
   func requireSlots(in vault: Vault) throws(KeychainError) {
     guard !keepRecipient.isEmpty else { return }
     let recipients = Set(try vault.slots().compactMap(\.recipient))
@@ -21,7 +21,7 @@ struct KeptRecipientOptions: ParsableArguments {
     }
   }
 
-  /// Whether a recipient can still open the vault: it is named, or the person agrees.
+  /// Returns whether a recipient can still open the vault: it is given, or the person agrees.
   func keeps(
     _ slot: VaultSlot, asking prompt: TerminalPrompt?
   ) throws(KeychainError) -> Bool {

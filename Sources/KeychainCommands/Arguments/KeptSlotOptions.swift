@@ -29,7 +29,7 @@ struct KeptSlotOptions: ParsableArguments {
 
   @OptionGroup var recipients: KeptRecipientOptions
 
-  /// Whether anything is to be kept.
+  /// Whether any slot should be kept.
   var isGiven: Bool {
     !keepPassphraseFd.isEmpty || !recipients.keepRecipient.isEmpty
       || [keepPassphraseFile, keepKeyFile, keepRecoveryCodeFile].contains { !$0.isEmpty }

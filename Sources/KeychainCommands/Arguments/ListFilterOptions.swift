@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
 
-/// The conditions of `list` that a search cannot match.
+/// The conditions of `list` that a search does not support.
 struct ListFilterOptions: ParsableArguments {
   @Flag(help: "Only those that have expired, the first to expire first")
   var expired = false
@@ -14,7 +14,7 @@ struct ListFilterOptions: ParsableArguments {
     transform: ListFilterOptions.time)
   var expiringWithin: Duration?
 
-  /// Whether expiry matters for what is listed.
+  /// Whether credentials are selected by expiry.
   var isActive: Bool { expired || expiringWithin != nil }
 
   func validate() throws {
@@ -23,13 +23,13 @@ struct ListFilterOptions: ParsableArguments {
     }
   }
 
-  /// The moment until which a credential must expire to be listed; `nil` if expiry doesn't matter.
+  /// Returns the date until which a listed credential expires; `nil` if expiry doesn't matter.
   private func limit(from now: Date) -> Date? {
     if expired { return now }
     return expiringWithin.map { now.addingTimeInterval($0 / .seconds(1)) }
   }
 
-  /// The credentials that are selected, in the order in which they are listed.
+  /// Returns the selected credentials, in the order of the list.
   func selection(of credentials: [Credential], now: Date = Date()) -> [Credential] {
     guard let limit = limit(from: now) else { return credentials }
     // Sorting is stable: credentials that expire at the same time keep their order.
@@ -46,8 +46,8 @@ struct ListFilterOptions: ParsableArguments {
 }
 
 extension NamePattern {
-  /// Whether a name of a credential matches: the account, the label, and the service or server unless the
-  /// search has one.
+  /// Returns whether a name of a credential matches: the account, the label, and the service or
+  /// server unless the search has one.
   func matches(_ credential: Credential, foundBy query: CredentialQuery) -> Bool {
     var names = [credential.identity.account, credential.label].compactMap(\.self)
     if query.service == nil && query.server == nil {

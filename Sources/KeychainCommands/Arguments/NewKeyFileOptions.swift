@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// The key file that will open the vault, which is not the one that unlocks now.
+/// The key file that will open the vault, which is not the one that unlocks it now.
 struct NewKeyFileOptions: ParsableArguments {
   @Option(
     help: .init("Create a key file, and let it open the vault", valueName: "path"),

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// The options that give a credential other names, except its account; what is not given stays.
+/// The options for a credential's new names, except its account; names that are not given stay.
 struct NewNameOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -47,7 +47,7 @@ struct NewNameOptions: ParsableArguments {
       || [toProtocol, toPath, toSecurityDomain, toAuthenticationType].contains { $0 != nil }
   }
 
-  /// The new identity of a credential.
+  /// Returns the new identity of a credential.
   func identity(
     insteadOf old: CredentialIdentity, account: String
   ) throws(KeychainError) -> CredentialIdentity {

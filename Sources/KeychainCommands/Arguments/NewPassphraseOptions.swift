@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// Where a new passphrase of the vault comes from, which is not the one that unlocks.
+/// The source of a new passphrase of the vault, which is not the one that unlocks it.
 struct NewPassphraseOptions: ParsableArguments {
   @Option(help: .init("Read the new passphrase from a file descriptor", valueName: "number"))
   var newPassphraseFd: Int32?
@@ -23,7 +23,7 @@ struct NewPassphraseOptions: ParsableArguments {
 
   var isGiven: Bool { newPassphraseFd != nil || newPassphraseFile != nil }
 
-  // `nil` if the options name nothing. The vault's configuration says who may read the file.
+  // `nil` if no option is given. The vault's configuration determines who may read the file.
   func passphrase(for vault: Vault) throws(KeychainError) -> SecretBytes? {
     if let newPassphraseFd {
       return try PassphraseDescriptor(inherited: newPassphraseFd, option: "--new-passphrase-fd")

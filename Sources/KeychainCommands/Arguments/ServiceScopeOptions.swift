@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// Whether a command that is given no service looks at all credentials of the user.
+/// Whether a command without a service concerns all credentials of the user.
 ///
-/// A host with a service of its own shows only that one: its users don't expect what other programs stored.
+/// A host with its own service shows only that one: its users don't expect credentials of other
+/// programs.
 struct ServiceScopeOptions: ParsableArguments {
   @Flag(
     help: .init(
@@ -11,12 +12,12 @@ struct ServiceScopeOptions: ParsableArguments {
       visibility: KeychainCommandContext.current.ownService == nil ? .hidden : .default))
   var allServices = false
 
-  /// Narrows a search down to the host's own service, unless it names a service or server.
+  /// Limits a search to the host's own service, unless it has a service or server.
   func narrow(_ query: CredentialQuery) -> CredentialQuery {
     allServices ? query : KeychainCommandContext.current.narrow(query)
   }
 
-  /// Checks that no service is named if all are meant.
+  /// Checks that no service is given together with the option for all.
   func check(isServiceNamed isNamed: Bool) throws {
     if allServices && isNamed { throw ValidationError(UsageText.allOrNamedServices) }
   }

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// A command that only groups those below it.
+/// A command that only groups subcommands.
 ///
-/// Without one of them it fails: a script that lost the rest of its line must not take help for success.
+/// Without a subcommand it fails: a script whose line was cut off must not mistake the help for
+/// success.
 protocol KeychainCommandGroup: ParsableCommand {
   /// The words after those that run the keychain's commands.
   static var groupWords: [String] { get }
@@ -14,7 +15,7 @@ extension KeychainCommandGroup {
 
   func run() throws { try requireCommand() }
 
-  /// Says that a command is missing, and fails.
+  /// Reports that a command is missing, and fails.
   func requireCommand() throws {
     let context = KeychainCommandContext.current
     UserInterface(hostName: context.hostName)

@@ -6,10 +6,10 @@ internal import KeychainTerminal
 protocol KeychainSubcommand: PackageCommand {
   var common: CommonOptions { get }
 
-  /// What chooses the store; `nil` for commands that work with the vault only.
+  /// The options that choose the store; `nil` for commands that work only with the vault.
   var storeOptions: StoreOptions? { get }
 
-  /// Whether the command is about the vault alone, whatever store somebody has chosen.
+  /// Whether the command concerns only the vault, whatever store is chosen.
   var isOfVaultOnly: Bool { get }
 
   /// Does the work.
@@ -29,7 +29,7 @@ extension KeychainSubcommand {
     do throws(KeychainError) {
       try ProgramArguments.check()
       let session = try Session(common, stores: storeOptions, context: context)
-      // Before the failure is reported, and a host continues.
+      // Before the failure is reported, and before a host continues.
       defer { session.prompt?.close() }
       if isOfVaultOnly { session.reportOtherStore() }
       try perform(in: session)

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainVault
 
-/// What the shell offers for names, from what can be read without unlocking anything.
+/// The names that the shell offers, which are read without unlocking anything.
 extension CompletionKind {
   /// The services that have credentials.
   static var services: Self { .names { $0.services } }
@@ -12,7 +12,7 @@ extension CompletionKind {
   /// The accounts of the service or server that the line names.
   static var accounts: Self { .names { $0.accounts } }
 
-  /// The access groups, but the unnamed one.
+  /// The access groups, except the unnamed one.
   static var accessGroups: Self { .names { $0.accessGroups } }
 
   /// The numbers of the slots.

@@ -3,15 +3,15 @@ internal import KeychainCredentials
 
 /// A command line that a shell completes.
 struct CompletionLine {
-  /// The word that is completed, as far as it is typed.
+  /// The word to complete, as far as it is typed.
   ///
-  /// What the argument parser gives for it is the beginning of the last word, which may be another one.
+  /// The argument parser passes only the beginning of the last word, which may be another one.
   let prefix: String
 
-  /// The words as the program will get them, without the one that is completed.
+  /// The words as the program will receive them, without the word to complete.
   private let words: [String]
 
-  /// The number of words before that one.
+  /// The number of words before the word to complete.
   private let countBefore: Int
 
   init(words: [String], index: Int) {
@@ -21,7 +21,7 @@ struct CompletionLine {
     self.words = (before + words.dropFirst(countBefore + 1)).map(Self.unquoted)
   }
 
-  /// The value that an option is given, by any of its names.
+  /// Returns the value of an option, by any of its names.
   func value(of names: String...) -> String? {
     for (index, word) in options.enumerated() {
       if names.contains(word) { return value(after: index) }
@@ -32,13 +32,14 @@ struct CompletionLine {
     return nil
   }
 
-  /// Whether a flag is given.
+  /// Returns whether a flag is given.
   func has(_ flag: String) -> Bool { options.contains(flag) }
 
-  /// Whether a name can be given as it is where the line is completed.
+  /// Returns whether a name can be inserted unchanged into the line.
   ///
-  /// A name with characters that control a terminal or are invisible is not offered, since lists of names
-  /// are lines. Shells expand a tilde at the beginning. A name that begins with a dash would be an option.
+  /// A name with characters that control a terminal or are invisible is not offered, because lists
+  /// of names are lines. Shells expand a tilde at the beginning. A name that begins with a dash
+  /// would be an option.
   func accepts(_ name: String) -> Bool {
     guard !name.isEmpty, !name.hasPrefix("~"), name.visible.hasSameBytes(as: name),
       name.isQuoted(by: CompletionShell.requesting)
@@ -46,16 +47,16 @@ struct CompletionLine {
     return !name.hasPrefix("-") || isOperand
   }
 
-  /// Everything up to `--`, after which nothing is an option.
+  /// The words up to `--`, after which there are no options.
   private var options: ArraySlice<String> { words.prefix { $0 != "--" } }
 
   private var isOperand: Bool { words.prefix(countBefore).contains("--") }
 
-  /// The word after another one, joined again: bash splits words at some characters.
+  /// Returns the word after another one, joined again: bash splits words at some characters.
   private func value(after index: Int) -> String? {
     var next = index + 1
     if isOfBash, next < words.count, words[next] == "=" { next += 1 }
-    // The word that is completed is no value of an option yet.
+    // The word to complete is not the value of an option yet.
     guard next < words.count, index + 1 != countBefore else { return nil }
     var value = words[next]
     guard isOfBash else { return value }
@@ -71,7 +72,7 @@ struct CompletionLine {
 
   private var isOfBash: Bool { CompletionShell.requesting == .bash }
 
-  /// Until its third version, fish gave words without their quotes.
+  /// Before its version 3, fish passed words without their quotes.
   private static var isUnquotedAlready: Bool {
     guard CompletionShell.requesting == .fish else { return false }
     let version = CompletionShell.requestingVersion?.split(separator: ".").first
@@ -80,9 +81,9 @@ struct CompletionLine {
 
   private static let bashBreaks: Set<Character> = ["@", ":", "="]
 
-  /// A word without its quotes; variables stay, as their values are not known.
+  /// Returns a word without its quotes; variables stay, because their values are not known.
   private static func unquoted(_ word: String) -> String {
-    // It stands for nothing at all there.
+    // In that fish, it means nothing at all.
     guard !isUnquotedAlready else { return word == "''" ? "" : word }
     var result = ""
     var quote: Character?

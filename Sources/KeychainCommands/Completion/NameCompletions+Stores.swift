@@ -9,9 +9,9 @@ extension NameCompletions {
   /// Completion must answer at once.
   private static let timeout: Duration = .milliseconds(500)
 
-  /// The variables that say where files are.
+  /// The variables for the locations of files.
   ///
-  /// Those that unlock are left out, so no passphrase is hashed.
+  /// Variables that unlock are left out, so that no passphrase is hashed.
   private static let variables = [
     "HOME", "KEYCHAIN_VAULT", "STATE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -35,8 +35,8 @@ extension NameCompletions {
         vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))
   }
 
-  /// The places that are searched: the vault, and the desktop keyring if services use it, it runs, and it is
-  /// unlocked.
+  /// The places to search: the vault, and the desktop keyring if services use it, it is running,
+  /// and it is unlocked.
   var places: [StorePlace] {
     let choice = line.value(of: "--store") ?? Environment.value("KEYCHAIN_STORE")
     if line.value(of: "--vault") != nil || choice == StoreChoice.vault.rawValue { return [.vault] }
@@ -63,7 +63,7 @@ extension NameCompletions {
     return probe.provider?.isOurs == true && probe.isLocked == false
   }
 
-  /// A path as the shell would give it to the program.
+  /// Returns a path as the shell would pass it to the program.
   private static func expanded(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = Environment.value("HOME") else { return path }
     return home + path.dropFirst()

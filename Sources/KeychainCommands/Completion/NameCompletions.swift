@@ -4,18 +4,18 @@ internal import KeychainVault
 
 /// The names that a shell can offer for a command line.
 ///
-/// Nothing is unlocked, asked, started or reported: names that cannot be read that way, or take too long, are
-/// not offered.
+/// Nothing is unlocked, asked, started or reported: names that cannot be read in this way, or take
+/// too long, are not offered.
 struct NameCompletions {
   let line: CompletionLine
   let context: KeychainCommandContext
 
-  /// The services that have credentials, in the access group that is named, if one is.
+  /// The services that have credentials, in the given access group if there is one.
   var services: [String] {
     Self.distinct(found(CredentialQuery(accessGroup: group)).compactMap(Self.service(of:)))
   }
 
-  /// The servers that have internet passwords, likewise.
+  /// The servers that have internet passwords, in the given access group if there is one.
   var servers: [String] {
     let names = found(CredentialQuery(accessGroup: group)).compactMap { identity -> String? in
       guard case .internetPassword(let password) = identity.kind else { return nil }
@@ -24,19 +24,21 @@ struct NameCompletions {
     return Self.distinct(names)
   }
 
-  /// The access groups, but the unnamed one; of the service or server that is named, if one is.
+  /// The access groups, except the unnamed one; those of the given service or server if there is
+  /// one.
   var accessGroups: [String] {
     let query = CredentialQuery(service: service, server: server)
     return Self.distinct(found(query).map(\.accessGroup).filter { !$0.isEmpty })
   }
 
-  /// The accounts of the service or server that is named, otherwise of the default service; those of every
-  /// service if none of the default service begins with what was typed.
+  /// The accounts of the given service or server, otherwise of the default service.
+  ///
+  /// If no account of the default service begins with what was typed, those of every service.
   var accounts: [String] {
     let group = line.has("--all-groups") ? nil : group ?? ""
     let isOfAll = line.has("--all-services")
     let query = CredentialQuery(accessGroup: group, service: service, server: server)
-    // A host that searches only its own service offers no others.
+    // A host that searches only its own service does not offer others.
     let all = found(isOfAll ? query : context.narrow(query))
     guard service == nil, server == nil, !isOfAll else { return Self.distinct(all.map(\.account)) }
     let ours = all.filter { identity in
@@ -46,7 +48,7 @@ struct NameCompletions {
     return Self.distinct((isEnough ? ours : all).map(\.account))
   }
 
-  /// The numbers of the slots of the vault.
+  /// Returns the numbers of the matching slots of the vault.
   func slotNumbers(_ isMeant: (VaultSlot) -> Bool) -> [String] {
     let slots = (try? stores.vault.slots()) ?? []
     return slots.filter(isMeant).map { String($0.number) }

@@ -19,7 +19,7 @@ enum ExitCodes {
   static let expired: Int32 = 80
   static let cancelled: Int32 = 130
 
-  /// The exit code of a failure; a code that is not known here is another failure.
+  /// Returns the exit code of a failure; unknown codes count as other failures.
   static func code(for failure: KeychainError.Code) -> Int32 {
     table[failure] ?? otherFailure
   }

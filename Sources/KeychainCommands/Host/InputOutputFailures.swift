@@ -15,7 +15,8 @@ extension KeychainError {
       recovery: "write an empty value as an argument of its own, such as --service ''")
   }
 
-  /// Standard input was closed when the program began; the recovery says what was to be read.
+  /// The error if standard input was closed when the program began; the recovery names what should
+  /// be read.
   static func inputClosed(_ recovery: Recovery) -> Self {
     Self(.inputOutput, "standard input cannot be read: it is closed", recovery: recovery)
   }

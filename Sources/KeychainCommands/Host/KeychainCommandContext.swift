@@ -2,30 +2,30 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// How the keychain commands speak, and what they assume, inside the program that mounts them.
+/// The names and defaults of the keychain commands in the program that mounts them.
 public struct KeychainCommandContext: Hashable, Sendable {
-  /// The name under which messages are printed, such as `mytool`.
+  /// The name in messages, such as `mytool`.
   public var hostName: String
 
   /// The words that run the commands, such as `mytool keychain`; help and hints use them.
   public var commandPath: String
 
-  /// The service of a credential when none is given.
+  /// The service of a credential if none is given.
   ///
-  /// With another one than `default`, commands that list or move credentials concern this service alone,
-  /// unless other services are named or `--all-services` is given.
+  /// If it is not `default`, commands that list or move credentials concern only this service,
+  /// unless other services are given or `--all-services` is used.
   public var defaultService: String
 
-  /// The path of the vault when neither `--vault` nor `KEYCHAIN_VAULT` names one; `nil` for the usual
+  /// The path of the vault if neither `--vault` nor `KEYCHAIN_VAULT` gives one; `nil` for the usual
   /// one, which the user's programs share.
   public var defaultVault: String?
 
-  /// The service that is the host's own; `nil` where the commands are for every service.
+  /// The host's own service; `nil` if the commands are for every service.
   var ownService: String? {
     defaultService.hasSameBytes(as: Self.sharedService) ? nil : defaultService
   }
 
-  /// Narrows a search down to the host's own service, unless it names a service or server.
+  /// Limits a search to the host's own service, unless it has a service or server.
   func narrow(_ query: CredentialQuery) -> CredentialQuery {
     guard query.service == nil, query.server == nil else { return query }
     var narrowed = query
@@ -33,7 +33,8 @@ public struct KeychainCommandContext: Hashable, Sendable {
     return narrowed
   }
 
-  /// The option that a command of the host needs, after a space, to reach a service or server; `nil` for all.
+  /// Returns the option with which a command of the host reaches a service or server, after a
+  /// space; `nil` for all services.
   func scopeOption(reaching service: ServiceName? = nil) -> String {
     guard let ownService else { return "" }
     let own = ServiceName(.service, ownService)
@@ -46,13 +47,13 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// Whether the process ends with the command.
   var isWholeProgram = false
 
-  /// Describes a host by names.
+  /// Creates the context of a host from names.
   ///
   /// - Parameters:
-  ///   - hostName: The name under which messages are printed; `nil` for the name of the program.
+  ///   - hostName: The name in messages; `nil` for the name of the program.
   ///   - commandPath: The words that run the commands; `nil` for the host's name and `keychain`.
-  ///   - defaultService: The service of a credential when none is given.
-  ///   - defaultVault: The path of the vault when none is given; `nil` for the usual one.
+  ///   - defaultService: The service of a credential if none is given.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
   public init(
     hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
     defaultVault: String? = nil
@@ -66,8 +67,8 @@ public struct KeychainCommandContext: Hashable, Sendable {
 
   /// The context of the commands that run in this task.
   ///
-  /// ``KeychainCommandLine`` sets it. A program that runs its commands by `main()` of the argument
-  /// parser sets it itself, around that.
+  /// ``KeychainCommandLine`` sets it. A program that runs its commands with the argument parser's
+  /// `main()` sets it itself, around that call.
   @TaskLocal public static var current = KeychainCommandContext()
 
   private static var programName: String {

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// The arguments of the program, from the C library.
 ///
-/// Swift reads its own from `/proc`. If that is not mounted, it has none, and every command line would
-/// look like one without a command.
+/// Swift reads its own from `/proc`. If that is not mounted, Swift has no arguments, and no command
+/// would ever be found.
 enum ProgramArguments {
-  /// The arguments, with the program's name first; what is not text is repaired.
+  /// The arguments, with the program's name first; invalid UTF-8 is repaired.
   ///
-  /// The array is empty if neither the C library nor Swift knows them.
+  /// The array is empty if neither the C library nor Swift has them.
   static var texts: [String] {
     pointers.compactMap { $0.map { String(cString: $0) } }
   }

@@ -7,8 +7,8 @@ internal import KeychainTerminal
 enum StandardDescriptors {
   private static let closed: [Int32] = {
     let closed = (0...2).filter { fcntl($0, F_GETFD) < 0 && errno == EBADF }
-    // A later open() would otherwise become standard output, and messages would go into a file.
-    // Each open() takes the lowest number that is free.
+    // Otherwise a later open() would become standard output, and messages would go to a file. Each
+    // open() takes the lowest free number.
     for _ in closed { _ = open("/dev/null", O_RDWR) }
     return closed
   }()
@@ -46,20 +46,20 @@ enum StandardDescriptors {
 
   /// Whether a descriptor was open when the process began.
   ///
-  /// One that was opened later cannot be the caller's, even if it has the same number.
+  /// A descriptor that is opened later cannot be the caller's, even if it has the same number.
   static func wasOpen(_ descriptor: Int32) -> Bool {
     inherited.contains(descriptor)
   }
 }
 
-/// Standard output, which carries only what was asked for.
+/// Standard output, which carries only what was requested.
 enum StandardOutput {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// The number of columns; `nil` if standard output is not a terminal.
   static var width: Int? { TerminalWidth.columns(of: STDOUT_FILENO) }
 
-  /// Writes text; without standard output, this fails.
+  /// Writes text; fails without standard output.
   static func write(_ text: String) throws(KeychainError) {
     try checkOpen()
     guard writeAll(text, to: STDOUT_FILENO) else { throw .outputFailed(errno: errno) }
@@ -81,6 +81,6 @@ enum StandardOutput {
 }
 
 extension TextTable {
-  /// The columns within the terminal's width; of any width if standard output is no terminal.
+  /// The columns within the terminal's width; unlimited if standard output is not a terminal.
   var columns: String { columns(within: StandardOutput.width) }
 }

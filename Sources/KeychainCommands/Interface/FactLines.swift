@@ -1,9 +1,9 @@
 internal import KeychainCredentials
 internal import KeychainTerminal
 
-/// Facts, a line each.
+/// Facts, one per line.
 enum FactLines {
-  /// Pairs as lines, the values below each other, and on a terminal within its width.
+  /// Returns pairs as lines with aligned values, limited to the width of a terminal.
   static func text(
     _ pairs: [(String, String)], within columns: Int? = StandardOutput.width
   ) -> String {

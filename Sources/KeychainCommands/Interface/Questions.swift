@@ -2,9 +2,9 @@ internal import KeychainCredentials
 internal import KeychainTerminal
 internal import KeychainVault
 
-/// What a person is asked for.
+/// The questions to a person.
 enum Questions {
-  /// What a person is asked for.
+  /// The subject of a question.
   enum Subject {
     case secret(CredentialIdentity)
     case newPassphrase
@@ -37,7 +37,7 @@ enum Questions {
     "slot \(slot.number) opens the vault to \(SlotNames.label(of: slot)); keep it? [y/N] "
   }
 
-  /// What a credential is called in a question.
+  /// Returns the name of a credential in a question.
   private static func name(of identity: CredentialIdentity) -> String {
     let group = identity.accessGroup.isEmpty ? "" : ", access group \(identity.accessGroup)"
     let name =

@@ -1,21 +1,21 @@
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// How the commands name what is to be done about a failure: as they are typed here, under the host's name.
+/// The text of a recovery with actions as commands, under the host's name.
 extension KeychainError.Recovery {
   /// The text, with actions as commands and options.
   var commandText: String { text(naming: \.commandText) }
 }
 
 extension Notice {
-  /// The message, and what can be done, with actions as commands and options.
+  /// The message and the recovery, with actions as commands and options.
   var commandText: String {
     recovery.map { "\(message); \($0.commandText)" } ?? message
   }
 }
 
 extension KeychainError.Recovery.Action {
-  /// The command, in quotation marks, or the option.
+  /// The command in quotation marks, or the option.
   var commandText: String {
     switch self {
     case .unlock: Self.command("unlock")

@@ -1,8 +1,9 @@
 internal import KeychainVault
 
-/// What slots are called.
+/// The names of slots.
 enum SlotNames {
-  /// What a slot is; without a device key, whether it is this machine's is not known.
+  /// Returns the name of a slot; without a device key, it is not known whether a slot is this
+  /// machine's.
   static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
     case .passphrase: "passphrase"
@@ -15,7 +16,7 @@ enum SlotNames {
     }
   }
 
-  /// What a slot is, with the recipient, as there may be several.
+  /// Returns the name of a slot with its recipient, because there may be several.
   static func label(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     name(of: slot, deviceKeyExists: deviceKeyExists) + (slot.recipient.map { " \($0)" } ?? "")
   }

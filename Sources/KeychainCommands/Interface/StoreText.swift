@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 
-/// The two stores, and which of them has what, in words.
+/// The texts about the two stores and their contents.
 enum StoreText {
   static func name(of place: StorePlace) -> String {
     switch place {
@@ -16,12 +16,13 @@ enum StoreText {
   static let onlyOfVault =
     "KEYCHAIN_STORE=secret-service concerns credentials; this is about the vault"
 
-  /// What to do about records of stores that cannot be read; without the device key, none can.
+  /// Returns what to do about unreadable records of stores; without the device key, no record is
+  /// readable.
   static func findingTheStore(hasDeviceKey: Bool) -> KeychainError.Recovery {
     hasDeviceKey ? .nameStoreAndRemoveRecord : .nameStoreOrRestoreDeviceKey
   }
 
-  /// What to do if another store was chosen than the one that a service has.
+  /// Returns what to do if the chosen store is not the one that a service has.
   static func lookingElsewhere(_ place: StorePlace) -> String {
     "this service has its credentials in the \(name(of: place)); without the choice of a store, "
       + "that is where they are looked for"
@@ -31,19 +32,20 @@ enum StoreText {
     "the desktop keyring is not searched, as no service has its credentials there; "
     + "--store secret-service searches it"
 
-  /// What a file of the vault's credentials does not hold.
+  /// Returns what a file of the vault's credentials does not contain.
   static func leftInKeyring(_ credentials: Int, _ services: Int) -> String {
     "\(Words.counted(credentials, "credential")) of \(Words.counted(services, "service")) "
       + "\(Words.are(credentials)) kept in the desktop keyring, and not in this file"
   }
 
-  /// The same, where the credentials cannot be counted.
+  /// Returns the same if the credentials cannot be counted.
   static func leftUncounted(_ services: Int, _ failure: KeychainError) -> String {
     "what \(Words.counted(services, "service")) \(services == 1 ? "has" : "have") in the desktop keyring is "
       + "not in this file, and could not be counted: \(failure.message)"
   }
 
-  /// How to move credentials of a service or server, or all, from the desktop keyring into the vault.
+  /// Returns how to move credentials of a service or server, or all, from the desktop keyring to
+  /// the vault.
   static func movingOutOfKeyring(_ service: ServiceName?) -> String {
     "'\(KeychainCommandContext.current.commandPath) migrate --from secret-service --to vault"
       + "\(KeychainCommandContext.current.scopeOption(reaching: service))' copies it into the vault"

@@ -1,14 +1,14 @@
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// What is wrong with arguments; the argument parser puts the option's name before some.
+/// The errors of arguments; the argument parser prefixes some with the option's name.
 enum UsageText {
   static let expiry =
     "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
     + "or never"
   static let duration = "write a time such as 500ms, 10s, 2m or 1h"
 
-  /// Seconds may not be what somebody meant.
+  /// A number may not mean seconds.
   static func unitMissing(_ number: String) -> String {
     "the unit is missing; write \(number)s for seconds, or \(number)m for minutes"
   }

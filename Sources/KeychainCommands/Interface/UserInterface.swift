@@ -13,17 +13,16 @@ internal import KeychainVault
 // - Names come from outside: characters that control a terminal or are invisible are shown as escapes.
 // - Colour only on a terminal that has it, and not with NO_COLOR.
 
-/// Speaks to the person, on standard error.
+/// Writes messages for a person to standard error.
 struct UserInterface: Sendable {
   let hostName: String
   private let isQuiet: Bool
   private let hasColour: Bool
 
-  /// Speaks under a name.
+  /// Creates the interface of a program.
   ///
-  /// - Parameters:
-  ///   - hostName: The name.
-  ///   - isQuiet: Whether only errors are reported, and what a question is about.
+  /// - hostName: The program's name.
+  /// - isQuiet: Whether to report only errors, and what a question is about.
   init(hostName: String, isQuiet: Bool = false) {
     self.hostName = hostName
     self.isQuiet = isQuiet
@@ -32,17 +31,17 @@ struct UserInterface: Sendable {
       && Environment.value("TERM").map { $0 != "dumb" } ?? false
   }
 
-  /// Reports what a person should know.
+  /// Reports information.
   ///
-  /// With `--quiet`, only what a question is about.
+  /// With `--quiet`, only information that a question is about.
   func say(_ text: String, isAskedAbout: Bool = false) {
     if !isQuiet || isAskedAbout { line(nil, text) }
   }
 
-  /// Reports what went wrong.
+  /// Reports an error.
   func error(_ text: String) { line(("error:", 31), text) }
 
-  /// Reports what can be done.
+  /// Reports what to do next.
   func hint(_ text: String) {
     if !isQuiet { line(("hint:", 36), text) }
   }
@@ -53,13 +52,13 @@ struct UserInterface: Sendable {
     if let recovery = failure.recovery { hint(recovery.commandText) }
   }
 
-  /// Reports that a command line names a group of commands, and none of them.
+  /// Reports that a command line names a group of commands without a subcommand.
   func reportMissingCommand(_ words: [String]) {
     error(UsageText.commandMissing)
     hint("see '\(words.joined(separator: " ")) --help'")
   }
 
-  /// Shows the progress of long work, on one line of a terminal that is written again.
+  /// Shows progress on one line of the terminal, which is overwritten each time.
   func progress(_ text: String) {
     guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return }
     writeAll("\r\(hostName): \(text.visible)", to: STDERR_FILENO)
@@ -71,7 +70,7 @@ struct UserInterface: Sendable {
     writeAll("\n", to: STDERR_FILENO)
   }
 
-  /// Writes a line, broken to the terminal's width; the word for its kind has a colour.
+  /// Writes a line, wrapped to the terminal's width; the word for its kind is coloured.
   private func line(_ kind: (word: String, colour: Int)?, _ text: String) {
     let words = [kind?.word, text.visible].compactMap(\.self).joined(separator: " ")
     var line = "\(hostName): \(words)"
@@ -84,7 +83,7 @@ struct UserInterface: Sendable {
     writeAll(line + "\n", to: STDERR_FILENO)
   }
 
-  /// The question for the passphrase that unlocks.
+  /// Returns the question for the passphrase that unlocks.
   func question(for request: PassphraseRequest) -> String {
     request.question(from: hostName)
   }

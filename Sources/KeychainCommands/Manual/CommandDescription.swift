@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
 
-/// A command as its definition describes it, read from the argument parser's dump of help.
+/// A command's definition, read from the argument parser's dump of help.
 struct CommandDescription: Decodable {
   struct Argument: Decodable {
     struct Name: Decodable {
       let kind: String
       let name: String
 
-      /// The name as it is typed.
+      /// The name on the command line.
       var typed: String { (kind == "long" ? "--" : "-") + name }
     }
 
@@ -38,17 +38,17 @@ struct CommandDescription: Decodable {
   /// The words that run the command.
   var words: [String] { (superCommands ?? []) + [commandName] }
 
-  /// The commands below that are shown; the parser's own `help` is none of the program's.
+  /// The visible subcommands, without the parser's own `help`.
   var visibleSubcommands: [CommandDescription] {
     (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
   }
 
   var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
 
-  /// The command and all below it.
+  /// The command and all its subcommands.
   var all: [CommandDescription] { [self] + visibleSubcommands.flatMap(\.all) }
 
-  /// Describes a program by its root command.
+  /// Describes a program from its root command.
   static func program(_ root: any ParsableCommand.Type) throws(KeychainError) -> Self {
     struct Program: Decodable { let command: CommandDescription }
     do {

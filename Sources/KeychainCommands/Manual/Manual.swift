@@ -4,12 +4,13 @@ internal import KeychainCredentials
 
 /// The manual pages of a program, one for each command.
 struct Manual {
-  /// The option of a program that writes them; it is used alone, like the parser's option for completions.
+  /// The program's option that writes them; it is used alone, like the parser's option for
+  /// completions.
   static let option = "--generate-man-pages"
 
   let pages: [ManualPage]
 
-  /// Describes the program that runs now.
+  /// Describes the running program.
   init(_ root: any ParsableCommand.Type) throws(KeychainError) {
     let program = try CommandDescription.program(root)
     pages = program.all.map {
@@ -19,9 +20,9 @@ struct Manual {
     }
   }
 
-  /// Writes a file for each page, over one of the same name.
+  /// Writes a file for each page, and replaces an existing one.
   ///
-  /// - Parameter folder: Where to; it is made if its parent is there.
+  /// - Parameter folder: The folder, which is created if its parent exists.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``.
   func write(to folder: String) throws(KeychainError) {
     if mkdir(folder, 0o755) != 0, errno != EEXIST {

@@ -27,7 +27,8 @@ struct ManualPage {
     return page.text
   }
 
-  /// Whether the name, which stands at both ends of the first line, leaves no room between in 78 columns.
+  /// Whether the name, which appears at both ends of the first line, leaves no room between them in
+  /// 78 columns.
   private var isLong: Bool { 2 * "\(name)(1) ".count + ManualText.volume.count > 78 }
 
   private var abstract: String { command.abstract ?? "part of \(program.commandName)" }
@@ -55,8 +56,7 @@ struct ManualPage {
     return [words.joined(separator: " ")] + more
   }
 
-  /// The paragraphs of the discussion; from the one on that begins with "Example:", they are shown as they
-  /// are.
+  /// Adds the paragraphs of the discussion; from "Example:" on, they stay as they are.
   private func describe(_ page: inout Roff) {
     let paragraphs = (command.discussion ?? "").split(separator: "\n\n")
     let text = paragraphs.prefix { !$0.hasPrefix("Example:") }
@@ -74,12 +74,12 @@ struct ManualPage {
     page.example(lines.dropFirst(2).map { $0.dropFirst($0.hasPrefix("  ") ? 2 : 0) })
   }
 
-  /// What can be given: arguments, then options by their titles, then commands.
+  /// Adds arguments, then options by their titles, then commands.
   private func list(_ page: inout Roff) {
     let positional = command.visibleArguments.filter(\.isPositional)
     add(positional, "ARGUMENTS", &page)
     let named = command.visibleArguments.filter { !$0.isPositional }
-    // The command's own come before those that it shares with others, which have titles.
+    // The command's own options come before the shared ones, which have titles.
     var options =
       (named.filter { $0.sectionTitle == nil } + named.filter { $0.sectionTitle != nil })[...]
     while let first = options.first {
@@ -111,7 +111,7 @@ struct ManualPage {
     }
   }
 
-  /// What holds for all commands of the keychain.
+  /// Adds what applies to all commands of the keychain.
   private func addCommonParts(_ page: inout Roff) {
     if command.words == keychainWords {
       page.macro("SH", "ENVIRONMENT")
@@ -129,7 +129,8 @@ struct ManualPage {
     }
   }
 
-  /// The commands above and below, and for each command that of the keychain, which has the common parts.
+  /// The commands above and below, and for each command that of the keychain, which has the common
+  /// parts.
   private var related: [String] {
     let parent = command.words.count > 1 ? [command.words.dropLast().joined(separator: "-")] : []
     let common = isOfKeychain ? [keychainWords.joined(separator: "-")] : []

@@ -1,11 +1,12 @@
-/// The parts of manual pages that no command's definition has; `Documentation` lists the same codes and variables.
+/// The parts of manual pages that are in no command's definition; `Documentation` lists the same
+/// codes and variables.
 enum ManualText {
-  /// When this text was last looked through; no page says when or where it was made.
+  /// The date of the last revision of this text; no page contains the date or place of its build.
   static let date = "2026-11-21"
   static let volume = "User Commands"
   static let also = "Also called"
 
-  /// Every exit code, in order, and what it means.
+  /// Every exit code in order, with its meaning.
   static let exitCodes: [(code: Int32, meaning: String)] = [
     (ExitCodes.success, "done"),
     (ExitCodes.otherFailure, "another failure"),

@@ -2,9 +2,9 @@
 struct Roff {
   private(set) var text = ""
 
-  /// Text in which nothing is acted on.
+  /// Returns text without special characters.
   ///
-  /// Hyphens are those that can be typed, since most of them begin an option.
+  /// Hyphens can be copied and typed, because most of them begin an option.
   static func escaped(_ text: some StringProtocol) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -36,14 +36,14 @@ struct Roff {
   /// Adds a line that is escaped already.
   mutating func line(_ line: String) { text += line + "\n" }
 
-  /// Adds what has a name, below it and indented.
+  /// Adds an entry: a name, and an indented text below it.
   mutating func entry(_ tag: String, _ body: String) {
     line(".TP")
     line(tag)
     line(body.isEmpty ? "\\&" : body)
   }
 
-  /// Adds lines that stay as they are.
+  /// Adds lines that stay unchanged.
   mutating func example(_ lines: some Sequence<Substring>) {
     line(".nf")
     line(".RS 2")

@@ -1,6 +1,6 @@
 internal import KeychainCredentials
 
-/// An error that a command threw while it ran, and not the argument parser before.
+/// An error that a command threw while it ran, not one of the argument parser.
 struct HostFailure: Error {
   let error: any Error
 
@@ -8,7 +8,8 @@ struct HostFailure: Error {
 }
 
 extension KeychainError {
-  /// The failure behind an error, if commands report it with an exit code of its own; `nil` for others.
+  /// Creates the failure of an error if commands report it with an exit code of its own; otherwise
+  /// `nil`.
   init?(reportedFor error: any Error) {
     switch error {
     case let error as KeychainError: self = error

@@ -16,7 +16,8 @@ struct Invocation {
       do {
         if try madeManual() { return ExitCodes.success }
         var command = try parse(path)
-        // The synchronous `run()` of an asynchronous command would show help, and look like success.
+        // The synchronous `run()` of an asynchronous command would show help, and look like
+        // success.
         guard isGroup(command) || !(command is any AsyncParsableCommand) else {
           throw KeychainError.needsAsyncRoot
         }
@@ -28,7 +29,8 @@ struct Invocation {
     }
   }
 
-  /// As ``run()-swift.method``, for commands that may be asynchronous.
+  /// Parses and runs the command as ``run()-swift.method`` does, but supports asynchronous
+  /// commands.
   func runAsync() async -> Int32 {
     await KeychainCommandContext.$current.withValue(context) {
       let path = CommandPath(root, arguments)
@@ -51,7 +53,7 @@ struct Invocation {
     }
   }
 
-  /// Makes the manual pages, if the command line asks for that.
+  /// Creates the manual pages if the command line requests them.
   private func madeManual() throws(KeychainError) -> Bool {
     guard arguments.first == Manual.option else { return false }
     guard arguments.count == 2 else { throw .manualWithoutFolder }
@@ -60,7 +62,7 @@ struct Invocation {
   }
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
-    // A shell passes what somebody is still typing.
+    // A shell passes a line that is still being typed.
     if !isCompletion { try ProgramArguments.check() }
     if let topic = path.topic, let word = topic.unknownWord, word != "help" {
       throw KeychainError.noTopic(word, topic)
@@ -68,15 +70,15 @@ struct Invocation {
     return try path.parsedAlone() ?? root.parseAsRoot(path.argumentsAskingForHelp)
   }
 
-  /// Whether a shell asks for completions; it would show messages in the middle of the line.
+  /// Whether a shell requests completions; it would show messages in the middle of the line.
   private var isCompletion: Bool { arguments.first == "---completion" }
 
   private func isGroup(_ command: any ParsableCommand) -> Bool {
     !type(of: command).configuration.subcommands.isEmpty
   }
 
-  /// The error of a command, or of a host's group that shows its help when it is run: that a command is
-  /// missing, as nobody asked for help.
+  /// Returns the error of a command; if a host's group shows its help when it is run, the error is
+  /// that a command is missing, because nobody requested help.
   private func asUsage(
     _ error: any Error, of command: any ParsableCommand, _ path: CommandPath
   ) -> any Error {
@@ -102,9 +104,9 @@ struct Invocation {
     return exitCode(ofParser: thrown, isOfRunning: error is HostFailure, path, interface)
   }
 
-  /// Reports the argument parser's text: help on standard output, faults on standard error.
+  /// Reports the argument parser's text: help on standard output, errors on standard error.
   ///
-  /// An error that a command threw while it ran keeps the words of its author.
+  /// An error that a command threw while it ran keeps its author's words.
   private func exitCode(
     ofParser error: any Error, isOfRunning: Bool, _ path: CommandPath, _ interface: UserInterface
   ) -> Int32 {
@@ -138,7 +140,7 @@ extension KeychainError {
     recovery: "its author makes the root command an AsyncParsableCommand, and awaits "
       + "KeychainCommandLine.main")
 
-  /// That `help` is asked about a command that there isn't.
+  /// The error if `help` is given an unknown command.
   static func noTopic(_ word: String, _ path: CommandPath) -> Self {
     Self(
       .invalidArgument, ParserMessage.noCommand(word, path),

@@ -2,8 +2,8 @@ public import ArgumentParser
 
 /// The command `keychain`: credentials that stay encrypted.
 ///
-/// Any command-line program can mount it as a subcommand of its own, in three lines: the subcommand,
-/// and an entry that says what the host assumes.
+/// Any command-line program can mount it as a subcommand in three lines: the subcommand, and an
+/// entry with the host's defaults.
 ///
 /// ```swift
 /// @main struct MyTool: ParsableCommand {
@@ -18,19 +18,19 @@ public import ArgumentParser
 /// }
 /// ```
 ///
-/// Help, hints and errors then speak under that program's name, also below another subcommand
-/// (`mytool auth keychain`), and a secret that is stored without `--service` is the one that
-/// `KeychainPreferences(service: "com.example.mytool")` reads.
+/// Help, hints and errors then use that program's name, also below another subcommand (`mytool auth
+/// keychain`), and `KeychainPreferences(service: "com.example.mytool")` reads a secret that is
+/// stored without `--service`.
 ///
-/// ``KeychainCommandLine/main(_:context:)-(ParsableCommand.Type,_)`` adds what a whole program needs:
-/// exit codes for errors of usage too, closed standard streams, memory that other processes cannot
-/// read. A program may also keep the entry of the argument parser: the commands work below `main()`,
-/// and take the context from ``KeychainCommandContext/current``, whose names are those of the
-/// running program unless set around `main()`.
+/// ``KeychainCommandLine/main(_:context:)-(ParsableCommand.Type,_)`` adds what a whole program
+/// needs: exit codes for errors of usage, closed standard streams, memory that other processes
+/// cannot read. A program may also use the argument parser's `main()`: the commands then take the
+/// context from ``KeychainCommandContext/current``, with the names of the running program unless it
+/// is set around `main()`.
 public struct KeychainCommand: ParsableCommand {
   static let name = "keychain"
 
-  /// How the command presents itself.
+  /// The definition of the command.
   public static let configuration = CommandConfiguration(
     commandName: name,
     abstract: "Store, read and manage encrypted credentials",
@@ -60,10 +60,10 @@ public struct KeychainCommand: ParsableCommand {
         ]),
     ])
 
-  /// Creates the command; the argument parser fills it.
+  /// Creates the command; the argument parser sets its properties.
   public init() {}
 
-  /// Fails with ``/ArgumentParser/ExitCode`` 64, and reports it: a command below must be named.
+  /// Fails with ``/ArgumentParser/ExitCode`` 64, and reports that a subcommand is missing.
   public func run() throws { try requireCommand() }
 }
 

@@ -1,13 +1,13 @@
 public import ArgumentParser
 
 extension KeychainCommandContext {
-  /// Describes a host by its root command, which has ``KeychainCommand`` among its subcommands or
-  /// theirs.
+  /// Creates the context of a host from its root command, which has ``KeychainCommand`` among its
+  /// subcommands or theirs.
   ///
   /// - Parameters:
   ///   - root: The root command.
-  ///   - defaultService: The service of a credential when none is given.
-  ///   - defaultVault: The path of the vault when none is given; `nil` for the usual one.
+  ///   - defaultService: The service of a credential if none is given.
+  ///   - defaultVault: The path of the vault if none is given; `nil` for the usual one.
   public init(
     _ root: any ParsableCommand.Type, defaultService: String = "default",
     defaultVault: String? = nil
@@ -20,9 +20,9 @@ extension KeychainCommandContext {
 }
 
 extension ParsableCommand {
-  /// The names of the commands from this one to the keychain's, or `nil` if that is not below it.
+  /// The names of the commands from this one to the keychain's; `nil` if that is not below it.
   fileprivate static var wordsLeadingToKeychain: [String]? {
-    // Its configuration has examples, which are made once, under the context that is not known yet.
+    // Its configuration has examples, which are created once, in the context that is not known yet.
     if self == KeychainCommand.self { return [KeychainCommand.name] }
     for subcommand in configuration.subcommands {
       if let words = subcommand.wordsLeadingToKeychain { return [_commandName] + words }

@@ -9,16 +9,16 @@ public enum KeychainCommandLine {
 
   /// Runs the program's command line, and ends the process with the exit code.
   ///
-  /// Call it first: closed standard streams must be noticed before a file is opened in their place, and the
-  /// process's memory must be hidden before any secret is read.
+  /// Call it first: closed standard streams must be found before a file is opened in their place,
+  /// and the process's memory must be protected before any secret is read.
   ///
-  /// A command line that names a group of commands, and none of them, ends with 64; only `--help` and
-  /// `help` show help and end with 0. The help of the keychain's commands shows their own options before
-  /// those that they share, on a terminal in at most a hundred columns.
+  /// A command line that names a group of commands without a subcommand ends with 64; only `--help`
+  /// and `help` show help and end with 0. The help of the keychain's commands shows their own
+  /// options before shared ones, in at most a hundred columns of a terminal.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
-  ///   - context: The names in messages, and what is assumed; `nil` for the names of the root command.
+  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
   public static func main(
     _ root: any ParsableCommand.Type, context: KeychainCommandContext? = nil
   ) -> Never {
@@ -28,11 +28,12 @@ public enum KeychainCommandLine {
   /// Runs the command line of a program that has asynchronous commands, and ends the process with the
   /// exit code.
   ///
-  /// If `/proc` is not mounted, Swift's concurrency crashes an asynchronous program, perhaps before this call.
+  /// If `/proc` is not mounted, Swift's concurrency crashes an asynchronous program, possibly
+  /// before this call.
   ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
-  ///   - context: The names in messages, and what is assumed; `nil` for the names of the root command.
+  ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
   public static func main(
     _ root: any AsyncParsableCommand.Type, context: KeychainCommandContext? = nil
   ) async -> Never {
@@ -52,7 +53,7 @@ public enum KeychainCommandLine {
       root: root, arguments: Array(ProgramArguments.texts.dropFirst()), context: context)
   }
 
-  /// Takes crashes away from Swift's backtracer, which prints memory and waits for keys.
+  /// Disables Swift's backtracer, which prints memory and waits for keys when the process crashes.
   private static func leaveCrashesToTheSystem() {
     for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
       signal(number, SIG_DFL)

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A passphrase from a file descriptor, which can be read once.
 final class PassphraseDescriptor: Sendable {
-  /// A longer one is a mistake, such as a descriptor of something else.
+  /// A longer passphrase is a mistake, such as a wrong descriptor.
   static let limit = 1 << 20
 
   private let descriptor: Int32
@@ -22,11 +22,11 @@ final class PassphraseDescriptor: Sendable {
     self.name = name
   }
 
-  /// Names a descriptor that whoever started this process opened for it.
+  /// Names a descriptor that this process inherited.
   ///
   /// - Parameters:
   ///   - descriptor: Its number.
-  ///   - option: The option that gave it.
+  ///   - option: The option with the number.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it was not open.
   convenience init(inherited descriptor: Int32, option: String) throws(KeychainError) {
     guard StandardDescriptors.wasOpen(descriptor) else {
@@ -35,7 +35,7 @@ final class PassphraseDescriptor: Sendable {
     self.init(descriptor, name: option)
   }
 
-  /// The passphrase: everything up to the end, without one newline at the end.
+  /// Returns the passphrase: everything up to the end, without one newline at the end.
   func passphrase() throws(KeychainError) -> SecretBytes {
     try read.withLock { read throws(KeychainError) in
       if read == nil { read = SharedSecret(try readToEnd()) }
@@ -45,7 +45,7 @@ final class PassphraseDescriptor: Sendable {
   }
 
   private func readToEnd() throws(KeychainError) -> SecretBytes {
-    // A terminal would show what is typed; the prompt does not.
+    // A terminal would show what is typed; the prompt hides it.
     guard isatty(descriptor) == 0 else { throw .terminalAsSource(name) }
     guard let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit) else {
       throw .passphraseTooLong(name)

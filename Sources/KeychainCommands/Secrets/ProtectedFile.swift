@@ -9,7 +9,7 @@ struct ProtectedFile: ~Copyable {
 
   /// Opens the file.
   ///
-  /// A pipe is taken too, as shells give one for `<(command)`.
+  /// A pipe is accepted too, because shells create one for `<(command)`.
   init(path: String, readers: SecretFileReaders = .owner) throws(KeychainError) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw .cannotOpen(path, errno: errno) }
@@ -22,7 +22,7 @@ struct ProtectedFile: ~Copyable {
     }
   }
 
-  /// The passphrase in the file, without one newline at the end.
+  /// Returns the passphrase in the file, without one newline at the end.
   borrowing func passphrase(named name: String) throws(KeychainError) -> SecretBytes {
     try PassphraseDescriptor(descriptor, name: name).passphrase()
   }

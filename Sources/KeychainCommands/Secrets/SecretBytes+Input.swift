@@ -6,8 +6,8 @@ extension SecretBytes {
   ///
   /// - Parameters:
   ///   - descriptor: An open descriptor.
-  ///   - source: What people call it.
-  ///   - limit: The greatest number of bytes to accept.
+  ///   - source: The name of the source in errors.
+  ///   - limit: The maximum number of bytes.
   /// - Returns: What was read, or `nil` if there is more.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/inputOutput``, or
   ///   ``KeychainError/Code/insufficientMemory``.

@@ -4,19 +4,19 @@ internal import KeychainSecrets
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// Where a secret is written by the option `--output`.
+/// The destination of a secret: the value of the option `--output`.
 ///
-/// An existing regular file is kept unless overwriting was asked for. A device, a named pipe and a
-/// descriptor such as `/dev/stdout` get the secret as it is.
+/// An existing regular file is kept unless overwriting was requested. A device, a named pipe and a
+/// descriptor such as `/dev/stdout` receive the secret directly.
 struct SecretOutput {
   let path: String
   let overwrites: Bool
 
-  /// How long to wait for somebody who reads a named pipe.
+  /// How long to wait for a reader of a named pipe.
   let timeout: Duration
 
-  /// Writes a secret: to a file in one step, so that whoever looks finds nothing, the old file, or all of
-  /// the new one.
+  /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
+  /// complete new one.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists``, ``KeychainError/Code/refused``,
   ///   ``KeychainError/Code/insecurePermissions`` if another user could read it,
@@ -43,9 +43,9 @@ struct SecretOutput {
     }
   }
 
-  /// The number of a descriptor that a path stands for.
+  /// Returns the number of the descriptor that a path refers to.
   ///
-  /// Opened by its path, a file would be written from its beginning, although `>>` asked for its end.
+  /// If it were opened by its path, a file would be written from its beginning, even after `>>`.
   static func descriptor(namedBy path: String) -> Int32? {
     switch path {
     case "/dev/stdout": return STDOUT_FILENO
@@ -58,13 +58,13 @@ struct SecretOutput {
     return nil
   }
 
-  /// The type of what lies at a path, a link included; `nil` if nothing does.
+  /// Returns the type of the file at a path, without following a link; `nil` if there is no file.
   private static func fileType(at path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// The file appears under its name when it is complete, and never in the place of another.
+  /// Creates a file that appears when it is complete, and never replaces another one.
   private func create(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool
   ) throws(KeychainError) {
@@ -89,14 +89,14 @@ struct SecretOutput {
     }
   }
 
-  /// Opens a pipe or device; a pipe without a reader is tried until the time is over.
+  /// Opens a pipe or device; retries until the timeout if a pipe has no reader.
   private func openStream() throws(KeychainError) -> Int32 {
     let deadline = Deadline(after: timeout)
     let flags = O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
     while true {
       let descriptor = open(path, flags)
       if descriptor >= 0 { return try checked(descriptor) }
-      // A device that fails in this way has nobody to wait for.
+      // Only a pipe can have no reader.
       let failure = errno
       guard failure == EINTR || failure == ENXIO && Self.fileType(at: path) == S_IFIFO else {
         throw .cannotWrite(path, errno: failure)
@@ -106,7 +106,7 @@ struct SecretOutput {
     }
   }
 
-  /// Somebody may have put a pipe of theirs where a file was to be made.
+  /// Checks that another user has not put a pipe in place of the file.
   private func checked(_ descriptor: Int32) throws(KeychainError) -> Int32 {
     var status = stat()
     let isKnown = fstat(descriptor, &status) == 0
@@ -138,7 +138,7 @@ struct SecretOutput {
 }
 
 extension SecretBytes {
-  /// Makes a file with the bytes, which only the user can read.
+  /// Creates a file with the bytes, readable only by the user.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
   ///   ``KeychainError/Code/inputOutput``; no file is then left.

@@ -2,9 +2,9 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-/// That something does not exist, in words.
+/// The texts about things that do not exist.
 enum AbsenceText {
-  /// That a vault that somebody named is not there.
+  /// Returns that a vault given by its path does not exist.
   static func missing(_ absence: VaultAbsence) -> String {
     "the vault '\(absence.path)' does not exist"
   }
@@ -13,13 +13,13 @@ enum AbsenceText {
     "check the path that \(vaultName) gives"
   }
 
-  /// Where else an account is, as options that name it.
+  /// Returns where else an account exists, as options.
   static func elsewhere(_ account: String, _ identities: [CredentialIdentity]) -> String {
     let places = identities.map { "with \(options(naming: $0))" }
     return "\(ShellText.quoted(account)) exists " + places.joined(separator: ", and ")
   }
 
-  /// The account that somebody meant.
+  /// Returns the account that the person may have meant.
   static func resembling(_ account: String) -> String {
     "did you mean \(ShellText.quoted(account))?"
   }
@@ -48,14 +48,14 @@ enum AbsenceText {
 }
 
 extension KeychainError {
-  /// The failure with its cause: a vault was named that is not there.
+  /// Returns the error with its cause: a vault given by its path does not exist.
   func explained(by absence: VaultAbsence, named name: String) -> Self {
     Self(
       code, "\(message): \(AbsenceText.missing(absence))",
       recovery: .advice(AbsenceText.checkPath(of: name)))
   }
 
-  /// Not even the folder is there of a vault that was named.
+  /// The error if not even the folder of a given vault exists.
   static func noFolder(_ absence: VaultAbsence, named name: String) -> Self {
     Self(
       .noStore,

@@ -1,23 +1,23 @@
 internal import KeychainCredentials
 
-/// Finds the one credential that a command line means.
+/// Finds the one credential that a command line refers to.
 struct CredentialFinder {
   let store: any CredentialStore
   let options: ItemOptions
   let defaultService: String
 
-  /// Unlocks the stores that a query concerns, or throws.
+  /// Unlocks the stores of a query, or throws.
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
-  /// The names of the credential of an account.
+  /// Returns the identity of an account's credential.
   ///
-  /// They are exactly those that the options give, unless these leave names of an internet password
-  /// open: then an internet password is found that is the only one with the given names. If there is
-  /// none, the names are those of the options, under which nothing will be found either.
+  /// Its names are exactly the options', unless these leave names of an internet password open.
+  /// Then it is the only internet password with the given names; if there is none, the names are
+  /// the options', and no credential will be found.
   ///
   /// - Parameter account: The account.
   /// - Returns: The identity; the credential need not exist.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several are meant, or as for
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several match, or as for
   ///   an incomplete search.
   func identity(account: String) throws(KeychainError) -> CredentialIdentity {
     let exact = options.identity(account: account, defaultService: defaultService)
@@ -33,7 +33,7 @@ struct CredentialFinder {
   func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
     var result = try store.search(query)
     if result.credentials.isEmpty, result.lockedCount > 0 {
-      // A search alone unlocks nothing, as it cannot know whether that would help.
+      // The search does not unlock by itself, because it cannot know whether that would help.
       try unlock(query)
       result = try store.search(query)
     }

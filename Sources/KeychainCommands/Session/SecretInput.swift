@@ -2,19 +2,20 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// Gets the secret that is to be stored.
+/// Reads the secret to store.
 struct SecretInput {
   let trimsNewline: Bool
   let insecureValue: String?
 
   /// Whether an empty secret is allowed.
   ///
-  /// Otherwise it is taken for a mistake, or for a command before the pipe that failed.
+  /// Otherwise it is considered a mistake, or the result of a failed command before the pipe.
   let allowsEmpty: Bool
 
-  /// The secret from the command line if it is given there, otherwise from a pipe, otherwise from the person.
+  /// Returns the secret from the command line, otherwise from a pipe, otherwise from the person.
   ///
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and must not be.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/invalidArgument`` if it is empty and
+  ///   must not be.
   func secret(
     for identity: CredentialIdentity, in session: Session
   ) throws(KeychainError) -> SecretBytes {
@@ -34,7 +35,7 @@ struct SecretInput {
     return try piped()
   }
 
-  /// What a person should know about a secret that was stored.
+  /// Returns a hint about a secret that was stored.
   func hint(about secret: borrowing SecretBytes) -> String? {
     if secret.count == 0 { return SecretInput.emptySecret }
     let mayBeTrimmed = insecureValue == nil && !trimsNewline
@@ -42,7 +43,7 @@ struct SecretInput {
   }
 
   private func piped() throws(KeychainError) -> SecretBytes {
-    // A stream that was closed would read as an empty secret.
+    // A closed stream would look like an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
       throw .inputClosed(.advice(SecretInput.secretOnInput))
     }
@@ -55,7 +56,7 @@ struct SecretInput {
   }
 }
 
-// What a person should know about a secret.
+// Hints about a secret.
 extension SecretInput {
   static let secretOnInput = "pipe the secret into it, or type it on a terminal"
   static let emptySecret = "the secret is empty"

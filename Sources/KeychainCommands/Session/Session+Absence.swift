@@ -2,10 +2,11 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-// What is reported if something is not there.
+// The errors and hints if something does not exist.
 extension Session {
-  /// That a credential is not there, with what a person may have meant: a vault that doesn't exist, a
-  /// service that has another store than was chosen, or the same account elsewhere.
+  /// Returns the error for a missing credential, with what the person may have meant: a vault that
+  /// doesn't exist, a service that has another store than the chosen one, or the same account
+  /// elsewhere.
   func notFound(_ identity: CredentialIdentity) -> KeychainError {
     let failure = explainingMissingVault(.notFound(identity))
     guard failure.recovery == nil, let recovery = wayToWhatIsMeant(by: identity) else {
@@ -14,7 +15,8 @@ extension Session {
     return KeychainError(failure.code, failure.message, recovery: .advice(recovery))
   }
 
-  /// That nothing has such attributes, with where to search for items of other programs if these may be meant.
+  /// Returns the error if no item has the attributes, with where to search for other programs'
+  /// items if they may be meant.
   func nothingMatches(_ attributes: CredentialAttributes, mayBeOfOthers: Bool) -> KeychainError {
     let failure = explainingMissingVault(.nothingMatches(attributes))
     guard mayBeOfOthers, failure.recovery == nil, stores.leavesKeyringOut else { return failure }
@@ -22,14 +24,14 @@ extension Session {
       failure.code, failure.message, recovery: .advice(StoreText.keyringLeftOut))
   }
 
-  /// That something is not there; because the vault isn't that was named, where that is why.
+  /// Returns a failure with its cause if the given vault does not exist.
   func explainingMissingVault(_ failure: KeychainError) -> KeychainError {
     guard let (absence, name) = missingNamedVault() else { return failure }
     return absence.hasFolder
       ? failure.explained(by: absence, named: name) : .noFolder(absence, named: name)
   }
 
-  /// Calls `body` for a credential that must exist, and explains a failure if it does not.
+  /// Calls `body` for a credential that must exist, and explains the error if it does not.
   func expecting<Result>(
     _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -40,9 +42,10 @@ extension Session {
     }
   }
 
-  /// Reports that the vault that was named doesn't exist, if that is so.
+  /// Reports that the given vault doesn't exist, if that is so.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if not even its folder does.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if its folder doesn't exist,
+  ///   either.
   func reportMissingVault() throws(KeychainError) {
     guard let (absence, name) = missingNamedVault() else { return }
     guard absence.hasFolder else { throw .noFolder(absence, named: name) }
@@ -50,15 +53,15 @@ extension Session {
     interface.hint(AbsenceText.checkPath(of: name))
   }
 
-  /// Hints at a mistake where the state of a vault is shown that was named and doesn't exist.
+  /// Hints at a mistake if the state of a given vault is shown, and it doesn't exist.
   func hintAtMissingVault() {
     guard let (_, name) = missingNamedVault() else { return }
     interface.hint(AbsenceText.checkPath(of: name))
   }
 
-  /// How the vault is absent that somebody named and that is used, with what named it.
+  /// Returns how the given vault is missing, and the option or variable that gives it.
   ///
-  /// The usual vault, or a host's, is absent until something is stored, which is no mistake.
+  /// The usual vault, or a host's, may be missing until something is stored.
   private func missingNamedVault() -> (VaultAbsence, name: String)? {
     guard let name = nameOfVault, stores.explicitPlace == .vault,
       let absence = try? vault.absence()
@@ -84,14 +87,14 @@ extension Session {
       : AbsenceText.elsewhereOften(identity.account)
   }
 
-  /// The credentials of an account that can be read at once; a host searches its own service only.
+  /// Returns the readable credentials of an account; a host searches only its own service.
   private func elsewhere(_ account: String) -> [CredentialIdentity] {
     let query = context.narrow(CredentialQuery(account: account))
     let found = stores.glance(query, .quick(limit: Self.hintLimit + 1))
     return found?.credentials.map(\.identity) ?? []
   }
 
-  /// The account there that was probably meant, of those that can be read at once.
+  /// Returns the readable account of the service that is most similar to the given one.
   private func accountResembling(_ identity: CredentialIdentity) -> String? {
     var query = CredentialQuery(accessGroup: identity.accessGroup)
     switch identity.kind {
@@ -102,9 +105,9 @@ extension Session {
     return found?.credentials.map(\.identity.account).resembling(identity.account)
   }
 
-  /// A mistake is not looked for among more accounts.
+  /// Similar accounts are not searched for among more accounts.
   private static let searchLimit = 200
 
-  /// More places are not worth their lines.
+  /// Hints list no more places.
   private static let hintLimit = 3
 }

@@ -2,9 +2,9 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-// New passphrases, and those of exports: from where options say, otherwise from the person.
+// New passphrases and passphrases of exports, from options or otherwise from the person.
 extension Session {
-  /// A new passphrase of the vault; an empty one is refused.
+  /// Returns a new passphrase of the vault; an empty one is refused.
   func newPassphrase(_ options: NewPassphraseOptions) throws(KeychainError) -> SecretBytes {
     let passphrase =
       if let given = try options.passphrase(for: vault) { given } else {
@@ -14,7 +14,7 @@ extension Session {
     return passphrase
   }
 
-  /// The passphrase of a new export; an empty one is refused.
+  /// Returns the passphrase of a new export; an empty one is refused.
   func newPassphraseOfExport(
     _ options: ExportPassphraseOptions
   ) throws(KeychainError) -> SecretBytes {
@@ -26,7 +26,7 @@ extension Session {
     return passphrase
   }
 
-  /// The passphrase of an export that exists.
+  /// Returns the passphrase of an existing export.
   func passphraseOfExport(_ options: ExportPassphraseOptions) throws(KeychainError) -> SecretBytes {
     if let given = try options.passphrase(for: vault) { return given }
     return try ask(for: .exportPassphrase)

@@ -3,14 +3,14 @@ internal import KeychainStores
 internal import KeychainVault
 
 extension Session {
-  /// Calls `body` with a closure that shows how far the work has come.
+  /// Calls `body` with a closure that shows progress.
   func withProgress<Result>(
     _ body: (@escaping (VaultProgress) -> Void) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     var shown = 0
     defer { if shown > 0 { interface.endProgress() } }
     return try body { progress in
-      // A hundred lines of progress are enough for any vault, and a small one needs none.
+      // A hundred updates are enough for any vault, and a small one needs none.
       let step = max(progress.total / 100, 100)
       guard progress.completed >= shown + step else { return }
       shown = progress.completed
@@ -18,7 +18,8 @@ extension Session {
     }
   }
 
-  /// Reports what a copy or export of the vault does not hold, as it is in the desktop keyring.
+  /// Reports credentials in the desktop keyring, which a copy or export of the vault does not
+  /// contain.
   func reportKeyring(_ query: CredentialQuery = CredentialQuery()) {
     switch stores.keyringHoldings(query) {
     case .nothing: return

@@ -5,21 +5,23 @@ internal import KeychainStores
 internal import KeychainTerminal
 internal import KeychainVault
 
-/// What a running command works with: the stores, and the person who may be asked.
+/// What a command works with: the stores, and the person who may be asked.
 struct Session {
   let context: KeychainCommandContext
   let interface: UserInterface
   let options: CommonOptions
 
-  /// The stores, and the choice between them.
+  /// The automatic choice of store.
   let stores: AutomaticStore
 
-  /// The terminal, or `nil` if nobody may be asked.
+  /// The terminal; `nil` if nobody may be asked.
   let prompt: TerminalPrompt?
 
-  /// Prepares the stores that the options choose; nothing is opened yet.
+  /// Prepares the stores that the options choose.
   ///
-  /// Without options for the choice, the command is about the vault.
+  /// Nothing is opened yet.
+  ///
+  /// Without options for the choice, the command concerns the vault.
   init(
     _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext
   ) throws(KeychainError) {
@@ -56,7 +58,7 @@ struct Session {
     stores = AutomaticStore(configuration: configuration)
   }
 
-  /// Reports that a command is about the vault if the environment chooses the other store.
+  /// Reports that a command concerns the vault if the environment chooses the other store.
   func reportOtherStore() {
     if Environment.value("KEYCHAIN_STORE") == StoreChoice.secretService.rawValue {
       interface.say(StoreText.onlyOfVault)
@@ -66,10 +68,10 @@ struct Session {
   /// The vault, for what only a vault can do.
   var vault: Vault { stores.vault }
 
-  /// Where credentials lie.
+  /// The store of credentials.
   var store: any CredentialStore { stores }
 
-  /// The host's own vault, unless the environment names one.
+  /// Returns the host's own vault, unless the environment gives one.
   private static func vaultPath(_ context: KeychainCommandContext) -> String? {
     Environment.value("KEYCHAIN_VAULT") == nil ? context.defaultVault : nil
   }
@@ -90,14 +92,14 @@ extension Session {
       mismatch: Questions.answersDiffer)
   }
 
-  /// Asks a person to agree, unless the command line says so.
+  /// Asks a person to agree, unless the command line does.
   func confirm(_ question: String, assumingYes: Bool) throws(KeychainError) -> Bool {
     if assumingYes { return true }
     guard let prompt else { throw .needsConfirmation }
     return try prompt.confirm(question)
   }
 
-  /// Finds the credential that options mean.
+  /// Returns a finder for the credential of the options.
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
       query throws(KeychainError) in try stores.ensureReadable(query)

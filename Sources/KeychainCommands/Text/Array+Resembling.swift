@@ -1,17 +1,17 @@
 internal import Foundation
 
 extension [String] {
-  /// The name that a word resembles most; `nil` if none does.
+  /// Returns the name that is most similar to a word; `nil` if none is similar.
   ///
-  /// A name resembles a word if only case or the spaces around it differ, or at most two characters, and fewer
-  /// than half of them.
+  /// A name is similar if only case or surrounding spaces differ, or at most two characters and
+  /// fewer than half of them.
   func resembling(_ word: String) -> String? {
     if let same = first(where: { $0.plainly == word.plainly && $0 != word }) { return same }
     let best = map { ($0, Self.edits($0, word)) }.min { $0.1 < $1.1 }
     return best.flatMap { $0.1 > 0 && $0.1 <= 2 && $0.1 * 2 < word.count ? $0.0 : nil }
   }
 
-  /// How many characters must be inserted, removed, replaced, or exchanged with the next one.
+  /// Returns how many characters must be inserted, removed, replaced, or swapped with the next one.
   private static func edits(_ first: String, _ second: String) -> Int {
     let (from, to) = (Array<Character>(first), Array<Character>(second))
     guard abs(from.count - to.count) <= 2 else { return .max }

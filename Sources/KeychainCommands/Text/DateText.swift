@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Glibc
 
-/// Dates as ISO 8601 writes them.
+/// Dates in ISO 8601.
 enum DateText {
-  /// Reads `2027-01-31`, which is its first moment, or `2027-01-31T12:00:00Z`.
+  /// Reads `2027-01-31`, which means its first moment, or `2027-01-31T12:00:00Z`.
   ///
   /// - Parameters:
   ///   - text: A date, or a date and a time, with an offset or in local time.
   ///   - local: The local time.
-  /// - Returns: The moment, or `nil` if the text is none of the calendar.
+  /// - Returns: The date, or `nil` if the text is not a valid date.
   static func parse(_ text: String, local: LocalTime = .current) -> Date? {
     let form =
       /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(\.\d{1,6})?)?([Zz]|[+-]\d\d:\d\d)?)?/
@@ -27,12 +27,12 @@ enum DateText {
     return date.addingTimeInterval(fraction - Double(offset))
   }
 
-  /// Writes a moment in UTC to the second.
+  /// Returns a date in UTC, to the second.
   static func text(_ date: Date) -> String {
     date.formatted(Date.ISO8601FormatStyle())
   }
 
-  /// The local day of a moment, such as `2027-01-31`; other text as it is.
+  /// Returns the local day of a date in text, such as `2027-01-31`; other text stays unchanged.
   static func day(ofMoment text: String, local: LocalTime = .current) -> String {
     guard let date = parse(text) else { return text }
     return String(Self.text(date.addingTimeInterval(Double(local.offset(date)))).prefix(10))
@@ -55,28 +55,28 @@ enum DateText {
 
 /// The user's local time.
 struct LocalTime: Sendable {
-  /// How many seconds local time is ahead of UTC at a moment.
+  /// Returns how many seconds local time is ahead of UTC at a date.
   let offset: @Sendable (Date) -> Int
 
-  /// The time zone of the process: that of `TZ` in each of its forms, otherwise the system's.
+  /// The time zone of the process: that of `TZ` in any of its forms, otherwise the system's.
   static let current = LocalTime { date in
     var moment = time_t(date.timeIntervalSince1970)
     var parts = tm()
-    // `localtime_r` alone need not read the variable.
+    // `localtime_r` need not read the variable.
     tzset()
     return unsafe localtime_r(&moment, &parts) == nil ? 0 : parts.tm_gmtoff
   }
 
-  /// The moment of a local time.
+  /// Returns the date of a local time.
   ///
-  /// If a local time occurs twice, as when daylight saving time ends, this is the first. If it is skipped,
-  /// the moment is later by as much as the clock was put forward.
+  /// If a local time occurs twice, as when daylight saving time ends, this is the first. If it is
+  /// skipped, the result is later by as much as the clock was put forward.
   ///
-  /// - Parameter shown: The moment at which a clock of UTC shows it.
-  /// - Returns: The moment.
+  /// - Parameter shown: The date at which a clock in UTC shows it.
+  /// - Returns: The date.
   func moment(of shown: Date) -> Date {
     let day: TimeInterval = 86_400
-    // The moment is between these, as no local time is a day ahead or behind.
+    // The result is between these, because no local time is a day ahead or behind.
     let before = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(-day))))
     let after = shown.addingTimeInterval(-Double(offset(shown.addingTimeInterval(day))))
     return [before, after].filter { shows(shown, at: $0) }.min() ?? before

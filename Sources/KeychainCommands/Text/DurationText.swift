@@ -1,19 +1,19 @@
 /// Durations as people write them: `500ms`, `10s`, `2m`, `1h30m`, `90d`, `1w`, `1y`.
 enum DurationText {
-  /// How many milliseconds a unit has.
+  /// The number of milliseconds of a unit.
   private static let milliseconds: [String: Int64] = [
     "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
     "y": 31_536_000_000,
   ]
 
-  /// A duration longer than this is a mistake of whoever wrote it.
+  /// A longer duration is a mistake.
   private static let greatest: Int64 = 31_536_000_000 * 1000
 
   /// Reads a duration.
   ///
-  /// - Parameter text: Numbers with units, the largest unit first by custom. A number without a unit is no
-  ///   duration: whoever writes `30` may mean minutes.
-  /// - Returns: The duration, or `nil` if the text is none or exceeds a thousand years.
+  /// - Parameter text: Numbers with units, usually the largest unit first. A number without a unit
+  ///   is invalid, because `30` may mean minutes.
+  /// - Returns: The duration, or `nil` if the text is invalid or exceeds a thousand years.
   static func parse(_ text: String) -> Duration? {
     var rest = text.utf8[...]
     var total: Int64 = 0
@@ -25,7 +25,7 @@ enum DurationText {
     return .milliseconds(total)
   }
 
-  /// Takes a number and its unit off the text, and returns its milliseconds.
+  /// Removes a number and its unit from the text, and returns its milliseconds.
   private static func takePart(from rest: inout Substring.UTF8View) -> Int64? {
     let digits = rest.prefix(while: isDigit)
     rest = rest[digits.endIndex...]
@@ -37,9 +37,9 @@ enum DurationText {
     return product.overflow || product.partialValue > greatest ? nil : product.partialValue
   }
 
-  /// Writes a duration, in the largest units first, weeks and years as days.
+  /// Returns the text of a duration, in the largest units first, with weeks and years as days.
   ///
-  /// - Parameter duration: The duration, of whole milliseconds.
+  /// - Parameter duration: The duration, in whole milliseconds.
   /// - Returns: The text, such as `1h30m`.
   static func text(_ duration: Duration) -> String {
     var rest = Int64(duration / .milliseconds(1))
@@ -51,7 +51,7 @@ enum DurationText {
     return parts.isEmpty ? "0s" : parts.joined()
   }
 
-  /// Whether the text is a number whose unit is missing.
+  /// Returns whether the text is a number without a unit.
   static func lacksUnit(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy(isDigit)
   }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// Answers as JSON: keys in alphabetical order, a newline at the end.
+/// JSON output: keys in alphabetical order, a newline at the end.
 ///
-/// Characters that control a terminal or are invisible are always escaped, as a file or a pipe may be shown
-/// on a terminal later.
+/// Characters that control a terminal or are invisible are always escaped, because a file or a pipe
+/// may be shown on a terminal later.
 enum JSONText {
   static func text(_ value: some Encodable) throws(KeychainError) -> String {
     let encoder = JSONEncoder()
@@ -13,7 +13,7 @@ enum JSONText {
       var container = encoder.singleValueContainer()
       try container.encode(DateText.text(date))
     }
-    // A random mark occurs in no name and in no value.
+    // A random mark occurs in no name or value.
     let mark = UUID().uuidString
     if let key = AttributesJSON.mark { encoder.userInfo[key] = mark }
     guard var data = try? encoder.encode(value) else { throw .unencodable() }
@@ -22,7 +22,7 @@ enum JSONText {
   }
 }
 
-/// Attributes as a JSON object shows them.
+/// Attributes as a JSON object.
 struct AttributesJSON: Encodable {
   let attributes: CredentialAttributes
 
@@ -31,8 +31,8 @@ struct AttributesJSON: Encodable {
 
   /// Encodes each pair under its name.
   ///
-  /// Names that are equal to Swift although their bytes differ would be one key to the encoder. The
-  /// second and further ones get a mark at the end, which ``JSONText`` removes again.
+  /// The encoder would treat names that Swift considers equal, although their bytes differ, as one
+  /// key. All but the first of them get a mark at the end, which ``JSONText`` removes again.
   func encode(to encoder: any Encoder) throws {
     let mark = Self.mark.flatMap { encoder.userInfo[$0] as? String } ?? ""
     var container = encoder.container(keyedBy: Name.self)

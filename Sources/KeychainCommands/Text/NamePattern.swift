@@ -1,8 +1,8 @@
-/// A pattern of names, as shells have them: `*`, `?`, `[a-z]`, `[!a-z]`, and a backslash before a
-/// character that stands for itself.
+/// A pattern of names, as in shells: `*`, `?`, `[a-z]`, `[!a-z]`, and a backslash before a literal
+/// character.
 ///
 /// It must match the whole name. Characters are Unicode scalars, upper and lower case differ, and a
-/// slash or a leading dot is a character as any other.
+/// slash or a leading dot is like any other character.
 struct NamePattern: Hashable, Sendable {
   fileprivate enum Part: Hashable, Sendable {
     case anything
@@ -17,7 +17,7 @@ struct NamePattern: Hashable, Sendable {
 
   private let parts: [Part]
 
-  /// Reads a pattern; a bracket that is never closed stands for itself.
+  /// Reads a pattern; a bracket that is never closed is literal.
   init(_ text: String) {
     var rest = Array(text.unicodeScalars)[...]
     var parts: [Part] = []
@@ -33,9 +33,9 @@ struct NamePattern: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// Whether the whole name matches.
+  /// Returns whether the whole name matches.
   ///
-  /// When a character doesn't fit, the last `*` takes one more: no pattern takes more than the product of
+  /// If a character doesn't fit, the last `*` takes one more: the time is at most the product of
   /// both lengths.
   func matches(_ name: String) -> Bool {
     let scalars = Array(name.unicodeScalars)
@@ -58,7 +58,7 @@ struct NamePattern: Hashable, Sendable {
     return parts[part...].allSatisfy { $0 == .anything }
   }
 
-  /// Reads what follows an opening bracket, up to the closing one; `nil` if there is none.
+  /// Reads the set after an opening bracket, up to the closing one; returns `nil` if there is none.
   private static func takeSet(from rest: inout ArraySlice<Unicode.Scalar>) -> Characters? {
     var set = rest
     let isNegated = set.first == "!" || set.first == "^"
@@ -85,7 +85,7 @@ struct NamePattern: Hashable, Sendable {
 }
 
 extension NamePattern.Part {
-  /// Whether this stands for one character, and takes this one.
+  /// Returns whether this is a pattern for one character that matches.
   fileprivate func takes(_ scalar: Unicode.Scalar) -> Bool {
     switch self {
     case .anything: false

@@ -1,8 +1,8 @@
 internal import KeychainTerminal
 
-/// Words as a shell takes them.
+/// Words for a shell.
 enum ShellText {
-  /// A word, in single quotes unless a shell takes it literally.
+  /// Returns a word, in single quotes unless a shell takes it literally.
   static func quoted(_ word: String) -> String {
     guard word.isEmpty || !word.utf8.allSatisfy(isPlain) else { return word }
     return "'" + word.replacing("'", with: "'\\''") + "'"
@@ -17,10 +17,10 @@ enum ShellText {
 }
 
 extension String {
-  /// A line of an example, broken into lines that run the same command when they are copied.
+  /// Returns a line of an example, broken into lines that still run the same command when copied.
   ///
-  /// Lines are broken with a backslash between words, where a shell ignores it: not inside quotes, except in a
-  /// command there. Without such a place, a line stays longer.
+  /// Lines are broken with a backslash between words, where a shell ignores it: not inside quotes,
+  /// except in a command substitution. Without such a place, a line stays longer.
   ///
   /// - Parameter width: The number of columns.
   /// - Returns: The lines, without a newline at the end.
@@ -29,7 +29,7 @@ extension String {
     var (lines, line) = ([String](), "")
     for piece in shellPieces {
       let longer = line.isEmpty ? margin + piece : line + " " + piece
-      // Room is left for the backslash.
+      // Leaves room for the backslash.
       if longer.columnCount + 2 > width, !line.isEmpty {
         lines.append(line + " \\")
         line = margin + "  " + piece
@@ -54,13 +54,13 @@ extension String {
   }
 }
 
-/// In what kind of quotation a place of a command line is.
+/// The quotation at a place of a command line.
 private struct ShellQuoting {
   private var isSingle = false
   private var isDouble = false
   private var substitutions = 0
 
-  /// Whether a backslash and a newline mean the same as a space here.
+  /// Whether a backslash and a newline are the same as a space here.
   var takesLineBreaks: Bool { !isSingle && (!isDouble || substitutions > 0) }
 
   mutating func read(_ word: Substring) {

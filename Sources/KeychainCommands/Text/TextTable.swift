@@ -30,13 +30,14 @@ extension String {
 extension TextTable {
   private static let gap = 2
 
-  /// No column gets narrower, however narrow the terminal is.
+  /// The minimum width of a column, however narrow the terminal is.
   private static let leastWidth = 4
 
-  /// Columns with the header, as wide as their longest words; control characters are escaped.
+  /// Returns columns with the header, as wide as their longest words; control characters are
+  /// escaped.
   ///
-  /// If the table is too wide, it loses the empty columns first, then the time of the day, and then the ends
-  /// of its longest words, which `…` replaces.
+  /// If the table is too wide, it loses the empty columns first, then the time of day, and then the
+  /// ends of its longest words, which `…` replaces.
   ///
   /// - Parameter width: The number of characters of a line; `nil` for no limit.
   /// - Returns: The lines, each with a newline at the end.
@@ -71,7 +72,7 @@ extension TextTable {
     total(widths(of: table)) <= width
   }
 
-  /// The widths within a limit: the widest columns shrink first.
+  /// Returns the widths within a limit: the widest columns shrink first.
   private static func widths(of table: [[String]], within width: Int) -> [Int] {
     var widths = widths(of: table)
     while total(widths) > width, let widest = widths.max(), widest > leastWidth,
@@ -89,7 +90,7 @@ extension TextTable {
     return table.map { row in columns.map { row[$0] } }
   }
 
-  /// Dates without the time in the columns that hold dates alone.
+  /// Returns dates without the time in the columns that contain only dates.
   private static func withDaysOnly(_ table: [[String]]) -> [[String]] {
     let columns = (table.first ?? []).indices.filter { column in
       table.dropFirst().allSatisfy { $0[column].isEmpty || $0[column].isMoment }
@@ -103,6 +104,6 @@ extension TextTable {
 }
 
 extension String {
-  /// Whether this is a moment as lists show it, such as `2027-01-31T12:00:00Z`.
+  /// Whether this is a date and time as lists show it, such as `2027-01-31T12:00:00Z`.
   fileprivate var isMoment: Bool { wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil }
 }

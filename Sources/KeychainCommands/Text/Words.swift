@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Counts and times, in words.
+/// Counts and times as text.
 enum Words {
   /// `1 item`, `2 items`.
   static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
@@ -26,9 +26,9 @@ enum Words {
     return shown.isEmpty ? "0s" : shown.joined(separator: " ")
   }
 
-  /// Turns a sentence into a message: no capital, no full stop.
+  /// Converts a sentence to a message: no capital, no full stop.
   ///
-  /// The argument parser joins several guesses by `or:`; each becomes a message.
+  /// The argument parser joins several guesses with `or:`; each becomes a message.
   static func inOurStyle(_ sentence: String) -> String {
     let guesses = sentence.split(separator: "\n   or: ")
     guard guesses.count < 2 else {

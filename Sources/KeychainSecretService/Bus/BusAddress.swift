@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// Where the session bus listens: a socket of this machine.
+/// The address of the session bus: a socket of this machine.
 ///
-/// Addresses of other kinds are left out: a bus that is reached over TCP has no user whom the kernel
-/// vouches for, and one that would have to be started first is not the session's.
+/// Other kinds of addresses are ignored: the kernel cannot vouch for the user of a bus over TCP,
+/// and a bus that would have to be started first is not the session's bus.
 enum BusAddress: Hashable, Sendable {
   /// A socket in the file system.
   case path(String)
@@ -12,7 +12,7 @@ enum BusAddress: Hashable, Sendable {
   /// A socket in the abstract namespace.
   case abstract(String)
 
-  /// Finds the bus of an environment, without starting any.
+  /// Finds the bus of an environment, without starting one.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   init(environment: [String: String]) throws(KeychainError) {
@@ -25,7 +25,7 @@ enum BusAddress: Hashable, Sendable {
       self = found
       return
     }
-    // The variable is often missing where the bus is not, such as under `sudo -u` or in cron.
+    // The variable is often missing although there is a bus, such as under `sudo -u` or in cron.
     guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
       FileManager.default.fileExists(atPath: runtime + "/bus")
     else {
@@ -36,7 +36,7 @@ enum BusAddress: Hashable, Sendable {
 
   static let recovery: KeychainError.Recovery = "use the vault, or log in to a desktop"
 
-  /// The first usable address of a list, as the D-Bus specification writes them.
+  /// Returns the first usable address of a list in the format of the D-Bus specification.
   static func parse(_ text: String) -> Self? {
     for address in text.split(separator: ";") {
       guard let colon = address.firstIndex(of: ":"), address[..<colon] == "unix" else { continue }

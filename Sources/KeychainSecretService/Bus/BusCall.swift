@@ -1,7 +1,7 @@
 internal import CLibsecret
 internal import PrephirencesFiles
 
-/// A call of a method.
+/// A method call.
 struct BusCall: Sendable {
   let destination: String
   let path: String
@@ -9,11 +9,11 @@ struct BusCall: Sendable {
   let method: String
   var arguments: [BusValue] = []
 
-  /// The type of the reply; any other is an error.
+  /// The required type of the reply.
   let reply: BusType
 }
 
-/// The answer to a call that waits for it.
+/// A call that waits for its answer.
 private final class PendingCall {
   let library: Libsecret
   private let type: BusType
@@ -28,7 +28,7 @@ private final class PendingCall {
 
   func fail(_ error: BusError) { result = .failure(error) }
 
-  /// Takes the answer apart, unless others took all of the time.
+  /// Reads the answer, unless other answers have taken all of the time.
   func finish(_ answer: VariantReference) {
     result = Result { () throws(BusError) in
       guard !deadline.hasPassed else { throw .timedOut }
@@ -38,11 +38,11 @@ private final class PendingCall {
 }
 
 extension BusConnection {
-  /// Sends calls without waiting for each other's answers, and returns the answers in their order.
+  /// Sends calls together, and returns their answers in the same order.
   ///
   /// - Parameters:
   ///   - calls: The calls.
-  ///   - deadline: When an answer must be there.
+  ///   - deadline: When each answer must have arrived.
   /// - Returns: An answer or an error for each call.
   func results(
     of calls: [BusCall], _ deadline: Deadline
@@ -66,7 +66,9 @@ extension BusConnection {
     return try result.get()
   }
 
-  /// Sends a call; GLib ends it by the deadline, if only with an error.
+  /// Sends a call.
+  ///
+  /// GLib ends it at the deadline at the latest, with an error.
   private func send(_ call: BusCall, _ deadline: Deadline) -> PendingCall {
     let pending = PendingCall(library, call.reply, deadline)
     let arguments = unsafe BusValue.tuple(call.arguments).makeVariant(library)

@@ -7,14 +7,14 @@ internal import PrephirencesFiles
 /// A connection to the session bus.
 @safe
 final class BusConnection: @unchecked Sendable {
-  // @unchecked Sendable because GLib's connection may be used by all threads, and nothing here changes.
+  // @unchecked Sendable because all threads may use GLib's connection, and nothing here changes.
   let library: Libsecret
   let pointer: OpaquePointer
   let peer: ProcessIdentity
   private let descriptor: CInt
   private let process = getpid()
 
-  /// Connects and says hello.
+  /// Connects and authenticates.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
@@ -22,7 +22,7 @@ final class BusConnection: @unchecked Sendable {
     let socket = try BusSocket(address, deadline)
     peer = socket.peer
     self.library = library
-    // GLib owns one descriptor and closes it; this one is for ending what GLib waits for.
+    // GLib owns one descriptor and closes it; this one is for aborting what GLib waits for.
     descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 3)
     guard descriptor >= 0 else {
       throw KeychainError(
@@ -50,10 +50,10 @@ final class BusConnection: @unchecked Sendable {
   /// Whether the connection has ended.
   var isClosed: Bool { unsafe library.functions.g_dbus_connection_is_closed(pointer) != 0 }
 
-  /// Ends the connection: whatever waits for an answer gets none.
+  /// Ends the connection: calls that wait for an answer fail.
   func close() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-  /// GLib's threads don't exist in a forked child, where every call would wait for ever.
+  /// Throws in a forked child: GLib's threads don't exist there, so every call would wait forever.
   func checkProcess() throws(KeychainError) {
     guard process == getpid() else {
       throw KeychainError(
@@ -63,20 +63,20 @@ final class BusConnection: @unchecked Sendable {
 
   /// Authenticates and says hello.
   ///
-  /// GLib gives the latter a deadline of its own, which is longer than
-  /// ours, so the socket is shut down when ours has passed.
+  /// GLib has its own, longer deadline for saying hello, so the socket is shut down at our
+  /// deadline.
   private static func handshake(
     _ socket: borrowing BusSocket, _ descriptor: CInt, _ library: Libsecret, _ deadline: Deadline
   ) throws(BusError) -> OpaquePointer {
     let watch = DispatchWorkItem { shutdown(descriptor, CInt(SHUT_RDWR)) }
     let queue = DispatchQueue(label: "bus deadline")
-    // Looked at before the clock to which it is added: what ends the handshake must not come before the
-    // deadline, however long the thread waits between the two, or the bus would be taken for none.
+    // Read before the current time: the handshake must not be ended before the deadline, however
+    // long the thread is suspended in between. Otherwise the bus would be considered missing.
     let left = deadline.seconds
     queue.asyncAfter(deadline: .now() + left, execute: watch)
     defer {
       watch.cancel()
-      // One that has begun must be over before the number of the descriptor can be another's.
+      // A shutdown that has begun must finish before the descriptor's number is reused.
       queue.sync {}
     }
     let functions = library.functions

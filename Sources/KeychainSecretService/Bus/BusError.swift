@@ -1,30 +1,30 @@
 internal import CLibsecret
 
-/// Why a call on the bus got no answer, or got an error for one.
+/// Why a call on the bus failed.
 enum BusError: Error, Hashable {
-  /// Nothing came by the deadline.
+  /// No answer arrived by the deadline.
   case timedOut
 
-  /// The connection is gone.
+  /// The connection has ended.
   case closed
 
-  /// The other side answered with an error of this name.
+  /// The other side answered with this error.
   case remote(String)
 
-  /// The other side answered with something that is not of the type that it should be.
+  /// The answer has the wrong type.
   case unexpectedType
 
-  /// The other side answered with a longer list than is read.
+  /// The answer has a list that is too long.
   case tooManyElements
 
-  /// The bus or GLib could not do it.
+  /// The bus or GLib failed.
   case failed
 
   static let isLocked = remote("org.freedesktop.Secret.Error.IsLocked")
   static let limitExceeded = remote("org.freedesktop.DBus.Error.LimitsExceeded")
   static let noSession = remote("org.freedesktop.Secret.Error.NoSession")
 
-  /// Whether the object asked for is not there.
+  /// Whether the object of the call does not exist.
   var isMissingObject: Bool {
     switch self {
     case .remote("org.freedesktop.Secret.Error.NoSuchObject"),
@@ -36,7 +36,7 @@ enum BusError: Error, Hashable {
     }
   }
 
-  /// Whether the message was not delivered, because its receiver is gone.
+  /// Whether the message was not delivered because its receiver has ended.
   var isUndelivered: Bool {
     switch self {
     case .closed, .remote("org.freedesktop.DBus.Error.ServiceUnknown"),
@@ -46,7 +46,7 @@ enum BusError: Error, Hashable {
     }
   }
 
-  /// Whether a new connection must be made before the next call.
+  /// Whether the next call needs a new connection.
   var endsConnection: Bool {
     switch self {
     case .timedOut, .failed, .remote("org.freedesktop.DBus.Error.NoReply"),
@@ -56,7 +56,7 @@ enum BusError: Error, Hashable {
     }
   }
 
-  /// Translates GLib's error, and frees it.
+  /// Converts GLib's error, and frees it.
   init(taking error: OpaquePointer?, _ library: Libsecret) {
     let functions = library.functions
     guard let error = unsafe error else {

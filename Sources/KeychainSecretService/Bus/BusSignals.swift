@@ -7,7 +7,7 @@ struct BusSignal: Sendable {
   let arguments: BusValue
 }
 
-/// What signals to listen to; `nil` for any.
+/// The signals to listen to; `nil` for any.
 struct BusSignalMatch: Sendable {
   var sender: String?
   var interface: String?
@@ -15,12 +15,12 @@ struct BusSignalMatch: Sendable {
   var path: String?
   var firstArgument: String?
 
-  /// What the signals carry; those that carry anything else are left out.
+  /// The required type of the arguments; other signals are ignored.
   let arguments: BusType
 }
 
 extension BusSignalMatch {
-  /// The bus tells that the owner of a unique name has ended.
+  /// The signal of the bus that the owner of a unique name has ended.
   static func endOfOwner(_ name: String) -> Self {
     Self(
       sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
@@ -46,7 +46,7 @@ private final class SignalHandler {
 }
 
 extension BusConnection {
-  /// Listens to signals, which the calling thread's ``MainContext`` gets.
+  /// Listens to signals, which arrive in the calling thread's ``MainContext``.
   ///
   /// - Returns: A number for ``endListening(_:)``.
   func listen(to match: BusSignalMatch, _ handle: @escaping (BusSignal) -> Void) -> UInt32 {
@@ -65,7 +65,7 @@ extension BusConnection {
       })
   }
 
-  /// Ends listening.
+  /// Stops listening.
   func endListening(_ number: UInt32) {
     unsafe library.functions.g_dbus_connection_signal_unsubscribe(pointer, number)
   }

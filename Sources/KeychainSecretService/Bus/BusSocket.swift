@@ -2,15 +2,15 @@ internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesFiles
 
-/// A connected socket of a bus, and who listens at the other end.
+/// A connected socket of a bus, with the process at the other end.
 struct BusSocket: ~Copyable {
   let descriptor: CInt
   let peer: ProcessIdentity
 
   /// Connects.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if nobody listens, or somebody
-  ///   else does, or ``KeychainError/Code/timedOut``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no bus, or it
+  ///   belongs to another user, or ``KeychainError/Code/timedOut``.
   init(_ address: BusAddress, _ deadline: Deadline) throws(KeychainError) {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Self.unreachable(address, errno) }
@@ -26,8 +26,8 @@ struct BusSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Whoever listens must be of our user: an address left over from another user's session must not
-  /// get our secrets.
+  /// Returns the process at the other end, which must belong to our user: an address left over from
+  /// another user's session must not receive our secrets.
   private static func peer(
     of descriptor: CInt, _ address: BusAddress
   ) throws(KeychainError) -> ProcessIdentity {
@@ -46,7 +46,8 @@ struct BusSocket: ~Copyable {
     return peer
   }
 
-  /// A bus whose queue is full refuses for the moment (EAGAIN), as the socket does not block.
+  /// Connects; a bus whose queue is full temporarily refuses (EAGAIN), because the socket does not
+  /// block.
   private static func connect(
     _ descriptor: CInt, _ address: BusAddress, _ deadline: Deadline
   ) throws(KeychainError) {

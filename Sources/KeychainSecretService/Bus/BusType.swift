@@ -1,20 +1,22 @@
-/// The type that a reply or a signal must have, which is compared before anything looks at its values.
+/// The required type of a reply or a signal, which is compared before its values are read.
 ///
-/// No call can be made without one: a provider may answer with anything, and GLib ends the process, or
-/// never calls back, where a value is taken for what it is not.
+/// Every call needs one: a provider may answer with anything, and if a value is read as the wrong
+/// type, GLib ends the process or never calls back.
 enum BusType: Sendable {
   /// No values.
   case nothing
 
-  /// These values: their types, as D-Bus writes them, one after the other.
+  /// Values of these types, concatenated as in D-Bus signatures.
   ///
-  /// What a variant among them holds is not read.
+  /// The content of a variant among them is not read.
   case values(String)
 
   /// A property of this type.
   case property(String)
 
-  /// The properties of an object, by their names. Properties of other names are not read.
+  /// The properties of an object, by name.
+  ///
+  /// Other properties are ignored.
   case properties(required: [String: String], optional: [String: String])
 
   /// The type of the message's body.

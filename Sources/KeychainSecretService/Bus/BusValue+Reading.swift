@@ -1,12 +1,12 @@
 internal import CLibsecret
 
 extension BusValue {
-  /// No array that is read has more elements: taking it apart would outlast every deadline.
+  /// The maximum length of an array; reading a longer one would exceed every deadline.
   static let maximumElementCount = 50_000
 
   /// Reads the body of a message.
   ///
-  /// - Throws: ``BusError/unexpectedType`` if the type is another, or ``BusError/tooManyElements``.
+  /// - Throws: ``BusError/unexpectedType`` if the type differs, or ``BusError/tooManyElements``.
   init(reading body: VariantReference, as type: BusType) throws(BusError) {
     guard body.type == type.body else { throw .unexpectedType }
     switch type {
@@ -24,7 +24,7 @@ extension BusValue {
     }
   }
 
-  /// The known ones of some properties.
+  /// Returns the known properties of a dictionary.
   private static func properties(
     _ all: VariantReference, _ types: [String: String]
   ) throws(BusError) -> [(String, BusValue)] {
@@ -45,7 +45,7 @@ extension BusValue {
     return try read(value)
   }
 
-  /// Reads a value whose type was compared.
+  /// Reads a value whose type was compared before.
   private static func read(_ value: VariantReference) throws(BusError) -> BusValue {
     let type = value.type
     switch type.utf8.first.map({ Unicode.Scalar($0) }) {

@@ -1,9 +1,9 @@
 internal import CLibsecret
 
 extension BusValue {
-  /// Makes GLib's value, whose reference floats: whoever takes it sinks it.
+  /// Creates GLib's value, with a floating reference that its user must sink.
   ///
-  /// A text must hold no NUL, which no message can carry.
+  /// A text must not contain NUL, which no message can carry.
   func makeVariant(_ library: Libsecret) -> OpaquePointer? {
     let functions = library.functions
     switch self {

@@ -12,10 +12,10 @@ indirect enum BusValue: Sendable {
   case entry(BusValue, BusValue)
   case tuple([BusValue])
 
-  /// A secret as the session encrypted it.
+  /// A secret, encrypted for the session.
   case secret(VariantReference)
 
-  /// A value of a type that nothing here needs.
+  /// A value of a type that is not used here.
   case other
 
   static func objectPaths(_ paths: [String]) -> Self {
@@ -55,7 +55,7 @@ indirect enum BusValue: Sendable {
     }
   }
 
-  /// The elements of an array or tuple; none for anything else.
+  /// The elements of an array or tuple; empty for other types.
   var elements: [BusValue] {
     switch self {
     case .array(let values, _), .tuple(let values): values
@@ -72,6 +72,6 @@ indirect enum BusValue: Sendable {
     elements.compactMap { if case .entry(let key, let value) = $0 { (key, value) } else { nil } }
   }
 
-  /// The value of a name in a dictionary.
+  /// The value for a key of a dictionary.
   subscript(name: String) -> BusValue? { pairs.first { $0.key.text == name }?.value }
 }

@@ -1,12 +1,12 @@
 internal import CLibsecret
 
-/// A queue of GLib's events that one thread works off: answers and signals arrive here.
+/// A queue of GLib's events for one thread, in which answers and signals arrive.
 @safe
 final class MainContext {
   private let pointer: OpaquePointer
   private let library: Libsecret
 
-  /// Makes a queue and lets the calling thread's calls answer to it, until ``end()``.
+  /// Creates a queue, which receives the answers to the calling thread's calls until ``end()``.
   init?(_ library: Libsecret) {
     guard let pointer = library.functions.g_main_context_new() else { return nil }
     unsafe self.pointer = pointer
@@ -16,7 +16,9 @@ final class MainContext {
 
   deinit { unsafe library.functions.g_main_context_unref(pointer) }
 
-  /// Must be called by the thread that made the queue, after everything in it has ended.
+  /// Ends the queue.
+  ///
+  /// Call it on the thread that created the queue, after everything in it has ended.
   func end() {
     unsafe library.functions.g_main_context_pop_thread_default(pointer)
   }
@@ -31,7 +33,7 @@ final class MainContext {
     unsafe library.functions.g_main_context_wakeup(pointer)
   }
 
-  /// Wakes the waiting thread now and then while `body` runs, so that it can look at a clock.
+  /// Wakes the waiting thread regularly while `body` runs, so that it can check the time.
   func ticking<Result>(_ milliseconds: UInt32, _ body: () -> Result) -> Result {
     let functions = library.functions
     guard let source = functions.g_timeout_source_new(milliseconds) else { return body() }
@@ -45,5 +47,5 @@ final class MainContext {
   }
 }
 
-// @unchecked Sendable because only `wakeUp` is called by other threads, which GLib allows.
+// @unchecked Sendable because other threads call only `wakeUp`, which GLib allows.
 extension MainContext: @unchecked Sendable {}

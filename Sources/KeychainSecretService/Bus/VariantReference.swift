@@ -1,16 +1,16 @@
 internal import CLibsecret
 
-/// A value of GLib's own type: what came in a message, before its type is known to be right, and secrets,
-/// which only libsecret reads and writes.
+/// A value of GLib's own type: a received value before its type is checked, or a secret, which only
+/// libsecret reads and writes.
 ///
-/// The type must be compared before anything else is asked for.
+/// Compare the type before reading anything else.
 @safe
 final class VariantReference: @unchecked Sendable {
   // @unchecked Sendable because a variant never changes, and counts its references atomically.
   let pointer: OpaquePointer
   private let library: Libsecret
 
-  /// Takes over a reference; one that floats must have been sunk.
+  /// Takes ownership of a reference; a floating one must have been sunk.
   init(taking pointer: OpaquePointer, _ library: Libsecret) {
     unsafe self.pointer = pointer
     self.library = library
@@ -27,22 +27,22 @@ final class VariantReference: @unchecked Sendable {
 
   deinit { unsafe library.functions.g_variant_unref(pointer) }
 
-  /// The type, as D-Bus writes it.
+  /// The type, as a D-Bus signature.
   var type: String {
     unsafe library.functions.g_variant_get_type_string(pointer).map { unsafe String(cString: $0) }
       ?? ""
   }
 
-  /// How many children an array, tuple or entry has.
+  /// The number of children of an array, tuple or entry.
   var count: Int { unsafe library.functions.g_variant_n_children(pointer) }
 
-  /// A child of an array, tuple or entry, which has so many.
+  /// Returns a child of an array, tuple or entry; the index must be valid.
   func child(_ index: Int) -> VariantReference? {
     unsafe library.functions.g_variant_get_child_value(pointer, index)
       .map { unsafe VariantReference(taking: $0, library) }
   }
 
-  /// What a variant holds.
+  /// The content of a variant.
   var held: VariantReference? {
     unsafe library.functions.g_variant_get_variant(pointer)
       .map { unsafe VariantReference(taking: $0, library) }

@@ -1,11 +1,12 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// What is known about a credential, as one attribute of its item holds it.
+/// The attributes of a credential, stored as one attribute of its item.
 ///
-/// The other attributes are for other programs and for finding the item; this one decides. It changes in
-/// one step, holds names that no attribute can (a NUL), keeps *absent* and *empty* apart, and does not mind
-/// a provider that adds attributes of its own or drops none (KeePassXC).
+/// The other attributes are for other programs and for searching; this one is authoritative. It
+/// changes in one step, can contain names that no attribute can (with a NUL), distinguishes
+/// *absent* from *empty*, and works with a provider that adds its own attributes or never removes
+/// any (KeePassXC).
 struct CredentialRecord: Codable {
   private var format = 1
   private let group: String
@@ -45,7 +46,7 @@ struct CredentialRecord: Codable {
     version = credential.version
   }
 
-  /// The credential; `nil` if the record makes no sense.
+  /// The credential; `nil` if the record is invalid.
   var credential: Credential? {
     guard let identity, let accessibility = Accessibility(accessibility) else { return nil }
     var pairs = CredentialAttributes()
@@ -78,7 +79,7 @@ struct CredentialRecord: Codable {
 }
 
 extension CredentialRecord {
-  /// The record as JSON in ASCII, which every provider keeps.
+  /// The record as ASCII JSON, which every provider preserves.
   var text: String? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

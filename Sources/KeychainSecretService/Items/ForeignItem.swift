@@ -1,29 +1,30 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// An item of another program: what we call it, and what it may be called by.
+/// An item of another program, with the names by which it can be found.
 struct ForeignItem {
   let attributes: CredentialAttributes
   let label: String
   let created: UInt64?
   let modified: UInt64?
 
-  /// What programs call the account: ours, Python's, Go's and Rust's; keytar's; git's; KeePassXC's.
+  /// The attribute names for the account: ours, Python's, Go's and Rust's; keytar's; git's;
+  /// KeePassXC's.
   static let accountNames = ["username", "account", "user", "UserName", "login"]
 
-  /// What programs call that for which a password is.
+  /// The attribute names for the service.
   static let serviceNames = [
     "service", "server", "host", "domain", "Title", "URL", "url", "profile",
   ]
 
-  /// The credential under the one name that lists show; `nil` if the item has no name that we know.
+  /// The credential under the one name that lists show; `nil` if the item has no known name.
   var credential: Credential? {
     guard let identity else { return nil }
     let attributes = others
     var credential = Credential(
       identity, label: label.isEmpty ? nil : label, attributes: attributes)
     let modified = Self.seconds(modified)
-    // Providers count whole seconds: two changes within one have one version.
+    // Providers count whole seconds: two changes within a second have the same version.
     credential.restore(
       version: modified * 1_000_000, created: Self.date(Self.seconds(created)),
       modified: Self.date(modified))
@@ -31,7 +32,7 @@ struct ForeignItem {
     return credential
   }
 
-  /// Whether the item may be meant by a name that some program could have given it.
+  /// Returns whether an item has a name that some program could have used for the identity.
   static func isAlias(_ attributes: CredentialAttributes, of identity: CredentialIdentity) -> Bool {
     let service: String
     switch identity.kind {
@@ -72,17 +73,17 @@ struct ForeignItem {
             path: attributes["object"] ?? "", account: account,
             securityDomain: attributes["domain"] ?? "")))
     }
-    // KeePassXC gives these to every item, with empty values if need be.
+    // KeePassXC adds these to every item, even with empty values.
     guard let service = first(["Title", "URL", "url", "profile", "domain"]) else { return nil }
     return .genericPassword(service: service, account: account)
   }
 
-  /// The first of some attributes that is not empty.
+  /// Returns the first of some attributes that is not empty.
   private func first(_ names: [String]) -> String? {
     names.lazy.compactMap { attributes[$0] }.first { !$0.isEmpty }
   }
 
-  /// The attributes that name nothing, and that a user's may be called.
+  /// The attributes that are not names, and that user attributes may have.
   private var others: CredentialAttributes {
     var result = CredentialAttributes()
     let naming = Set(Self.accountNames + Self.serviceNames + ["object"])
@@ -95,11 +96,12 @@ struct ForeignItem {
     return result
   }
 
-  /// The seconds that a provider told, until the end of the year 9999 at most: it may tell any.
-  private static func seconds(_ told: UInt64?) -> UInt64 { min(told ?? 0, 253_402_300_799) }
+  /// Limits the seconds from a provider to the end of the year 9999, because a provider may send
+  /// any number.
+  private static func seconds(_ reported: UInt64?) -> UInt64 { min(reported ?? 0, 253_402_300_799) }
 
-  /// A date that a provider told.
-  static func date(told: UInt64?) -> Date? { told.map { date(seconds($0)) } }
+  /// Returns the date for a provider's seconds.
+  static func date(reported: UInt64?) -> Date? { reported.map { date(seconds($0)) } }
 
   private static func date(_ seconds: UInt64) -> Date {
     Date(timeIntervalSince1970: Double(seconds))

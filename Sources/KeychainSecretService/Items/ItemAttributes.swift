@@ -1,11 +1,11 @@
 internal import KeychainCredentials
 
-/// The attributes that our items have.
+/// The attributes of our items.
 ///
-/// Those of a generic password are what Python's keyring, Go's and Rust's keyrings, keytar and others
-/// look for; those of an internet password are git's.
+/// Python's, Go's and Rust's keyring libraries, keytar and others search for those of a generic
+/// password; git searches for those of an internet password.
 enum ItemAttributes {
-  /// The schema, by which our items are told from others.
+  /// The schema, which distinguishes our items from others.
   static let schema = "org.prephirences.Credential"
   static let schemaName = "xdg:schema"
   static let recordName = "prephirences:credential"
@@ -24,14 +24,14 @@ enum ItemAttributes {
     return result
   }
 
-  /// What a search for an identity asks for: other programs' items have it, too.
+  /// Returns the attributes of a search for an identity, which other programs' items have, too.
   static func search(for identity: CredentialIdentity) -> CredentialAttributes {
     var result = names(of: identity)
     for name in redundant { result[name] = nil }
     return result
   }
 
-  /// The attributes that hold an identity's names.
+  /// Returns the attributes with an identity's names.
   static func names(of identity: CredentialIdentity) -> CredentialAttributes {
     var result = CredentialAttributes()
     switch identity.kind {
@@ -44,7 +44,7 @@ enum ItemAttributes {
       result["user"] = StoredText.encode(password.account)
       result["username"] = result["user"]
       result["account"] = result["user"]
-      // Git leaves out what it does not know.
+      // Git omits what it does not know.
       if !password.protocol.isEmpty { result["protocol"] = StoredText.encode(password.protocol) }
       if password.port != 0 { result["port"] = String(password.port) }
       if !password.path.isEmpty { result["object"] = StoredText.encode(password.path) }
@@ -55,11 +55,11 @@ enum ItemAttributes {
     return result
   }
 
-  /// The same conditions as a query's, as far as attributes can express them; a search must still
-  /// compare what it finds.
+  /// Returns the conditions of a query, as far as attributes can express them; a search must still
+  /// compare the results.
   static func search(for query: CredentialQuery) -> CredentialAttributes {
     var result = searchable(query.attributes)
-    // The unnamed group is that of other programs' items as well.
+    // Other programs' items belong to the unnamed group, too.
     if let group = query.accessGroup, !group.isEmpty {
       result[accessGroup] = StoredText.encode(group)
     }
@@ -71,7 +71,7 @@ enum ItemAttributes {
     return result
   }
 
-  /// The user's attributes that other programs can be shown: the rest stands in the record only.
+  /// Returns the user's attributes that other programs may see; the record contains all of them.
   private static func searchable(_ attributes: CredentialAttributes) -> CredentialAttributes {
     var result = CredentialAttributes()
     for (name, value) in attributes where isFree(name) && StoredText.isKeptByEveryone(value) {
@@ -80,13 +80,13 @@ enum ItemAttributes {
     return result
   }
 
-  /// Names that a provider or another program would understand in its own way.
+  /// Returns whether no provider or other program uses a name in its own way.
   private static func isFree(_ name: String) -> Bool {
     StoredText.isKeptByEveryone(name) && !taken.contains(name)
       && !CredentialQuery.isReserved(name) && !name.hasPrefix("gkr:")
   }
 
-  /// What the provider shows: one line.
+  /// Returns the label that the provider shows, in one line.
   static func label(of credential: Credential) -> String {
     let text = credential.label ?? credential.identity.description
     return String(

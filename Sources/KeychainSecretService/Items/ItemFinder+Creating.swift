@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 
 extension ItemFinder {
-  /// Finds the collection, or makes it.
+  /// Finds the collection, or creates it.
   static func creating(_ operation: ServiceOperation) throws(KeychainError) -> ItemFinder {
     if let path = try operation.collectionPath() {
       let finder = ItemFinder(operation: operation, collection: path)
@@ -18,7 +18,7 @@ extension ItemFinder {
 }
 
 extension ServiceOperation {
-  /// Makes the collection, where the provider does that without a question or may ask.
+  /// Creates the collection, if the provider can do that without asking, or may ask.
   fileprivate func createCollection() throws(KeychainError) {
     let label: String
     switch configuration.collection {

@@ -1,10 +1,10 @@
 internal import KeychainCredentials
 
-/// The item that an identity means.
+/// The item of an identity.
 struct FoundItem {
   let item: ServiceItem
 
-  /// The credential, under the identity that was asked for.
+  /// The credential, under the identity of the search.
   let credential: Credential
 
   var isOurs: Bool { item.ours != nil }
@@ -17,11 +17,12 @@ extension ItemFinder {
     return try own(identity, among: items(paths.first ?? []))
   }
 
-  /// Returns our item of an identity by the fewest messages; `nil` if these do not suffice to tell.
+  /// Returns our item of an identity with the fewest messages; `nil` if they are not enough to find
+  /// it.
   ///
-  /// Nothing is asked about locks: attributes that can be read are those of an unlocked keyring.
+  /// Locks are not checked: if attributes can be read, the keyring is unlocked.
   ///
-  /// `further` is what else to ask of the item at once; the answer to it is returned, too.
+  /// `further` is another call for the item, sent at the same time; its answer is returned, too.
   func ownItemAtOnce(
     _ identity: CredentialIdentity,
     _ further: (String) throws(KeychainError) -> BusCall? = { _ in nil }
@@ -38,20 +39,22 @@ extension ItemFinder {
     return (found, answers.dropFirst().first)
   }
 
-  /// Returns our item of an identity, else another program's that has this name.
+  /// Returns our item of an identity, otherwise another program's item with this name.
   ///
   /// - Parameters:
-  ///   - identity: What names the item.
-  ///   - alsoByAliases: Whether another program's item is also found by names that lists do not show.
+  ///   - identity: The identity of the item.
+  ///   - alsoByAliases: Whether to find another program's item also by names that lists do not
+  ///     show.
   /// - Returns: The item, or `nil` if there is none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several have it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several items have the
+  ///   name.
   func item(
     _ identity: CredentialIdentity, alsoByAliases: Bool = true
   ) throws(KeychainError) -> FoundItem? {
     let paths = try paths([ItemAttributes.search(for: identity)])
     let items = try items(paths.first ?? [])
     if let own = try own(identity, among: items) { return own }
-    // Other programs know no groups.
+    // Other programs do not use groups.
     guard identity.accessGroup.isEmpty else { return nil }
     let named = items.filter { $0.foreign?.identity == identity }
     if let found = try single(named, identity) { return found }
@@ -66,7 +69,7 @@ extension ItemFinder {
     guard own.isEmpty else { return try single(own, identity) }
     let names = ItemAttributes.names(of: identity)
     let group = StoredText.encode(identity.accessGroup)
-    // What cannot be read may be the one: it must neither count as absent nor get a twin.
+    // An unreadable item may be the right one: it must not count as missing, nor get a duplicate.
     for item in items
     where item.attributes.contains(names)
       && item.attributes[ItemAttributes.accessGroup]?.hasSameBytes(as: group) ?? true
@@ -98,7 +101,7 @@ extension ItemFinder {
     return FoundItem(item: item, credential: credential)
   }
 
-  /// Other programs' items that give an identity's names to attributes of other names.
+  /// Returns other programs' items that use other attributes for an identity's names.
   private func aliases(of identity: CredentialIdentity) throws(KeychainError) -> [ServiceItem] {
     let service =
       switch identity.kind {

@@ -10,13 +10,13 @@ extension ItemFinder {
     return result
   }
 
-  /// The items that match a query, and those that may, but cannot be read.
+  /// Returns the items that match a query, and those that may match but cannot be read.
   func items(matching query: CredentialQuery) throws(KeychainError) -> [ServiceItem] {
     let found = try items(foundBy: query).filter { $0.isUnreadable || $0.matches(query) }
     guard found.allSatisfy(\.isUnreadable), query.service ?? query.server != nil,
       query.accessGroup?.isEmpty ?? true
     else { return found }
-    // KeePassXC's own entries and some programs' items have other names for a service.
+    // KeePassXC's own entries and some programs' items use other attributes for the service.
     var broad = query
     broad.service = nil
     broad.server = nil
@@ -30,7 +30,7 @@ extension ItemFinder {
     return try items(allPaths())
   }
 
-  /// All items of the collection: KeePassXC finds none in a search without conditions.
+  /// Returns all items of the collection: in KeePassXC, a search without conditions finds none.
   func allPaths() throws(KeychainError) -> [String] {
     let answer = try operation.answer(
       to: operation.getProperty(
@@ -44,7 +44,7 @@ extension ServiceItem {
     credential.map(query.matches) ?? false
   }
 
-  /// Whether another program's item has the attributes that are looked for, and none of its names matches.
+  /// Returns whether another program's item has the attributes of the query, but no matching name.
   func isUnlisted(by query: CredentialQuery) -> Bool {
     ours == nil && !isUnreadable && attributes.contains(query.attributes) && !matches(query)
   }
@@ -58,7 +58,7 @@ extension ServiceItem {
 }
 
 extension CredentialQuery {
-  /// Whether attributes alone are looked for, where other programs' items are.
+  /// Whether the query has only attributes, and includes the group of other programs' items.
   var hasNoNames: Bool {
     accessGroup?.isEmpty ?? true
       && [service, server, self.protocol, path, account].allSatisfy { $0 == nil } && port == nil

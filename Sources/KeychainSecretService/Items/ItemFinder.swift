@@ -5,9 +5,11 @@ struct ItemFinder {
   let operation: ServiceOperation
   let collection: String
 
-  /// Finds the collection, which is unlocked when one must look inside.
+  /// Finds the collection.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if it is not there.
+  /// It is unlocked when its items are needed.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if it does not exist.
   init(_ operation: ServiceOperation) throws(KeychainError) {
     self.operation = operation
     guard let path = try operation.collectionPath() else { throw operation.noCollection }
@@ -29,13 +31,15 @@ struct ItemFinder {
       reply: .values("ao"))
   }
 
-  /// Unlocks the collection if it is locked: before that, providers show no items (KeePassXC), or hide
-  /// their attributes (gnome-keyring), and nothing can be called absent.
+  /// Unlocks the collection if it is locked.
+  ///
+  /// Locked providers show no items (KeePassXC), or hide their attributes (gnome-keyring), so no
+  /// item can be considered missing.
   func unlockIfNeeded() throws(KeychainError) {
     if try isLocked(operation.results(of: [lockedQuestion])) { try operation.unlock(collection) }
   }
 
-  /// Returns the paths of the items that have all of each set of attributes.
+  /// Returns the paths of the items that match each set of attributes.
   func paths(_ searches: [CredentialAttributes]) throws(KeychainError) -> [[String]] {
     let calls = [lockedQuestion] + searches.map { search($0) }
     var answers = operation.results(of: calls)
@@ -49,9 +53,9 @@ struct ItemFinder {
     }
   }
 
-  /// Reads items; those that went away meanwhile are left out.
+  /// Reads items; those that were removed meanwhile are left out.
   ///
-  /// Of ours, one property says everything; providers are slow to tell the others.
+  /// For our items, one property is enough; providers return the others slowly.
   func items(_ paths: [String]) throws(KeychainError) -> [ServiceItem] {
     guard paths.count <= BusValue.maximumElementCount else { throw .tooManyItems }
     let items = try read(paths, attributes(of:)) { path, answer in
@@ -80,7 +84,7 @@ struct ItemFinder {
     return items
   }
 
-  /// Whether the collection is locked, by the first of some answers.
+  /// Returns whether the collection is locked, from the first of some answers.
   func isLocked(_ answers: [Result<BusValue, BusError>]) throws(KeychainError) -> Bool {
     guard let first = answers.first else { return true }
     if case .failure(let error) = first, error.isMissingObject { throw operation.noCollection }

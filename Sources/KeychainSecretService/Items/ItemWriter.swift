@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// Learns of this process's own writes before they happen, so that their signals can be told from
+/// Is notified of this process's own writes before they happen, to distinguish their signals from
 /// those of other programs' writes.
 protocol WriteAnnouncer: Sendable {
   func willWrite(version: UInt64)
@@ -24,14 +24,14 @@ struct ItemWriter: ~Copyable {
 
   private var operation: ServiceOperation { finder.operation }
 
-  /// A version for the next change.
+  /// Returns a version for the next change.
   borrowing func nextVersion() -> UInt64 {
     let version = lock.nextVersion()
     announcer.willWrite(version: version)
     return version
   }
 
-  /// Our item of an identity, which must be there in the version expected.
+  /// Returns our item of an identity, which must exist and have the expected version.
   borrowing func existing(
     _ identity: CredentialIdentity, _ expectedVersion: UInt64?
   ) throws(KeychainError) -> FoundItem {
@@ -47,8 +47,8 @@ struct ItemWriter: ~Copyable {
 
   /// Adds an item.
   ///
-  /// Providers replace by a part of the attributes, which destroys items of others: that
-  /// is never asked for.
+  /// Providers that replace an item compare only some of its attributes, which destroys other
+  /// items. Replacing is therefore never requested.
   borrowing func create(_ credential: Credential, secret: SharedSecret) throws(KeychainError) {
     let attributes = try attributes(of: credential)
     let session = try operation.session()
@@ -74,11 +74,12 @@ struct ItemWriter: ~Copyable {
         recovery: "allow questions at the desktop"))
   }
 
-  /// Changes an item in place: what is known about it, and its secret if one is given.
+  /// Changes an item in place: its attributes, and its secret if one is given.
   ///
-  /// The messages are sent together, the secret first, and readers ask for the version first: whoever reads
-  /// between the two gets the new secret with the old version, which cannot be replaced any more. The
-  /// other way round, an old secret would have the new version, and a change of it would be lost.
+  /// The messages are sent together, the secret first, and readers ask for the version first. A
+  /// reader in between gets the new secret with the old version, and a change that expects this
+  /// version fails. In the opposite order, it would get the old secret with the new version, and
+  /// its change would overwrite the new secret.
   borrowing func replace(
     _ item: ServiceItem, by credential: Credential, secret: SharedSecret?
   ) throws(KeychainError) {
@@ -119,7 +120,7 @@ struct ItemWriter: ~Copyable {
         recovery: "allow questions at the desktop, or remove it there"))
   }
 
-  /// Puts back what was known about an item whose change failed half-way.
+  /// Restores the attributes of an item whose change failed half-way.
   private borrowing func restore(_ item: ServiceItem) {
     let old = item.attributes.filter { !ItemAttributes.provided.contains($0.name) }
     _ = operation.results(of: [
@@ -128,7 +129,7 @@ struct ItemWriter: ~Copyable {
     ])
   }
 
-  /// KeePassXC drops no attribute: names that an item no longer has are set to nothing there.
+  /// Clears removed attributes, because KeePassXC never removes any.
   private borrowing func blankingLeftovers(
     of item: ServiceItem, _ attributes: CredentialAttributes
   ) -> CredentialAttributes {

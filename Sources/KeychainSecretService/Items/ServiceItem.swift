@@ -9,29 +9,29 @@ struct ServiceItem {
   let attributes: CredentialAttributes
   let contents: Contents
 
-  /// The dates that the provider told, if it was asked.
+  /// The dates from the provider, if they were requested.
   let created: Date?
   let modified: Date?
 
-  /// Whose item it is, and what it says.
+  /// The owner of the item, and its contents.
   enum Contents {
-    /// One of ours.
+    /// One of our items.
     case ours(Credential)
 
-    /// Another program's, which can be named.
+    /// Another program's item, which has a known name.
     case foreign(Credential)
 
-    /// One of ours that cannot be understood.
+    /// One of our items, which is damaged.
     case damaged
 
-    /// One of ours, written by a newer release.
+    /// One of our items, written by a newer release.
     case newerFormat
 
-    /// Another program's, which has no name that we know.
+    /// Another program's item, which has no known name.
     case unnamed
   }
 
-  /// Reads the attributes of an item, which suffice for one of ours.
+  /// Reads the attributes of an item, which are enough for one of our items.
   init(path: String, attributes: BusValue) {
     self.init(path: path, properties: .properties([("Attributes", attributes)]))
   }
@@ -42,8 +42,8 @@ struct ServiceItem {
     isLocked = properties["Locked"]?.bool ?? false
     let label = properties["Label"]?.text ?? ""
     shownLabel = label
-    created = ForeignItem.date(told: properties["Created"]?.number)
-    modified = ForeignItem.date(told: properties["Modified"]?.number)
+    created = ForeignItem.date(reported: properties["Created"]?.number)
+    modified = ForeignItem.date(reported: properties["Modified"]?.number)
     var attributes = CredentialAttributes()
     for pair in Self.pairs(properties["Attributes"]) { attributes[pair.name] = pair.value }
     self.attributes = attributes
@@ -70,13 +70,13 @@ struct ServiceItem {
     }
   }
 
-  /// What the provider shows; of ours, what it was given to show.
+  /// The label that the provider shows; for our items, the label that we gave it.
   var label: String { ours.map { ItemAttributes.label(of: $0) } ?? shownLabel }
 
-  /// How errors name the item: never by a value of its secret.
+  /// The name of the item in errors, which never contains its secret.
   var name: String { label.isEmpty ? "the item \(path)" : "the item '\(label)' (\(path))" }
 
-  /// The credential, whoever wrote it; `nil` if it is damaged or has no name.
+  /// The credential, whichever program wrote it; `nil` if it is damaged or has no name.
   var credential: Credential? { ours ?? foreign }
 
   var ours: Credential? { if case .ours(let credential) = contents { credential } else { nil } }

@@ -4,19 +4,20 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// A lock that all our writers hold, since no provider changes an item only if it is still the same.
+/// A lock for all our writers, because no provider can change an item conditionally.
 ///
-/// It lies in the runtime folder of the user, whose desktop has one keyring. The file keeps the last
-/// version that was given out, so that versions grow whatever the clock does. Programs that do not know
-/// the lock are not kept out.
+/// It is in the user's runtime folder, because the user's desktop has one keyring. The file stores
+/// the last version, so that versions grow even if the clock goes backwards. Programs that do not
+/// use the lock are not kept out.
 struct WriterLock: ~Copyable {
   private let lock: FileLock
 
-  /// Opens the lock and waits for it.
+  /// Opens the lock file, and waits for the lock.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another program holds it until the
-  ///   deadline, ``KeychainError/Code/insecurePermissions`` if others could exchange its file, or
-  ///   ``KeychainError/Code/inputOutput`` if it cannot be made or locked, or there is no place for it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another program holds it until
+  ///   the deadline, ``KeychainError/Code/insecurePermissions`` if other users could replace its
+  ///   file, or ``KeychainError/Code/inputOutput`` if it cannot be created or locked, or there is
+  ///   no place for it.
   init(environment: [String: String], _ deadline: Deadline) throws(KeychainError) {
     do throws(FileError) {
       let folder = try Self.folder(EnvironmentVariables(environment))
@@ -28,14 +29,14 @@ struct WriterLock: ~Copyable {
     }
   }
 
-  /// A version that is greater than every one before.
+  /// Returns a version that is greater than all before.
   borrowing func nextVersion() -> UInt64 {
     let descriptor = lock.descriptor.rawValue
     var last: UInt64 = 0
     let size = MemoryLayout<UInt64>.size
     if unsafe pread(descriptor, &last, size, 0) != size { last = 0 }
     let now = UInt64(clamping: Date().microseconds ?? 0)
-    // What lies far ahead of the clock was not written by us.
+    // We never write a version that is far ahead of the clock.
     var next = last < now + Self.farAhead ? max(now, last + 1) : now
     _ = unsafe pwrite(descriptor, &next, size, 0)
     return next

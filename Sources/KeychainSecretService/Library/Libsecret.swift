@@ -7,15 +7,15 @@ final class Libsecret: @unchecked Sendable {
   // @unchecked Sendable because the table is filled once and never changed.
   let functions: clibsecret
 
-  /// The same table for C, for as long as the process runs: libraries are never unloaded.
+  /// The same table for C, for the life of the process: libraries are never unloaded.
   let table: UnsafePointer<clibsecret>
 
-  /// The name of the library, which it has had since its first release.
+  /// The name of the library, unchanged since its first release.
   static let name = "libsecret-1.so.0"
 
   private static let loaded = Result { () throws(KeychainError) in try Libsecret(name) }
 
-  /// Returns the library of the machine.
+  /// Returns the machine's library.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   static func shared() throws(KeychainError) -> Libsecret { try loaded.get() }

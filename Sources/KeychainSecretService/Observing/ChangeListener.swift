@@ -20,7 +20,7 @@ final class ChangeListener: Sendable {
   private let state = Mutex<(isStopped: Bool, context: MainContext?)>((false, nil))
   private let ready = DispatchSemaphore(value: 0)
 
-  /// A watch must not live for its listener's sake.
+  /// A reference that does not keep the watch alive.
   private final class WeakWatch: @unchecked Sendable {
     // @unchecked Sendable because a weak reference is read atomically, and set once.
     weak var value: ChangeWatch?
@@ -32,16 +32,16 @@ final class ChangeListener: Sendable {
     self.configuration = configuration
   }
 
-  /// Begins to listen, and waits until that works, or cannot for now.
+  /// Starts to listen, and waits until that succeeds or fails for the first time.
   func start(_ limit: Duration) {
     let thread = Thread { [self] in
       var isFirst = true
       while !isStopped {
-        // Later, somebody may have ended the provider to use another, which needs its name.
+        // Later, the user may have stopped the provider to use another one, which needs its name.
         listen(startingProvider: isFirst)
         isFirst = false
         ready.signal()
-        // The provider or the bus ended: it may come back.
+        // The provider or the bus has ended, and may return.
         pause()
       }
     }
@@ -72,13 +72,13 @@ final class ChangeListener: Sendable {
     guard let connection = try? slot.connect(deadline, startingProvider: startingProvider),
       listen(connection)
     else { return }
-    // Nobody else may be using it who would notice.
+    // Nobody else may be using it and notice.
     slot.drop(connection)
   }
 
   /// Listens on a connection.
   ///
-  /// - Returns: Whether it leads to no provider any more.
+  /// - Returns: Whether it has no provider any more.
   private func listen(_ connection: SecretServiceConnection) -> Bool {
     let beginning = operation(connection)
     guard let path = try? beginning.signalPath() else {
@@ -89,7 +89,7 @@ final class ChangeListener: Sendable {
     var hasEnded = false
     var state = ListenerState()
     let bus = connection.bus
-    // What ends before its end is listened to shows by its answers.
+    // If the provider ended before its end was listened to, its answers show it.
     func note(_ reading: Reading) {
       state.note(reading)
       hasEnded = hasEnded || reading == .undelivered
@@ -99,7 +99,7 @@ final class ChangeListener: Sendable {
         sender: connection.owner, interface: ServiceOperation.collectionInterface, path: path,
         arguments: .values("o"))
     ) { [self] in note(state.isCurrent ? take($0, connection) : takeAll(connection)) }
-    // A collection that is unlocked may say so and nothing else.
+    // Unlocking a collection may cause only this signal.
     let unlocking = bus.listen(
       to: BusSignalMatch(
         sender: connection.owner, interface: ServiceOperation.serviceInterface,
@@ -107,7 +107,7 @@ final class ChangeListener: Sendable {
     ) { [self] _ in if !state.isCurrent { note(takeAll(connection)) } }
     let gone = bus.listen(to: .endOfOwner(connection.owner)) { _ in hasEnded = true }
     defer { for number in [changes, unlocking, gone] { bus.endListening(number) } }
-    // After listening began: what changes meanwhile is seen here, or told by a signal.
+    // After listening began: later changes are seen here, or reported by a signal.
     note(takeAll(connection))
     guard setContext(context) else { return hasEnded }
     ready.signal()
@@ -144,9 +144,9 @@ final class ChangeListener: Sendable {
     }
   }
 
-  /// Reads what a signal is about.
+  /// Reads the item of a signal.
   ///
-  /// That an item is removed is said of each item when KeePassXC locks a database, too.
+  /// When KeePassXC locks a database, it signals the removal of each item, too.
   private func take(_ signal: BusSignal, _ connection: SecretServiceConnection) -> Reading {
     guard ["ItemCreated", "ItemChanged", "ItemDeleted"].contains(signal.name),
       let path = signal.arguments.elements.first?.text
@@ -156,7 +156,7 @@ final class ChangeListener: Sendable {
       guard let items = try ItemFinder(operation).itemsIfUnlocked([path]) else { return .hidden }
       let report: Report? =
         switch items.first {
-        // What is there although it is said to be deleted was locked, and no longer is.
+        // An item that exists although it was reported deleted was locked, and is unlocked now.
         case let item?: signal.name == "ItemChanged" ? .change(item) : .creation(item)
         case nil: signal.name == "ItemDeleted" ? .removal(path: path) : nil
         }
@@ -169,7 +169,7 @@ final class ChangeListener: Sendable {
 }
 
 extension ServiceOperation {
-  /// The path that signals of the collection come from, which is never an alias.
+  /// Returns the path of the collection's signals, which is never an alias.
   func signalPath() throws(KeychainError) -> String {
     guard configuration.collection == .default else {
       guard let path = try collectionPath() else { throw noCollection }

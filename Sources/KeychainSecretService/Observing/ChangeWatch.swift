@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import Synchronization
 
-/// Listens to the provider's signals while somebody observes a store.
+/// Listens to the provider's signals while a store has observers.
 final class ChangeWatch: WriteAnnouncer {
   let observers = CredentialObservers()
   private let configuration: SecretServiceConfiguration
@@ -21,7 +21,9 @@ final class ChangeWatch: WriteAnnouncer {
 
   deinit { state.withLock { $0.listener }?.stop() }
 
-  /// Adds an observer; the first one waits until the provider's signals are listened to, if it answers.
+  /// Adds an observer.
+  ///
+  /// For the first one, it waits until listening has begun, if the provider answers.
   func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {
@@ -61,7 +63,7 @@ final class ChangeWatch: WriteAnnouncer {
     state.withLock { if $0.listener != nil { $0.ledger.expectRemoval(of: path) } }
   }
 
-  /// Takes in what a listener read, and tells the observers what is new.
+  /// Processes what a listener has read, and notifies the observers of changes.
   func take(_ listener: ChangeListener, _ report: ChangeListener.Report) {
     let changes = state.withLock { state -> [CredentialChange] in
       guard state.listener === listener else { return [] }

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import KeychainCredentials
 
-/// What is known about the items of a collection, to tell what a signal means.
+/// Records the items of a collection, to find out what a signal means.
 ///
-/// A signal only says that an item changed, and a change of ours causes up to three. The version in each
-/// item tells whether anything happened that was not told yet, and whether this store did it itself.
+/// A signal says only that an item changed, and one change of ours causes up to three. The version
+/// in each item shows whether a change was not reported yet, and whether this store made it.
 struct CollectionLedger {
   private struct Entry {
     let identity: CredentialIdentity
@@ -15,17 +15,17 @@ struct CollectionLedger {
   private var ownVersions: Set<UInt64> = []
   private var ownRemovals: Set<String> = []
 
-  /// Notes a version that this store is about to write, and tells of itself.
+  /// Records a version that this store is about to write; it reports that change itself.
   mutating func expect(version: UInt64) {
-    // Versions are microseconds; a signal that has not come within a minute never will.
+    // Versions are microseconds; a signal that has not arrived within a minute never will.
     ownVersions = ownVersions.filter { $0 + 60_000_000 > version }
     ownVersions.insert(version)
   }
 
-  /// Notes an item that this store is about to remove, and tells of itself.
+  /// Records an item that this store is about to remove; it reports the removal itself.
   mutating func expectRemoval(of path: String) { ownRemovals.insert(path) }
 
-  /// Takes in an item that is there, and returns what is new about it.
+  /// Records an existing item, and returns its unreported changes.
   mutating func note(_ item: ServiceItem) -> [CredentialChange] {
     guard let credential = item.credential else { return [] }
     let old = entries[item.path]
@@ -41,19 +41,19 @@ struct CollectionLedger {
     ]
   }
 
-  /// Takes in an item that is said to be new, as it is of all items of a database that was unlocked.
+  /// Records an item that is reported as new, as all items of an unlocked database are.
   mutating func noteCreation(of item: ServiceItem) -> [CredentialChange] {
     isKnown(item) ? [] : note(item)
   }
 
-  /// Takes in that an item is gone.
+  /// Records that an item is gone.
   mutating func noteRemoval(of path: String) -> [CredentialChange] {
     let isOwn = ownRemovals.remove(path) != nil
     guard let old = entries.removeValue(forKey: path), !isOwn else { return [] }
     return [CredentialChange(old.identity, .removed)]
   }
 
-  /// Takes in all items of the collection; the first time, nothing about them is new.
+  /// Records all items of the collection; the first time, they are not changes.
   mutating func noteAll(_ items: [ServiceItem], isFirst: Bool) -> [CredentialChange] {
     let paths = Set(items.map(\.path))
     let gone = entries.keys.filter { !paths.contains($0) }
@@ -62,8 +62,8 @@ struct CollectionLedger {
     return isFirst ? [] : changes
   }
 
-  /// Whether nothing but a signal could tell that an item has changed: of other programs' items, two
-  /// changes within a second have one version.
+  /// Returns whether only a signal could show that an item has changed: for other programs' items,
+  /// two changes within a second have the same version.
   private func isKnown(_ item: ServiceItem) -> Bool {
     guard let credential = item.credential, let known = entries[item.path] else { return false }
     return known.version == credential.version && known.identity == credential.identity

@@ -1,17 +1,18 @@
-/// How the last reading of a collection went, and when it must be read again without a signal.
+/// The result of the last reading of a collection, and when it must be read again without a signal.
 struct ListenerState {
-  /// How reading went.
+  /// The result of a reading.
   enum Reading {
     case complete
 
-    /// The collection is locked or missing: what was known of it is kept, and compared once it is there again.
+    /// The collection is locked or missing: the known items are kept, and compared when it is
+    /// available again.
     case hidden
 
-    /// The provider lists too many items, or its replies are not valid: reading again would take as long and
-    /// end in the same way.
+    /// The provider lists too many items, or sends invalid replies: reading again would fail in the
+    /// same way.
     case unreadable
 
-    /// The provider did not answer, or answered with another error.
+    /// The provider did not answer, or returned another error.
     case missed
 
     /// The provider has ended.
@@ -35,8 +36,8 @@ struct ListenerState {
   static let shortestPause = Duration.seconds(1)
   static let longestPause = Duration.seconds(64)
 
-  /// Whether all items that are known are those of the last signal; if not, the next one leads to a reading
-  /// of all.
+  /// Whether the known items are up to date with the last signal; if not, the next one causes a
+  /// reading of all items.
   var isCurrent: Bool { reading == .complete }
 
   mutating func note(_ reading: Reading, at now: ContinuousClock.Instant = .now) {
@@ -45,13 +46,13 @@ struct ListenerState {
       (nextAttempt, pause) = (nil, Self.shortestPause)
       return
     }
-    // Signals lead to attempts of their own, which must not put off the next one.
+    // Signals cause their own attempts, which must not delay the next scheduled one.
     if let nextAttempt, now < nextAttempt { return }
     nextAttempt = now + pause
     pause = min(pause * 2, Self.longestPause)
   }
 
-  /// Whether it is time to read all items again: after pauses that become longer while that fails.
+  /// Returns whether all items must be read again now: after pauses that grow while reading fails.
   func mustReadAgain(at now: ContinuousClock.Instant = .now) -> Bool {
     nextAttempt.map { $0 <= now } ?? false
   }

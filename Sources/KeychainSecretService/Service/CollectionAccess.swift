@@ -1,7 +1,8 @@
 internal import KeychainCredentials
 
 extension ServiceOperation {
-  /// The path of the store's collection; of the default one, the alias, which always means the current.
+  /// Returns the path of the store's collection; for the default one, its alias, which always
+  /// works.
   func collectionPath() throws(KeychainError) -> String? {
     switch configuration.collection {
     case .default: Self.defaultAlias
@@ -12,14 +13,14 @@ extension ServiceOperation {
 
   private static let defaultAlias = servicePath + "/aliases/default"
 
-  /// Asks what the default collection is now.
+  /// The call for the current default collection.
   var defaultCollectionQuestion: BusCall {
     service("ReadAlias", [.string("default")], reply: .values("o"))
   }
 
-  /// The path of the default collection itself, which its alias means now.
+  /// Returns the path of the default collection itself, instead of its alias.
   ///
-  /// While gnome-keyring registers its objects again, it may answer that there is none.
+  /// While gnome-keyring registers its objects again, it may report that there is none.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none.
   func defaultCollectionPath() throws(KeychainError) -> String {
@@ -31,7 +32,7 @@ extension ServiceOperation {
     return path
   }
 
-  /// Whether the name of a collection is that of its object: labels have no such form.
+  /// Returns whether the name of a collection is an object path, which labels never look like.
   static func isPath(_ name: String) -> Bool {
     name.hasPrefix(servicePath + "/") && !name.hasSuffix("/") && !name.contains("//")
       && name.utf8.allSatisfy { byte in
@@ -52,7 +53,7 @@ extension ServiceOperation {
     }
     let list = try answer(
       to: getProperty(Self.servicePath, Self.serviceInterface, "Collections", "ao"))
-    // What ends with the session is not found by a label, which may be any: gnome-keyring's has none.
+    // The collection that ends with the session is not found by a label: gnome-keyring's has none.
     let paths = (list.elements.first?.texts ?? []).filter {
       $0 != SecretServiceCollection.sessionPath
     }
@@ -71,7 +72,7 @@ extension ServiceOperation {
     return found.first?.0
   }
 
-  /// The failure if the collection is not there.
+  /// The error if the collection does not exist.
   var noCollection: KeychainError {
     switch configuration.collection {
     case .default:
@@ -89,9 +90,9 @@ extension ServiceOperation {
     }
   }
 
-  /// Unlocks collections or items, which may take a question.
+  /// Unlocks a collection or an item, which may require asking a person.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if that cannot be asked, or
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if no person may be asked, or
   ///   ``KeychainError/Code/noStore`` if there is no default collection any more.
   func unlock(_ path: String) throws(KeychainError) {
     // Providers unlock objects, not aliases.

@@ -3,9 +3,9 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// The connections of the process: one for each bus, made by the first call that needs it.
+/// The connections of the process: one for each bus, opened by the first call that needs it.
 ///
-/// A provider that asks people about each new program would ask about each connection.
+/// A provider that asks a person about each new program would ask about each connection.
 enum ConnectionPool {
   private static let slots = Mutex<[BusAddress: ConnectionSlot]>([:])
 
@@ -19,9 +19,9 @@ enum ConnectionPool {
   }
 }
 
-/// The place of one connection: while one thread makes it, others wait for it.
+/// One connection: while one thread opens it, others wait.
 final class ConnectionSlot: @unchecked Sendable {
-  // @unchecked Sendable because `condition` guards what changes.
+  // @unchecked Sendable because `condition` guards all mutable state.
   let address: BusAddress
   private let condition = NSCondition()
   private var connection: SecretServiceConnection?
@@ -29,12 +29,13 @@ final class ConnectionSlot: @unchecked Sendable {
 
   init(_ address: BusAddress) { self.address = address }
 
-  /// Returns the connection, made anew if there is none or it has ended; then the provider is started,
-  /// too, unless that is not wanted.
+  /// Returns the connection, and opens a new one if there is none or it has ended.
+  ///
+  /// Then the provider is started, too, unless the caller forbids it.
   func connect(
     _ deadline: Deadline, startingProvider: Bool = true
   ) throws(KeychainError) -> SecretServiceConnection {
-    if let existing = try waitForTurn(deadline) {
+    if let existing = try waitForConnection(deadline) {
       try existing.bus.checkProcess()
       return existing
     }
@@ -49,15 +50,17 @@ final class ConnectionSlot: @unchecked Sendable {
     return try made.get()
   }
 
-  /// Forgets a connection that no longer works; whoever still uses it keeps it until then.
+  /// Forgets a connection that no longer works; its current users keep it.
   func drop(_ failed: SecretServiceConnection) {
     condition.lock()
     if connection === failed { connection = nil }
     condition.unlock()
   }
 
-  /// Returns the connection, or `nil` if the caller shall make it.
-  private func waitForTurn(_ deadline: Deadline) throws(KeychainError) -> SecretServiceConnection? {
+  /// Returns the connection, or `nil` if the caller must open it.
+  private func waitForConnection(_ deadline: Deadline) throws(KeychainError)
+    -> SecretServiceConnection?
+  {
     condition.lock()
     defer { condition.unlock() }
     while isConnecting {

@@ -2,14 +2,16 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 
 extension ServiceOperation {
-  /// What a prompt of the provider would be about.
+  /// The purpose of a provider's prompt.
   enum PromptKind {
-    /// A step of the provider's own, which shows nothing where the collection is unlocked: KeePassXC
-    /// makes every new item in one.
+    /// An internal step, which shows nothing if the collection is unlocked: KeePassXC creates every
+    /// new item in a prompt.
     case silent
 
-    /// The unlocking of a collection or an item, or the creation of the collection, which later operations
-    /// find done. Where questions are postponed, `ask` asks this one later.
+    /// Unlocks a collection or an item, or creates the collection, which later operations need not
+    /// repeat.
+    ///
+    /// If questions are postponed, `ask` asks this one later.
     case lasting(ask: @Sendable (ServiceOperation) throws(KeychainError) -> Void)
 
     /// Something that may show a dialog.
@@ -20,16 +22,16 @@ extension ServiceOperation {
   }
 
   private static let promptInterface = "org.freedesktop.Secret.Prompt"
-  private static let patienceForDismissal = Duration.seconds(1)
+  private static let dismissalTimeout = Duration.seconds(1)
 
-  /// Lets a prompt run.
+  /// Runs a prompt.
   ///
   /// - Parameters:
   ///   - path: The prompt.
-  ///   - kind: What it is about.
-  ///   - denied: The failure if nobody may be asked.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person said no,
-  ///   ``KeychainError/Code/timedOut`` if nobody said anything, or `denied`.
+  ///   - kind: The purpose of the prompt.
+  ///   - denied: The error if no person may be asked.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if a person dismissed it,
+  ///   ``KeychainError/Code/timedOut`` if nobody answered, or `denied`.
   func run(
     prompt path: String, _ kind: PromptKind, ifDenied denied: KeychainError
   ) throws(KeychainError) {
@@ -61,12 +63,12 @@ extension ServiceOperation {
     }
   }
 
-  /// Whether others wait until this operation has ended.
+  /// Whether others wait for the end of this operation.
   private var forbidsDialogs: Bool { question?.forbidsDialogs ?? false }
 
-  /// Whether a question can have been seen.
+  /// Whether a person can have seen the question.
   ///
-  /// gnome-keyring leaves it to another program to show its questions, and says that they were dismissed if
+  /// gnome-keyring uses another program to show its questions, and reports them as dismissed if
   /// there is none.
   private var hasPrompter: Bool {
     guard configuration.canPrompt else { return false }
@@ -80,10 +82,10 @@ extension ServiceOperation {
   }
 
   private func dismiss(_ path: String) {
-    // Whatever comes of it, the caller has waited long enough.
+    // The result is ignored: the caller has waited long enough.
     _ = connection.bus.results(
       of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
-      Deadline(after: Self.patienceForDismissal).limited(by: deadline))
+      Deadline(after: Self.dismissalTimeout).limited(by: deadline))
   }
 
   private enum PromptOutcome {
@@ -104,7 +106,7 @@ extension ServiceOperation {
     ) { signal in
       outcome = .completed(isDismissed: signal.arguments.elements.first?.bool ?? true)
     }
-    // A provider that ends takes its question with it.
+    // The prompt ends with its provider.
     let gone = bus.listen(
       to: .endOfOwner(connection.owner)
     ) { _ in outcome = outcome ?? .failed(.closed) }

@@ -1,29 +1,30 @@
-/// Where items are kept, and how the provider may behave.
+/// Which collection to use, and how the provider may behave.
 public struct SecretServiceConfiguration: Sendable {
-  /// The collection whose items the store has.
+  /// The collection with the store's items.
   public var collection: SecretServiceCollection
 
   /// Whether the provider may ask the person at the desktop.
   ///
-  /// Where `KEYCHAIN_NO_PROMPT` is set to anything, it may not, whatever this says.
+  /// If `KEYCHAIN_NO_PROMPT` is set to any value, it may never ask.
   public var interaction: SecretServiceInteraction
 
-  /// How long a call may take, people's answers excluded; one about more than a thousand items may take
-  /// twice as long.
+  /// The maximum time of a call, without people's answers.
+  ///
+  /// A call about more than a thousand items may take twice as long.
   public var deadline: Duration
 
-  /// How long a person may take for an answer.
+  /// The maximum time for a person's answer.
   public var promptDeadline: Duration
 
   package var environment: [String: String]
 
-  /// Describes a store.
+  /// Creates a configuration.
   ///
   /// - Parameters:
-  ///   - collection: The collection whose items the store has.
+  ///   - collection: The collection with the store's items.
   ///   - interaction: Whether the provider may ask the person at the desktop.
-  ///   - deadline: How long a call may take, people's answers excluded.
-  ///   - promptDeadline: How long a person may take for an answer.
+  ///   - deadline: The maximum time of a call, without people's answers.
+  ///   - promptDeadline: The maximum time for a person's answer.
   public init(
     collection: SecretServiceCollection = .default, interaction: SecretServiceInteraction = .denied,
     deadline: Duration = .seconds(5), promptDeadline: Duration = .seconds(120)
@@ -35,7 +36,7 @@ public struct SecretServiceConfiguration: Sendable {
     environment = SessionEnvironment.ofProcess()
   }
 
-  /// Whether somebody can be asked: a dialog on a desktop helps nobody who came over the network.
+  /// Whether a person can be asked: someone who is logged in over the network does not see dialogs.
   var canPrompt: Bool {
     interaction == .allowed && isEmpty("KEYCHAIN_NO_PROMPT") && isEmpty("SSH_TTY")
       && !(isEmpty("DISPLAY") && isEmpty("WAYLAND_DISPLAY"))
@@ -46,28 +47,29 @@ public struct SecretServiceConfiguration: Sendable {
 
 /// A collection of the Secret Service: a keyring, database or wallet.
 public enum SecretServiceCollection: Hashable, Sendable {
-  /// The one that the provider calls its default.
+  /// The provider's default collection.
   case `default`
 
-  /// The one that is forgotten at the end of the desktop session, where the provider has it.
+  /// The collection that is deleted at the end of the desktop session, if the provider has one.
   case session
 
-  /// The one with this label, or with this object path, which begins with `/org/freedesktop/secrets/`.
+  /// The collection with this label, or with this object path, which begins with
+  /// `/org/freedesktop/secrets/`.
   case named(String)
 
-  /// The object of the collection that is forgotten.
+  /// The object path of the session's collection.
   static let sessionPath = "/org/freedesktop/secrets/collection/session"
 
-  /// Whether this is the collection that is forgotten, by whatever name.
+  /// Whether this is the session's collection, by either name.
   package var endsWithSession: Bool { self == .session || self == .named(Self.sessionPath) }
 }
 
-/// Whether the provider may ask.
+/// Whether the provider may ask a person.
 public enum SecretServiceInteraction: Hashable, Sendable {
-  /// Never: what would take a question throws ``KeychainError/Code/locked`` or
+  /// Never: calls that need a person throw ``KeychainError/Code/locked`` or
   /// ``KeychainError/Code/refused``.
   case denied
 
-  /// It may show a dialog, if there is a desktop and nobody came over SSH.
+  /// It may show a dialog, if there is a desktop and the session is not over SSH.
   case allowed
 }

@@ -4,10 +4,10 @@ internal import KeychainSecrets
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// A connection to the session bus, and whoever owns the name of the Secret Service there.
+/// A connection to the session bus, and the provider of the Secret Service there.
 ///
-/// Calls go to the owner that was checked, by its unique name: a program that takes the name later gets
-/// none of them.
+/// Calls go to the provider that was checked, by its unique name: a program that takes the
+/// well-known name later does not receive them.
 final class SecretServiceConnection: Sendable {
   let bus: BusConnection
   let owner: String
@@ -16,7 +16,7 @@ final class SecretServiceConnection: Sendable {
 
   static let name = "org.freedesktop.secrets"
 
-  /// Connects, and starts the provider if that is wanted and the bus knows how.
+  /// Connects, and starts the provider if requested and the bus can do that.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` or
   ///   ``KeychainError/Code/timedOut``.
@@ -38,7 +38,7 @@ final class SecretServiceConnection: Sendable {
     guard ownerIdentity.isOurs else { throw .providerOfAnotherUser(ownerIdentity.user) }
   }
 
-  /// The session that encrypts secrets on their way; it is opened by the first that needs it.
+  /// Returns the session that encrypts secrets in transit; the first call opens it.
   func session(_ deadline: Deadline) throws(KeychainError) -> SecretSession {
     try openedSession.withLock { session -> Result<SecretSession, KeychainError> in
       if let session { return .success(session) }
@@ -82,15 +82,15 @@ extension BusConnection {
       arguments: arguments, reply: reply)
   }
 
-  /// Asks for the names whose programs the bus can start.
+  /// The call for the names of programs that the bus can start.
   var activatableNames: BusCall {
     busCall("ListActivatableNames", [], reply: .values("as"))
   }
 
-  /// The unique name of whoever owns a name, and its user and process, which the bus knows from the
-  /// kernel; `nil` if nobody does.
+  /// Returns the unique name of the owner of a name, with its user and process, which the bus has
+  /// from the kernel; `nil` if there is no owner.
   ///
-  /// All of it is asked at once. The name is asked for again at the end, since its owner may change while
+  /// All calls are sent at once. The last one asks for the owner again, because it may change while
   /// the bus answers.
   func owner(
     of name: String, _ deadline: Deadline

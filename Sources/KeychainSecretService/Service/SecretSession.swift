@@ -4,17 +4,17 @@ internal import KeychainSecrets
 internal import PrephirencesFiles
 internal import Synchronization
 
-/// libsecret's session with a provider: it agrees on a key, and encrypts secrets on their way.
+/// libsecret's session with a provider, which agrees on a key and encrypts secrets in transit.
 @safe
 final class SecretSession: @unchecked Sendable {
-  // @unchecked Sendable because libsecret's object guards its session with a lock of its own.
+  // @unchecked Sendable because libsecret's object guards its session with its own lock.
   private let service: OpaquePointer
   private let library: Libsecret
 
-  /// The session's object at the provider.
+  /// The provider's object for the session.
   let path: String
 
-  /// Agrees on a key with the provider of a unique name.
+  /// Agrees on a key with the provider.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore``, ``KeychainError/Code/timedOut``,
   ///   ``KeychainError/Code/refused`` if secrets would not be encrypted securely, or
@@ -53,7 +53,7 @@ final class SecretSession: @unchecked Sendable {
 
   private static let registeredType = Mutex<Int>(0)
 
-  /// Our subclass of libsecret's service, which takes a connection.
+  /// Returns our subclass of libsecret's service, which accepts a connection.
   private static func type(_ library: Libsecret) -> Int {
     registeredType.withLock { type in
       if type == 0 { type = unsafe clibsecret_service_register(library.table) }
@@ -63,12 +63,12 @@ final class SecretSession: @unchecked Sendable {
 
   deinit { unsafe library.functions.g_object_unref(UnsafeMutableRawPointer(service)) }
 
-  /// Encrypts a secret, which passes through libsecret's locked memory only.
+  /// Encrypts a secret, using only libsecret's locked memory.
   func encrypt(_ secret: borrowing SecretBytes) throws(KeychainError) -> VariantReference {
     let functions = library.functions
     let value = unsafe secret.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { buffer in
-        // libsecret looks at the pointer even if there is nothing to read.
+        // libsecret reads the pointer even if the length is zero.
         guard let start = buffer.baseAddress else {
           return unsafe functions.secret_value_new("", 0, "text/plain")
         }
@@ -85,7 +85,7 @@ final class SecretSession: @unchecked Sendable {
     return unsafe VariantReference(taking: owned, library)
   }
 
-  /// Decrypts a secret; `nil` if it was not encrypted for it.
+  /// Decrypts a secret; returns `nil` if it was not encrypted for this session.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
     guard isForThisSession(secret),
@@ -98,8 +98,8 @@ final class SecretSession: @unchecked Sendable {
     return try translated(secrets: unsafe SecretBytes(copying: bytes.bytes))
   }
 
-  /// Whether a secret can be one of the session, by its parts: path, initialisation vector, value in
-  /// whole blocks, and what the value is.
+  /// Returns whether a secret can belong to this session, by its parts: path, initialization
+  /// vector, whole blocks of value, and content type.
   private func isForThisSession(_ secret: VariantReference) -> Bool {
     guard let session = secret.child(0)?.text, let vector = secret.child(1)?.count,
       let value = secret.child(2)?.count
@@ -110,7 +110,7 @@ final class SecretSession: @unchecked Sendable {
 
   private static let blockCount = 16
 
-  /// No secret of ours, encrypted and in base64, is longer.
+  /// The maximum length of one of our secrets, encrypted and in base64.
   private static let maximumValueCount = 2 * Credential.maximumSecretCount
 
   private static let noMemory = KeychainError(

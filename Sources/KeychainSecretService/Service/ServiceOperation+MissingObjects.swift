@@ -1,13 +1,13 @@
 internal import Glibc
 internal import PrephirencesFiles
 
-// gnome-keyring registers its objects again when its files have changed, and answers in between that they
-// don't exist.
+// When its files have changed, gnome-keyring registers its objects again, and meanwhile answers
+// that they don't exist.
 extension ServiceOperation {
   /// In microseconds.
   private static let pausesForMissingObjects: [UInt32] = [5_000, 50_000]
 
-  /// Waits for a moment and calls `body`, which asks again, up to two times while an object is missing.
+  /// Calls `body`, and repeats it up to two times after a short pause while an object is missing.
   func whileMissing<E: Error>(
     _ isMissing: () -> Bool, _ body: () throws(E) -> Void
   ) throws(E) {
@@ -20,10 +20,10 @@ extension ServiceOperation {
 
   /// Makes calls, which are sent together.
   ///
-  /// A call whose object is missing is made again after a moment. It did nothing. Those that follow it are
-  /// made again, too, unless the calls are independent: a secret must not be read before the version that
-  /// it is read with, or written after it. All calls that are sent together can be repeated, since they
-  /// read or set values; what makes or removes an object is sent by itself.
+  /// A call whose object is missing has done nothing, and is repeated after a short pause. The
+  /// calls after it are repeated, too, unless the calls are independent: a secret must not be read
+  /// before its version, or written after it. All calls that are sent together can be repeated,
+  /// because they read or set values; calls that create or remove an object are sent separately.
   func results(
     of calls: [BusCall], areIndependent: Bool = false
   ) -> [Result<BusValue, BusError>] {

@@ -4,8 +4,8 @@ internal import PrephirencesFiles
 extension ServiceOperation {
   /// Runs an operation on the connection of the process.
   ///
-  /// If the provider went away since the last call, which only the first message shows, a second attempt
-  /// is made with a new connection, unless something may have been written.
+  /// If the provider has ended since the last call, which only the first message shows, a second
+  /// attempt uses a new connection, unless something may have been written.
   static func run<Result: ~Copyable>(
     _ configuration: SecretServiceConfiguration, _ question: PostponedQuestion? = nil,
     _ body: (ServiceOperation) throws(KeychainError) -> Result

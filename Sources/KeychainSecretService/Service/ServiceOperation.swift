@@ -10,16 +10,16 @@ final class ServiceOperation {
   /// The deadline of the next messages.
   private(set) var deadline: Deadline
 
-  /// The end of what may be given to one call about many items.
+  /// The latest deadline for a call about many items.
   private var limit: Deadline
 
-  /// Gets the questions about the collection, where they must not be asked now.
+  /// Records questions about the collection that must not be asked now.
   let question: PostponedQuestion?
 
-  /// What went wrong on the bus, if something did.
+  /// The last failure on the bus; `nil` if there was none.
   private(set) var failure: BusError?
 
-  /// Whether something happened that a second attempt would do twice: a change, or a secret handed out.
+  /// Whether a second attempt would repeat something: a change, or handing out a secret.
   var mustNotRepeat = false
 
   init(
@@ -33,31 +33,31 @@ final class ServiceOperation {
     limit = deadline.postponed(by: configuration.deadline)
   }
 
-  /// Gives the time back that a person or another writer took.
+  /// Restarts the deadline after waiting for a person or another writer.
   func restartDeadline() {
     deadline = Deadline(after: configuration.deadline)
     limit = deadline.postponed(by: configuration.deadline)
   }
 
-  /// Gives more time for more items, twice that of a call in all: a provider must not take any time that
-  /// it wants by telling of many.
+  /// Extends the deadline for more items, to twice that of a call at most: a provider that lists
+  /// many items must not make a call take arbitrarily long.
   func extendDeadline() {
     deadline = Deadline(after: configuration.deadline).limited(by: limit)
   }
 
-  /// Gives the time back that the caller has taken since a moment.
+  /// Excludes the time that the caller has used.
   func giveBackTime(since start: ContinuousClock.Instant) {
     let taken = start.duration(to: .now)
     deadline = deadline.postponed(by: taken)
     limit = limit.postponed(by: taken)
   }
 
-  /// Makes any number of calls that don't depend on each other, many at a time.
+  /// Makes any number of independent calls, many at a time.
   ///
-  /// A large keyring takes longer than a single call may.
+  /// A large keyring takes longer than the deadline of one call.
   ///
-  /// A bus limits how many calls may wait for answers. What it refused is asked again, as the others have
-  /// been answered by then.
+  /// A bus limits the number of calls that wait for answers. Calls that it refused are repeated
+  /// after the others were answered.
   ///
   /// - Throws: ``KeychainError`` if the provider stops answering.
   func manyResults(
@@ -85,7 +85,7 @@ final class ServiceOperation {
     return try result.get()
   }
 
-  /// Makes a call whose failures are all the store's.
+  /// Makes a call whose failures are all errors of the store.
   func answer(to call: BusCall) throws(KeychainError) -> BusValue {
     try translated(bus: result(of: call))
   }
@@ -94,7 +94,7 @@ final class ServiceOperation {
     if failure == nil || error.endsConnection { failure = error }
   }
 
-  /// The session for secrets; one that cannot be opened makes the connection useless.
+  /// Returns the session for secrets; if it cannot be opened, the connection is useless.
   func session() throws(KeychainError) -> SecretSession {
     do throws(KeychainError) {
       return try connection.session(deadline)
@@ -125,7 +125,7 @@ extension ServiceOperation {
     call(Self.servicePath, Self.serviceInterface, method, arguments, reply: reply)
   }
 
-  /// Asks for a property of a type.
+  /// Returns the call for a property.
   func getProperty(
     _ path: String, _ interface: String, _ name: String, _ type: String
   ) -> BusCall {
@@ -133,7 +133,7 @@ extension ServiceOperation {
       path, Self.properties, "Get", [.string(interface), .string(name)], reply: .property(type))
   }
 
-  /// Asks for the properties of an item.
+  /// Returns the call for the properties of an item.
   func getProperties(ofItem path: String) -> BusCall {
     call(
       path, Self.properties, "GetAll", [.string(Self.itemInterface)],
@@ -157,7 +157,7 @@ func translated<Result>(
 }
 
 extension KeychainError {
-  /// Translates a failure of the bus.
+  /// Creates the error for a failure on the bus.
   init(_ error: BusError) {
     switch error {
     case .timedOut: self = .timedOut

@@ -1,31 +1,31 @@
 internal import CLibsecret
 internal import Synchronization
 
-/// Looks at the replies to `OpenSession` before libsecret gets them.
+/// Checks the replies to `OpenSession` before libsecret receives them.
 ///
-/// libsecret agrees on a key by itself: it takes any number for a provider's public key, and takes a reply
-/// apart without comparing all of its type, so that the bytes of a string can become a key. It uses our
-/// connection, whose filter sees what it asks and what is answered; a reply that it must not get becomes an
+/// libsecret agrees on a key itself, but it accepts any number as a provider's public key, and does
+/// not compare the whole type of a reply, so that the bytes of a string can become a key. It uses
+/// our connection, whose filter sees its calls and their replies; a bad reply is replaced by an
 /// error.
 @safe
 enum SessionNegotiation {
-  /// Why libsecret must not get a reply.
+  /// Why libsecret must not receive a reply.
   enum Problem {
-    /// Others could compute the key that it leads to.
+    /// Others could compute the resulting key.
     case key
 
-    /// It is of another type.
+    /// It has the wrong type.
     case type
   }
 
   /// What was seen on a connection.
   private struct Watch {
-    /// The serial numbers of the calls, and what the replies must hold.
+    /// The serial numbers of the calls, and what the replies must contain.
     var calls: [UInt32: Output] = [:]
     var problem: Problem?
   }
 
-  /// What the provider sends for the algorithm that it was asked for.
+  /// What the provider must send for the requested algorithm.
   private enum Output {
     /// A public key, as bytes.
     case key
@@ -33,17 +33,17 @@ enum SessionNegotiation {
     /// An empty string: the session has no encryption, and is refused later.
     case nothing
 
-    /// Chooses what must be sent: nothing but a key unless encryption was not asked for.
+    /// Selects the required output: a key, unless no encryption was requested.
     init(call body: OpaquePointer?, _ library: Libsecret) {
       let call = unsafe VariantReference(sharing: body, library)
       self = call?.type == "(sv)" && call?.child(0)?.text == "plain" ? .nothing : .key
     }
   }
 
-  /// A filter may be running when it is removed, so it has no data of its own.
+  /// Global, because a filter may still be running when it is removed.
   private static let watches = Mutex<[UInt: Watch]>([:])
 
-  /// Looks at the replies while `body` runs, and returns what was wrong with one.
+  /// Checks the replies while `body` runs, and returns the problem of one, if any.
   static func problem(_ bus: BusConnection, during body: () -> Void) -> Problem? {
     let functions = bus.library.functions
     let connection = unsafe UInt(bitPattern: bus.pointer)
@@ -61,7 +61,7 @@ enum SessionNegotiation {
     return watches.withLock { $0.removeValue(forKey: connection) }?.problem
   }
 
-  /// Remembers a call that leaves, if it is one that opens a session.
+  /// Records an outgoing call if it opens a session.
   private static func noted(_ message: OpaquePointer, _ connection: UInt) -> OpaquePointer? {
     guard let library = try? Libsecret.shared() else { return unsafe message }
     let functions = library.functions
@@ -77,7 +77,7 @@ enum SessionNegotiation {
     return unsafe message
   }
 
-  /// Looks at a message that arrives; returns it, or an error in its place.
+  /// Checks an incoming message; returns it, or an error instead.
   private static func checked(_ message: OpaquePointer, _ connection: UInt) -> OpaquePointer? {
     guard let library = try? Libsecret.shared() else { return unsafe message }
     let functions = library.functions
@@ -90,7 +90,7 @@ enum SessionNegotiation {
     else { return unsafe message }
     watches.withLock { $0[connection]?.problem = problem }
     defer { unsafe functions.g_object_unref(UnsafeMutableRawPointer(message)) }
-    // What arrives cannot be changed.
+    // Incoming messages cannot be changed.
     guard let error = unsafe functions.g_dbus_message_copy(message, nil) else { return nil }
     unsafe functions.g_dbus_message_set_message_type(error, UInt32(CLIBSECRET_MESSAGE_ERROR))
     unsafe functions.g_dbus_message_set_error_name(error, "org.prephirences.Error.UnusableSession")
@@ -98,7 +98,7 @@ enum SessionNegotiation {
     return unsafe error
   }
 
-  /// What is wrong with a reply; `nil` if nothing is.
+  /// Returns the problem of a reply; `nil` if it is good.
   private static func problem(
     of body: OpaquePointer?, _ output: Output, _ library: Libsecret
   ) -> Problem? {

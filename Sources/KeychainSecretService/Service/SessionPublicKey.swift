@@ -1,15 +1,15 @@
-/// What a provider sends so that both agree on a key: a number of the second Oakley group (RFC 2409, 6.2).
+/// A provider's public key: a number of the second Oakley group (RFC 2409, 6.2).
 enum SessionPublicKey {
   /// The length of the group's prime.
   static let maximumCount = 128
 
-  /// A random key has fewer bytes than these once in 2⁵¹² times.
+  /// A random key is shorter than this with probability 2⁻⁵¹².
   private static let minimumCount = 64
 
-  /// Whether the key that is agreed on is one that not everybody can compute.
+  /// Returns whether the resulting key is secret.
   ///
-  /// Of 0, 1 and p − 1, all powers are 0, 1 or p − 1, whatever the exponent; of a small number, the power
-  /// follows from what the other side sends in clear. Leading zeros may be missing.
+  /// All powers of 0, 1 and p − 1 are 0, 1 or p − 1, whatever the exponent; the power of a small
+  /// number follows from what the other side sends in clear. Leading zeros may be missing.
   static func isSound(_ bytes: [UInt8]) -> Bool {
     let digits = bytes.drop { $0 == 0 }
     guard bytes.count <= maximumCount, digits.count >= minimumCount else { return false }

@@ -88,3 +88,160 @@ extension KeychainError {
       underlying: underlying)
   }
 }
+
+extension AutomaticStore {
+  /// Searches the store of a service, or all stores in use; see the protocol.
+  ///
+  /// - Parameter query: The conditions. If they name a service or server, its store is searched;
+  ///   otherwise all stores that services have, each for its own services. If no service has a
+  ///   store yet, the store that a new one would get is searched.
+  /// - Returns: What was found. A store that could not be searched is named in
+  ///   ``CredentialSearchResult/failures``.
+  /// - Throws: ``KeychainError`` if no store could be searched, or with ``KeychainError/Code/busy``
+  ///   if migrations keep moving services.
+  public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+    try locatedSearch(query).result
+  }
+
+  /// Searches as ``search(_:)`` does, and also returns the store of each credential.
+  package func locatedSearch(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> LocatedSearchResult {
+    if let place = try chooser.explicit()?.place {
+      return LocatedSearchResult(try store(at: place).search(query), in: place)
+    }
+    if let service = ServiceName(query) {
+      return try readingAtPlace(service) { place, store throws(KeychainError) in
+        LocatedSearchResult(try store.search(query), in: place)
+      }
+    }
+    return try unmoved { () throws(KeychainError) in try searchAll(query) }
+  }
+
+  /// Returns the stores that a search looks in.
+  package func places(for query: CredentialQuery) throws(KeychainError) -> Set<StorePlace> {
+    if let explicit = try chooser.explicit() { return [explicit.place] }
+    if let service = ServiceName(query) { return [try chooser.decision(for: service).place] }
+    return Set(try placesInUse().places)
+  }
+
+  /// Unlocks what a search found locked, or throws; the search has asked the desktop keyring
+  /// already.
+  package func ensureReadable(_ query: CredentialQuery) throws(KeychainError) {
+    guard try places(for: query).contains(.vault) else {
+      throw KeychainError(
+        .locked, "the desktop keyring is locked",
+        recovery: "unlock it at the desktop, or allow questions there")
+    }
+    try vault.ensureReadable(.unlockedNow)
+  }
+
+  private func searchAll(_ query: CredentialQuery) throws(KeychainError) -> LocatedSearchResult {
+    let (places, unreadable) = try placesInUse()
+    var union = StoreUnion(records: records, damaged: unreadable)
+    for place in places {
+      do throws(KeychainError) {
+        union.add(try store(at: place).search(query), from: place)
+      } catch {
+        let decision = StoreDecision(place: place, reason: .record)
+        union.failures.append(error.explained(by: decision, "some credentials"))
+      }
+    }
+    if union.failures.count == places.count, let first = union.failures.first { throw first }
+    return LocatedSearchResult(union.result, owners: union.owners)
+  }
+
+  /// Returns the stores that services have, the vault first, and the paths of records that cannot
+  /// be read.
+  func placesInUse() throws(KeychainError) -> (places: [StorePlace], unreadable: [String]) {
+    let (recorded, unreadable) = try records.all()
+    var places: [StorePlace] = []
+    for place in recorded where !places.contains(place) { places.append(place) }
+    let isVaultThere: Bool
+    do throws(KeychainError) {
+      isVaultThere = try vault.isThere()
+    } catch {
+      // The search reports what is wrong with it.
+      isVaultThere = true
+    }
+    if isVaultThere, !places.contains(.vault) { places.append(.vault) }
+    if places.isEmpty { places = [chooser.automaticDecision().place] }
+    places.sort { $0 == .vault && $1 != .vault }
+    return (places, unreadable)
+  }
+}
+
+/// The results of several stores, each for the services that it has.
+struct StoreUnion {
+  let records: StoreRecords
+  var damaged: [String]
+  var failures: [KeychainError] = []
+  private var credentials: [Credential] = []
+  private var lockedCount = 0
+  private var otherDeviceCount = 0
+  private(set) var owners: [ServiceName: StorePlace] = [:]
+  private var unlistedCount = 0
+
+  init(records: StoreRecords, damaged: [String]) {
+    self.records = records
+    self.damaged = damaged
+  }
+
+  /// Adds the result of a store.
+  ///
+  /// The vault comes first, because every service found in it belongs to it.
+  mutating func add(_ found: CredentialSearchResult, from place: StorePlace) {
+    lockedCount += found.lockedCount
+    otherDeviceCount += found.otherDeviceCount
+    unlistedCount += found.unlistedCount
+    damaged += found.damaged
+    failures += found.failures
+    for credential in found.credentials {
+      let service = ServiceName(credential.identity)
+      let owner = owners[service] ?? ((try? records.place(of: service)) ?? nil) ?? place
+      owners[service] = owner
+      if owner == place { credentials.append(credential) }
+    }
+  }
+
+  var result: CredentialSearchResult {
+    var result = CredentialSearchResult(
+      credentials: credentials, lockedCount: lockedCount, damaged: damaged,
+      otherDeviceCount: otherDeviceCount, failures: failures)
+    result.unlistedCount = unlistedCount
+    return result
+  }
+}
+
+/// The result of a search, with the store of each credential.
+package struct LocatedSearchResult: Sendable {
+  /// What was found.
+  package let result: CredentialSearchResult
+
+  private let places: Places
+
+  private enum Places: Sendable {
+    case one(StorePlace)
+    case byService([ServiceName: StorePlace])
+  }
+
+  /// A search of one store.
+  init(_ result: CredentialSearchResult, in place: StorePlace) {
+    self.result = result
+    places = .one(place)
+  }
+
+  /// A search of several stores, each for the services that it has.
+  init(_ result: CredentialSearchResult, owners: [ServiceName: StorePlace]) {
+    self.result = result
+    places = .byService(owners)
+  }
+
+  /// Returns the store in which a credential was found; `nil` if it was not found.
+  package func place(of identity: CredentialIdentity) -> StorePlace? {
+    switch places {
+    case .one(let place): place
+    case .byService(let owners): owners[ServiceName(identity)]
+    }
+  }
+}

@@ -1,4 +1,5 @@
 package import KeychainCredentials
+internal import KeychainSecretService
 internal import KeychainVault
 
 // Records the store of a service.
@@ -11,18 +12,19 @@ extension AutomaticStore {
     return own
   }
 
-  /// Records the store of a service whose first credential is about to be written.
+  /// Records the store of a service that has no record.
+  ///
+  /// The caller has made sure that the decision can be recorded. An explicit choice applies even if
+  /// recording it fails.
   ///
   /// - Returns: The decision that applies: another process may have recorded another one first.
-  func settle(
+  func record(
     _ decision: StoreDecision, _ service: ServiceName
   ) throws(KeychainError) -> StoreDecision {
     if decision.isExplicit {
-      // An explicit choice applies whatever the records say, and also if they cannot be read.
-      if decision.canBeRecorded, ownPlace(of: service) == nil { recordExplicit(decision, service) }
+      recordExplicit(decision, service)
       return decision
     }
-    guard try canRecord() else { return decision }
     let isFirst = decision.reason != .vaultContents
     let notice = isFirst ? notice(about: decision, service) : nil
     let (place, isNew) = try records.record(decision.place, for: service)
@@ -34,14 +36,14 @@ extension AutomaticStore {
   /// Gives a service the store of another decision, or refuses if it has a different one.
   func settle(_ service: ServiceName, asPlaceOf decision: StoreDecision) throws(KeychainError) {
     if decision.isExplicit {
-      _ = try settle(decision, service)
+      if decision.canBeRecorded, ownPlace(of: service) == nil { recordExplicit(decision, service) }
       return
     }
     var own = StoreDecision(place: decision.place, reason: .record)
     if let found = try chooser.settled(service) {
       own = found
-    } else {
-      own = try settle(own, service)
+    } else if try canRecord() {
+      own = try record(own, service)
     }
     guard own.place == decision.place else { throw .otherStore(service, own.place) }
   }
@@ -84,5 +86,80 @@ extension AutomaticStore {
       return .chosen(service, decision, vault: isThere ? vault : nil)
     }
     return isThere ? .chosen(service, decision, vault: vault) : nil
+  }
+}
+
+extension CredentialStore {
+  /// Checks, as far as possible without writing, that a credential can be stored.
+  ///
+  /// - Parameters:
+  ///   - identity: What names the credential.
+  ///   - accessibility: Its accessibility.
+  ///   - mode: Whether there must or must not be one of this identity. A vault checks that only
+  ///     when it writes.
+  /// - Throws: ``KeychainError``, such as ``KeychainError/Code/locked`` or ``KeychainError/Code/noStore``.
+  package func checkStoring(
+    _ identity: CredentialIdentity, _ accessibility: Accessibility, mode: StoreMode = .addOnly
+  ) throws(KeychainError) {
+    switch self {
+    case let automatic as AutomaticStore:
+      let place = try automatic.decision(for: identity).place
+      try automatic.store(at: place).checkStoring(identity, accessibility, mode: mode)
+    case let vault as Vault: try vault.ensureReadable(accessibility.requires)
+    case let keyring as SecretServiceStore:
+      try keyring.checkStoring(identity, accessibility, mode: mode)
+    default: break
+    }
+  }
+}
+
+extension Notice {
+  /// A service got its store.
+  ///
+  /// Pass the vault only if it existed before: a new one has its own notice.
+  static func chosen(_ service: ServiceName, _ decision: StoreDecision, vault: Vault?) -> Self {
+    var text = "the credentials of \(service) are kept in \(decision.place.words)"
+    switch decision.place {
+    case .secretService:
+      text +=
+        ": it protects them while it is locked, and shows them to every program of the "
+        + "session while it is not"
+    case .vault:
+      if let vault {
+        text += " \((try? vault.path()) ?? "")"
+        if let words = protection(of: vault) { text += "; \(words)" }
+      }
+    }
+    if case .keyringUnavailable(let failure) = decision.reason {
+      text += "; the desktop keyring cannot be used now: \(failure.message)"
+    }
+    return Self(kind: .storeChosen, message: text)
+  }
+
+  private static func protection(of vault: Vault) -> String? {
+    guard let slots = try? vault.slots() else { return nil }
+    return slots.contains { $0.kind == .device && $0.grant == .root }
+      ? "it opens by this machine's device key" : "it opens by the passphrase or key it was given"
+  }
+
+  static func differs(_ service: ServiceName, _ place: StorePlace, own: StorePlace) -> Self {
+    Self(
+      kind: .storeDiffers,
+      message: "this changes \(place.words), while \(service) has its credentials in \(own.words)")
+  }
+
+  static func notRecorded(_ service: ServiceName, _ error: KeychainError) -> Self {
+    Self(
+      kind: .storeChosen,
+      message: "the store of \(service) could not be recorded, so name it again next time: "
+        + error.message)
+  }
+}
+
+extension KeychainError {
+  static func otherStore(_ service: ServiceName, _ place: StorePlace) -> Self {
+    Self(
+      .refused, "\(service) has its credentials in \(place.words), another store",
+      recovery: "move the services into one store with \(.migrate)")
   }
 }

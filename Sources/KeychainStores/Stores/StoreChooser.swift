@@ -63,7 +63,11 @@ final class StoreChooser: Sendable {
     for service: ServiceName, postponing question: PostponedQuestion
   ) throws(KeychainError) -> StoreDecision {
     if let decision = try settled(service) { return decision }
-    if let decision = automatic.withLock({ $0 }) { return decision }
+    let known = automatic.withLock { automatic in
+      automatic = automatic ?? decisionWithoutKeyring
+      return automatic
+    }
+    if let known { return known }
     throw question.postpone { [self] in _ = automaticDecision() }
   }
 
@@ -100,11 +104,16 @@ final class StoreChooser: Sendable {
     }
   }
 
-  private func decide() -> StoreDecision {
+  /// The decision for services that have no store yet, if the desktop keyring does not matter.
+  private var decisionWithoutKeyring: StoreDecision? {
     guard configuration.vault.unlock == nil else {
       return StoreDecision(place: .vault, reason: .unlockSource)
     }
-    guard keyring.findsBus else { return StoreDecision(place: .vault, reason: .noSessionBus) }
+    return keyring.findsBus ? nil : StoreDecision(place: .vault, reason: .noSessionBus)
+  }
+
+  private func decide() -> StoreDecision {
+    if let decision = decisionWithoutKeyring { return decision }
     switch keyring.access() {
     case .free: return usingKeyring
     case .afterQuestion(let failure):
@@ -117,10 +126,7 @@ final class StoreChooser: Sendable {
 
   /// Returns the decision from the result of a probe, which starts and unlocks nothing.
   func decision(by probe: SecretServiceProbe) -> StoreDecision {
-    guard configuration.vault.unlock == nil else {
-      return StoreDecision(place: .vault, reason: .unlockSource)
-    }
-    guard keyring.findsBus else { return StoreDecision(place: .vault, reason: .noSessionBus) }
+    if let decision = decisionWithoutKeyring { return decision }
     guard let failure = probe.failure else { return usingKeyring }
     let mayBecomeUsable =
       failure.code == .locked ? keyring.canPrompt : probe.provider == nil && probe.isActivatable

@@ -46,6 +46,14 @@ extension Vault {
     }
   }
 
+  /// Whether the vault has a credential, which is not opened and may be locked.
+  package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
+    guard let session = try session() else { return false }
+    return try session.read(.nothing) { rows, sealing, _ throws(KeychainError) in
+      .done(try rows.findItem(sealing.id(of: identity), name: "\(identity)") != nil)
+    }
+  }
+
   /// Whether there is a vault.
   ///
   /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was one and it is gone.

@@ -1,8 +1,10 @@
 internal import Synchronization
 
-/// A value behind a lock, also one that is not `Sendable`, such as a store or a closure.
+/// A value behind a lock.
 ///
-/// Nothing that is not of this module may be called while the lock is held.
+/// The value need not be `Sendable`; it can be a store or a closure.
+///
+/// Only code of this module may be called while the lock is held.
 final class Guarded<Value>: @unchecked Sendable {
   private let value: Mutex<Unchecked<Value>>
 
@@ -10,13 +12,15 @@ final class Guarded<Value>: @unchecked Sendable {
     self.value = Mutex(Unchecked(value))
   }
 
-  /// The value; an old one is destroyed without the lock, as that may do anything.
+  /// The value.
+  ///
+  /// The old value is destroyed outside the lock, because its destruction may run any code.
   var current: Value {
     get { withLock { $0 } }
     set { _ = withLock { exchange(&$0, with: newValue) } }
   }
 
-  /// Reads or changes the value while no other thread does.
+  /// Reads or changes the value; other threads wait.
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     value.withLock { Unchecked(body(&$0.value)) }.value
   }
@@ -27,9 +31,9 @@ private func exchange<Value>(_ value: inout Value, with new: Value) -> Value {
   return value
 }
 
-/// A value that passes between threads although its type does not say that it may.
+/// Lets a value pass between threads although its type is not `Sendable`.
 ///
-/// Unchecked because the compiler cannot see that a lock is around its uses.
+/// Unchecked because the compiler cannot see that a lock guards every use.
 private struct Unchecked<Value>: @unchecked Sendable {
   var value: Value
 

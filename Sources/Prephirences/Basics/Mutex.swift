@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A value behind a lock, with the methods of `Synchronization.Mutex`, in whose place it stands in
-/// this module.
+/// A value behind a lock, with the methods of `Synchronization.Mutex`, which it replaces in this
+/// module.
 ///
-/// That one waits by system calls of its own on Linux, which the thread sanitizer takes for races
-/// wherever two threads meet: programs that are built with it would be told of faults that are none.
+/// On Linux, `Synchronization.Mutex` waits with system calls of its own, which the thread sanitizer
+/// reports as races. Programs that are built with the sanitizer would get false reports.
 final class Mutex<Value>: @unchecked Sendable {
-  // Unchecked because the compiler cannot see that the lock is around all uses of the value.
+  // Unchecked because the compiler cannot see that the lock guards every use of the value.
 
   private let lock = NSLock()
   @exclusivity(unchecked) private var value: Value
 
   init(_ value: Value) { self.value = value }
 
-  /// Reads or changes the value while no other thread does.
+  /// Reads or changes the value; other threads wait.
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,7 +1,7 @@
 /// A preference value, of any type.
 public typealias PreferenceObject = Any
 
-/// What names a preference.
+/// The name of a preference.
 public typealias PreferenceKey = String
 
 /// Preferences as a dictionary.

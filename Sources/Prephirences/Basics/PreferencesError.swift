@@ -1,25 +1,25 @@
 public import Foundation
 
-/// A failure to read or to keep preferences.
+/// A failure to read or store preferences.
 ///
-/// Its code tells a program what happened, its description tells a person. Neither holds a value of
-/// a preference.
+/// Programs compare the code, people read the description. Neither contains a value of a
+/// preference.
 public struct PreferencesError: Error, Hashable, Sendable {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
 
-  /// What failed, in words: a key or file and what is the matter with it.
+  /// What failed, in words: the key or file, and the reason.
   public let message: String
 
-  /// The number of the system behind the failure (`errno`), where there is one.
+  /// The system's error number (`errno`), if a system call failed.
   public let systemCode: Int32?
 
-  /// Describes a failure; for authors of stores.
+  /// Creates an error; for authors of stores.
   ///
   /// - Parameters:
-  ///   - code: What kind of failure it is.
-  ///   - message: What failed, without a capital and without a full stop. Never a value.
-  ///   - systemCode: The number of the system behind the failure.
+  ///   - code: The kind of failure.
+  ///   - message: What failed, without a capital letter or full stop. It must not contain a value.
+  ///   - systemCode: The system's error number.
   public init(_ code: Code, _ message: String, systemCode: Int32? = nil) {
     self.code = code
     self.message = message
@@ -28,7 +28,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
   /// The kinds of failure.
   ///
-  /// More may be added, so a `switch` needs a default.
+  /// Later releases may add kinds, so a `switch` needs a default.
   public struct Code: Hashable, Sendable {
     private enum Storage {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
@@ -36,31 +36,31 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
     private let storage: Storage
 
-    /// There is no such file.
+    /// The file does not exist.
     public static var notFound: Self { Self(storage: .notFound) }
 
-    /// The file is no property list, or its root is no dictionary.
+    /// The file is not a property list, or its root is not a dictionary.
     public static var damaged: Self { Self(storage: .damaged) }
 
-    /// The system could not read or write.
+    /// The system failed to read or write.
     public static var inputOutput: Self { Self(storage: .inputOutput) }
 
-    /// The store cannot keep the value, or the transformation in front of it can make nothing of it.
+    /// The store cannot hold the value, or the transformation cannot convert it.
     public static var unstorable: Self { Self(storage: .unstorable) }
 
-    /// The key takes values of another type.
+    /// The key accepts values of another type only.
     public static var typeMismatch: Self { Self(storage: .typeMismatch) }
 
-    /// There is no such key, nor can it be made.
+    /// The key does not exist and cannot be created.
     public static var unknownKey: Self { Self(storage: .unknownKey) }
 
-    /// The key can be read, but not set.
+    /// The key is read-only.
     public static var readOnly: Self { Self(storage: .readOnly) }
   }
 }
 
 extension PreferencesError: LocalizedError, CustomStringConvertible {
-  /// What failed: the message.
+  /// The message: what failed.
   public var errorDescription: String? { message }
 
   /// The message.

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// What waits to be done.
+/// Items of work that wait for a thread.
 protocol PendingWork: Sendable {
   associatedtype Item
   mutating func popFirst() -> Item?
 }
 
-/// Work that is done by one thread at a time, in order, and with no lock held.
+/// Work that one thread at a time performs, in order, without holding a lock.
 ///
-/// A caller that finds another thread at work, or is called by the work itself, leaves the rest to
-/// that thread, so that no thread waits and nothing can deadlock.
+/// If another thread is working, or the work itself calls, the caller returns and that thread does
+/// the new work too. No thread waits, so there is no deadlock.
 final class SerialQueue<Work: PendingWork>: Sendable {
   private struct State {
     var work: Work
@@ -19,7 +19,7 @@ final class SerialQueue<Work: PendingWork>: Sendable {
 
   private let state: Mutex<State>
 
-  /// Makes a queue that is idle, or one that is busy until the caller calls ``runRest(_:)``.
+  /// Creates an idle queue, or a busy one that the caller must continue with ``runRest(_:)``.
   init(_ work: Work, isBusy: Bool = false) {
     state = Mutex(State(work: work, isBusy: isBusy))
   }
@@ -28,7 +28,7 @@ final class SerialQueue<Work: PendingWork>: Sendable {
     state.withLock { if !$0.hasEnded { body(&$0.work) } }
   }
 
-  /// Does what waits, unless a thread is at work already.
+  /// Performs the waiting work, unless another thread is already doing so.
   func run(_ perform: (Work.Item) -> Void) {
     let isFree = state.withLock { state in
       guard !state.isBusy else { return false }
@@ -38,12 +38,12 @@ final class SerialQueue<Work: PendingWork>: Sendable {
     if isFree { runRest(perform) }
   }
 
-  /// Does what waits, as the thread at work; the queue is idle then.
+  /// Performs the waiting work as the working thread, then marks the queue as idle.
   func runRest(_ perform: (Work.Item) -> Void) {
     while let item = next() { perform(item) }
   }
 
-  /// Whether the queue takes and does no more work.
+  /// Whether the queue has ended and accepts no more work.
   var hasEnded: Bool { state.withLock(\.hasEnded) }
 
   func end() { state.withLock { $0.hasEnded = true } }

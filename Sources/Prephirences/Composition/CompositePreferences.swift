@@ -1,16 +1,16 @@
 public import Foundation
 
-/// Several preferences, seen as one.
+/// Several preferences combined into one.
 ///
 /// ```swift
 /// let preferences: CompositePreferences = [fromFile, UserDefaults.standard, defaults]
 /// ```
 ///
-/// A key is that of the first preferences that have it, and is converted as they convert it.
+/// A key is read from the first preferences that have it, with their conversions.
 open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @unchecked Sendable {
-  // Unchecked because the preferences answer for themselves; nothing here changes.
+  // Unchecked because the preferences guard themselves; this object does not change.
 
-  /// The preferences, in the order in which they are asked.
+  /// The preferences, in the order of the search.
   public let array: [any PreferencesType]
 
   /// The preferences that can be changed.
@@ -19,32 +19,32 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
   /// The preferences that can only be read.
   public let immutableArray: [any PreferencesType]
 
-  /// Makes one of several preferences.
+  /// Combines several preferences.
   ///
-  /// - Parameter array: The preferences, in the order in which they are asked.
+  /// - Parameter array: The preferences, in the order of the search.
   public init(_ array: [any PreferencesType]) {
     self.array = array
     mutableArray = array.compactMap { $0 as? any MutablePreferencesType }
     immutableArray = array.filter { !($0 is any MutablePreferencesType) }
   }
 
-  /// Makes one of the preferences of an array literal.
+  /// Combines the preferences of an array literal.
   ///
-  /// - Parameter elements: The preferences, in the order in which they are asked.
+  /// - Parameter elements: The preferences, in the order of the search.
   public required convenience init(arrayLiteral elements: any PreferencesType...) {
     self.init(elements)
   }
 
-  // By their index, as to iterate would retain each.
+  // Uses indices because iterating would retain each element.
 
-  /// The first preferences that have a key.
+  /// Returns the index of the first preferences that have a key.
   private final func index(of key: PreferenceKey) -> Int? {
     for index in array.indices where array[index].hasObject(forKey: key) { return index }
     return nil
   }
 
-  /// The preferences that answer for a key: the first that have it, else the last, which say of what
-  /// is missing what is to be said.
+  /// Returns the index of the preferences that answer for a key: the first that have it, or else
+  /// the last, whose answer for a missing key is used.
   private final func index(answering key: PreferenceKey) -> Int? {
     guard let last = array.indices.last else { return nil }
     for index in 0..<last where array[index].hasObject(forKey: key) { return index }
@@ -54,7 +54,7 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
   /// Returns the first preferences that have a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The preferences; `nil` if none has it.
+  /// - Returns: The preferences; `nil` if none of them have the key.
   public final func preferences(with key: PreferenceKey) -> (any PreferencesType)? {
     index(of: key).map { array[$0] }
   }
@@ -62,7 +62,7 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
   /// Returns the first preferences that have a key and can be changed.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The preferences; `nil` if none has it.
+  /// - Returns: The preferences; `nil` if none of them have the key.
   public final func mutablePreferences(with key: PreferenceKey) -> (any MutablePreferencesType)? {
     mutableArray.first { $0.hasObject(forKey: key) }
   }
@@ -75,7 +75,7 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
     return nil
   }
 
-  /// Returns all preferences, of each key those of the first that have it.
+  /// Returns all preferences; a key's value is from the first preferences that have it.
   open func dictionary() -> PreferencesDictionary {
     array.reversed().reduce(into: [:]) { all, preferences in
       all.merge(preferences.dictionary()) { $1 }

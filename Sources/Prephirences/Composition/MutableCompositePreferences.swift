@@ -1,42 +1,43 @@
 public import Foundation
 internal import Synchronization
 
-/// Several preferences, seen as one that can be changed.
+/// Several preferences combined into one, which can be changed.
 ///
 /// ```swift
 /// // Read from all, in this order; changes go to the user's defaults.
 /// let preferences: MutableCompositePreferences = [fromFile, UserDefaults.standard]
 /// ```
 ///
-/// Changes go to the first preferences that can be changed, whichever have the key: a key that was
-/// removed there may still have the value of others. With ``affectOnlyFirstMutable`` off they go to
-/// all that can be changed.
+/// Changes go to the first mutable preferences, even if others have the key. After a key is removed
+/// there, it may still have a value in other preferences. If ``affectOnlyFirstMutable`` is `false`,
+/// changes go to all mutable preferences.
 open class MutableCompositePreferences: CompositePreferences, MutablePreferencesType,
   @unchecked Sendable
 {
-  // Unchecked as the class above it.
+  // Unchecked like the superclass.
 
   private let onlyFirst: Mutex<Bool>
 
-  /// Whether only the first preferences that can be changed are, which is usual, or all of them.
+  /// Whether changes go to the first mutable preferences only, which is the default, or to all.
   open var affectOnlyFirstMutable: Bool {
     get { onlyFirst.withLock { $0 } }
     set { onlyFirst.withLock { $0 = newValue } }
   }
 
-  /// Makes one of several preferences.
+  /// Combines several preferences.
   ///
   /// - Parameters:
-  ///   - array: The preferences, in the order in which they are asked.
-  ///   - affectOnlyFirstMutable: Whether only the first that can be changed are, or all of them.
+  ///   - array: The preferences, in the order of the search.
+  ///   - affectOnlyFirstMutable: Whether changes go to the first mutable preferences only, or to
+  ///     all.
   public init(_ array: [any PreferencesType], affectOnlyFirstMutable: Bool) {
     onlyFirst = Mutex(affectOnlyFirstMutable)
     super.init(array)
   }
 
-  /// Makes one of several preferences, of which only the first that can be changed are.
+  /// Combines several preferences; changes go to the first mutable ones only.
   ///
-  /// - Parameter array: The preferences, in the order in which they are asked.
+  /// - Parameter array: The preferences, in the order of the search.
   public override convenience init(_ array: [any PreferencesType]) {
     self.init(array, affectOnlyFirstMutable: true)
   }
@@ -49,7 +50,7 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     }
   }
 
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
@@ -57,12 +58,12 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     set { set(newValue, forKey: key) }
   }
 
-  /// Sets the value of a key; `nil` removes.
+  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     change { $0[key] = value }
   }
 
-  /// Removes a key with its value.
+  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     change { $0.removeObject(forKey: key) }
   }
@@ -87,28 +88,28 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to a URL; `nil` removes.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     guard let value else { return removeObject(forKey: key) }
     change { $0.set(value, forKey: key) }
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     change { $0.set(objectToArchive: value, forKey: key) }
   }
 
-  /// Sets the values of several keys; other keys stay as they are.
+  /// Sets the values of several keys; other keys keep theirs.
   open func set(dictionary: PreferencesDictionary) {
     change { $0.set(dictionary: dictionary) }
   }
 
-  /// Tells those that would have been changed why a value was refused.
+  /// Reports a refused value to the preferences that would have been changed.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     change { $0.didRefuse(error, forKey: key) }
   }
 
-  /// Removes all keys of all preferences that can be changed.
+  /// Removes all keys from all mutable preferences.
   open func clearAll() {
     for preferences in mutableArray { preferences.clearAll() }
   }

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Other preferences that can be changed, seen by keys without the prefix that they have there.
+/// A view of other mutable preferences that adds a prefix to each key.
 ///
 /// ```swift
 /// let server = MutableProxyPreferences(preferences: UserDefaults.standard, key: "server.")
 /// server["port"] = 80  // sets "server.port" of the defaults
 /// ```
 ///
-/// Nothing but keys below the prefix is ever changed.
+/// Only keys that begin with the prefix are changed.
 open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @unchecked Sendable {
-  // Unchecked as the class above it.
+  // Unchecked like the superclass.
 
   private let mutablePreferences: any MutablePreferencesType
 
-  /// Makes a proxy.
+  /// Creates a proxy.
   ///
   /// - Parameters:
   ///   - preferences: The other preferences.
   ///   - parentKey: The prefix.
-  ///   - separator: What stands between the prefix and a key.
+  ///   - separator: The text between the prefix and a key.
   public init(
     preferences: any MutablePreferencesType, key parentKey: PreferenceKey = "",
     separator: String? = nil
@@ -31,7 +31,7 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     MutableProxyPreferences(preferences: mutablePreferences, key: full(key), separator: separator)
   }
 
-  /// The value of a key, or the proxy of the keys below it; setting `nil` removes.
+  /// The value of a key, or the proxy of the keys below it; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
@@ -39,12 +39,12 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     set { mutablePreferences[full(key)] = newValue }
   }
 
-  /// Sets the value of a key; `nil` removes.
+  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     mutablePreferences[full(key)] = value
   }
 
-  /// Removes a key with its value.
+  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     mutablePreferences.removeObject(forKey: full(key))
   }
@@ -69,30 +69,31 @@ open class MutableProxyPreferences: ProxyPreferences, MutablePreferencesType, @u
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to a URL; `nil` removes.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     guard let value else { return removeObject(forKey: key) }
     mutablePreferences.set(value, forKey: full(key))
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     mutablePreferences.set(objectToArchive: value, forKey: full(key))
   }
 
-  /// Sets the values of several keys; other keys stay as they are.
+  /// Sets the values of several keys; other keys keep theirs.
   open func set(dictionary: PreferencesDictionary) {
     mutablePreferences.set(
       dictionary: dictionary.reduce(into: [:]) { $0[full($1.key)] = $1.value })
   }
 
-  /// Tells the other preferences why a value was refused.
+  /// Reports a refused value to the other preferences.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     mutablePreferences.didRefuse(error, forKey: full(key))
   }
 
-  /// Removes all keys below the prefix with their values; those of the other preferences that do
-  /// not begin with it stay.
+  /// Removes all keys that begin with the prefix.
+  ///
+  /// Other keys of the preferences stay.
   open func clearAll() {
     if prefix.isEmpty { return mutablePreferences.clearAll() }
     for key in fullKeys() { mutablePreferences.removeObject(forKey: key) }

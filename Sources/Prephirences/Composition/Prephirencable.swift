@@ -1,4 +1,4 @@
-/// A type that has preferences of its own, below a prefix in those of the process.
+/// A type that has its own preferences, under a prefix in those of the process.
 ///
 /// ```swift
 /// enum Editor: Prephirencable {
@@ -10,27 +10,26 @@
 /// Editor.Font.mutableInstance?["size"] = 12  // the key is "editor.font.size"
 /// ```
 public protocol Prephirencable {
-  /// The prefix; unless a type gives another, its name with a small first letter, and a dot.
+  /// The prefix. The default is the type's name with a small first letter, followed by a dot.
   static var key: String { get }
 
-  /// The preferences below which these are; unless a type gives others,
-  /// ``Prephirences/sharedInstance``.
+  /// The preferences that contain these; by default ``Prephirences/sharedInstance``.
   static var parent: any PreferencesType { get }
 }
 
 extension Prephirencable {
-  /// The prefix: the name of the type with a small first letter, and a dot.
+  /// The prefix: the type's name with a small first letter, followed by a dot.
   public static var key: String {
     let name = String(describing: self)
     return name.prefix(1).lowercased() + name.dropFirst() + "."
   }
 
-  /// The preferences below which these are: those that are used where no others are given.
+  /// The preferences that contain these: ``Prephirences/sharedInstance``.
   public static var parent: any PreferencesType { Prephirences.sharedInstance }
 
   /// The preferences of the type.
   ///
-  /// It can be changed if its parent can, so that types within this one can be changed as well.
+  /// They can be changed if the parent can, so that nested types can also be changed.
   public static var instance: any PreferencesType {
     mutableInstance ?? ProxyPreferences(preferences: parent, key: key)
   }

@@ -1,32 +1,32 @@
 public import Foundation
 
-/// Other preferences, seen by keys without the prefix that they have there.
+/// A view of other preferences that adds a prefix to each key.
 ///
 /// ```swift
 /// let server = ProxyPreferences(preferences: UserDefaults.standard, key: "server.")
 /// server["port"]  // what the defaults have for "server.port"
 /// ```
 ///
-/// Keys there are the prefix, the separator if there is one, and the key. With a separator, the
-/// subscript of a key that has no value but keys below it is a proxy of those keys:
-/// `proxy["server"]` where only `server.port` has a value. `object(forKey:)` is `nil` then.
+/// The full key is the prefix, the separator if there is one, and the key. With a separator, the
+/// subscript of a key without a value returns a proxy of the keys below it: `proxy["server"]` if
+/// only `server.port` has a value. `object(forKey:)` returns `nil` in that case.
 open class ProxyPreferences: PreferencesType, @unchecked Sendable {
-  // Unchecked because the preferences answer for themselves; nothing here changes.
+  // Unchecked because the preferences guard themselves; this object does not change.
 
   /// The other preferences.
   public let preferences: any PreferencesType
 
   let separator: String?
 
-  /// What all keys begin with there.
+  /// The start of all full keys.
   let prefix: String
 
-  /// Makes a proxy.
+  /// Creates a proxy.
   ///
   /// - Parameters:
   ///   - preferences: The other preferences.
   ///   - parentKey: The prefix.
-  ///   - separator: What stands between the prefix and a key.
+  ///   - separator: The text between the prefix and a key.
   public init(
     preferences: any PreferencesType, key parentKey: PreferenceKey, separator: String?
   ) {
@@ -35,7 +35,7 @@ open class ProxyPreferences: PreferencesType, @unchecked Sendable {
     prefix = parentKey + (separator ?? "")
   }
 
-  /// Makes a proxy without a separator.
+  /// Creates a proxy without a separator.
   ///
   /// - Parameters:
   ///   - preferences: The other preferences.
@@ -44,14 +44,14 @@ open class ProxyPreferences: PreferencesType, @unchecked Sendable {
     self.init(preferences: preferences, key: parentKey, separator: nil)
   }
 
-  /// Makes a proxy without a prefix, which can only be read.
+  /// Creates a read-only proxy without a prefix.
   ///
   /// - Parameter preferences: The other preferences.
   public convenience init(preferences: any PreferencesType) {
     self.init(preferences: preferences, key: "", separator: nil)
   }
 
-  /// Makes the proxy of the keys below a key.
+  /// Returns the proxy of the keys below a key.
   func nested(_ key: PreferenceKey) -> ProxyPreferences {
     ProxyPreferences(preferences: preferences, key: full(key), separator: separator)
   }
@@ -73,7 +73,7 @@ open class ProxyPreferences: PreferencesType, @unchecked Sendable {
   /// Returns all preferences below the prefix.
   open func dictionary() -> PreferencesDictionary {
     if preferences is any PreferencesAdapter {
-      // Reading all values may cost more than listing the keys, as in a keychain.
+      // Reading all values may cost more than listing the keys, for example in a keychain.
       return fullKeys().reduce(into: [:]) { all, key in
         if let local = local(key) { all[local] = preferences.object(forKey: key) }
       }
@@ -83,7 +83,7 @@ open class ProxyPreferences: PreferencesType, @unchecked Sendable {
     }
   }
 
-  // The other preferences convert, as their getters may know more than the value shows.
+  // The other preferences convert, because their getters may know more than the value shows.
 
   /// Returns whether a key has a value.
   open func hasObject(forKey key: PreferenceKey) -> Bool {
@@ -141,17 +141,17 @@ open class ProxyPreferences: PreferencesType, @unchecked Sendable {
 }
 
 extension ProxyPreferences {
-  /// Returns what a key is there.
+  /// Returns the full key in the other preferences.
   func full(_ key: PreferenceKey) -> PreferenceKey { prefix + key }
 
-  /// Returns what a key of the other preferences is here; `nil` if it is not below the prefix.
+  /// Returns the key without the prefix; `nil` if it does not begin with the prefix.
   func local(_ key: PreferenceKey) -> PreferenceKey? {
-    // By bytes: what follows the prefix may join its last character.
+    // Compares bytes: the text after the prefix may combine with the prefix's last character.
     guard key.utf8.starts(with: prefix.utf8) else { return nil }
     return String(Substring(key.utf8.dropFirst(prefix.utf8.count)))
   }
 
-  /// The keys of the other preferences that are below the prefix.
+  /// Returns the keys of the other preferences that begin with the prefix.
   func fullKeys() -> [PreferenceKey] {
     preferences.allKeys().filter { $0.utf8.starts(with: prefix.utf8) }
   }
@@ -163,9 +163,9 @@ extension ProxyPreferences {
 }
 
 extension PreferencesType {
-  /// Returns these preferences without the means to change them.
+  /// Returns a read-only view of these preferences.
   ///
-  /// - Returns: A proxy, which sees all later changes.
+  /// - Returns: A proxy, which shows all later changes.
   public func immutableProxy() -> any PreferencesType { ProxyPreferences(preferences: self) }
 
   func allKeys() -> [PreferenceKey] {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Keeps from an archiver what would stop the process, and remembers that there was something.
+/// Refuses objects that would make an archiver stop the process, and records that it did.
 final class ArchiveGuard: NSObject, NSKeyedArchiverDelegate {
   private var depth = 0
   private(set) var hasRefused = false
@@ -23,10 +23,10 @@ final class ArchiveGuard: NSObject, NSKeyedArchiverDelegate {
 
   func archiverDidFinish(_ archiver: NSKeyedArchiver) {}
 
-  /// Whether an object can be archived at all.
+  /// Returns whether an object can be archived.
   ///
-  /// On Linux, the class must have a name by which it can be found again: it is not generic, not
-  /// private and not declared within another type.
+  /// On Linux, the class must have a name that can be looked up: it must not be generic, private or
+  /// declared in another type.
   private static func accepts(_ object: AnyObject) -> Bool {
     guard object is any NSCoding else { return false }
     #if canImport(ObjectiveC)

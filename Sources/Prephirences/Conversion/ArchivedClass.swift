@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The classes of Foundation that are in most archives, and what their fields must be.
+/// Foundation's classes that occur in most archives, and the fields that they need.
 enum ArchivedClass {
-  /// Returns whether an object of a class can be made of its fields.
+  /// Returns whether an object of a class can be created from its fields.
   ///
-  /// Other classes check their fields themselves; in a collection, they must not fail.
+  /// Other classes check their fields themselves, but must not fail inside a collection.
   static func accepts(
     _ fields: KeyedArchive.Fields, of name: String, in archive: KeyedArchive
   ) -> Bool {
@@ -24,7 +24,7 @@ enum ArchivedClass {
     case "NSUUID": isData(fields["NS.uuidbytes"], count: 16)
     case "NSURL":
       isURL(archive.object(fields["NS.relative"])) && isBase(fields["NS.base"], in: archive)
-    // A class that is not there would leave a hole, which collections do not check for.
+    // A missing class would leave a gap, for which collections do not check.
     default: NSClassFromString(name) is any NSCoding.Type
     }
   }
@@ -33,7 +33,9 @@ enum ArchivedClass {
     if case .string = object { true } else { false }
   }
 
-  /// Whether text makes a URL; of any other, an object is made that stops the process when used.
+  /// Returns whether text is a valid URL.
+  ///
+  /// Invalid text yields an object that stops the process when used.
   private static func isURL(_ object: BinaryPropertyList.Object?) -> Bool {
     guard case .string(let text) = object else { return false }
     return URL(string: text, encodingInvalidCharacters: false) != nil

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The objects of a binary property list as they lie in it, read without trusting any byte.
+/// The objects of a binary property list as stored, read without trusting any byte.
 ///
-/// Foundation's reader does not tell the references of archives, which this one does.
+/// Unlike Foundation's reader, it distinguishes the references of archives.
 struct BinaryPropertyList {
   enum Object {
     case string(String)
@@ -19,7 +19,7 @@ struct BinaryPropertyList {
   let objects: [Object]
   let root: Int
 
-  /// Reads a property list; `nil` if the data is none.
+  /// Reads a property list; `nil` if the data is not one.
   init?(_ data: Data) {
     let bytes = [UInt8](data)
     guard bytes.count >= 40, bytes.starts(with: Array("bplist00".utf8)) else { return nil }
@@ -48,15 +48,18 @@ struct BinaryPropertyList {
 }
 
 extension BinaryPropertyList {
-  /// Whether all of it is what property lists are for: Foundation reads some more, and stops the
-  /// process when that is used.
+  /// Whether all objects are of property list types.
+  ///
+  /// Foundation reads others too, and stops the process when they are used.
   var isPlain: Bool {
     var states: [Int: Bool] = [:]
     return isPlain(root, &states, depth: 0)
   }
 
-  /// Whether an object is plain; what is known is in `states`, `false` while one is looked at, as
-  /// what is met again then is in itself.
+  /// Returns whether an object is plain.
+  ///
+  /// `states` has the known results, and `false` for objects under examination: meeting one of
+  /// these again means that it contains itself.
   private func isPlain(_ index: Int, _ states: inout [Int: Bool], depth: Int) -> Bool {
     if let known = states[index] { return known }
     guard depth < KeyedArchive.maximumDepth else { return false }
@@ -78,7 +81,7 @@ extension BinaryPropertyList {
   }
 }
 
-/// Reads big-endian numbers and objects of property lists one after the other.
+/// Reads big-endian numbers and property list objects in sequence.
 private struct ByteReader {
   let bytes: [UInt8]
   var position: Int
@@ -96,7 +99,7 @@ private struct ByteReader {
     return bytes[position..<position + count]
   }
 
-  /// Returns a number, `nil` if it is none that an `Int` holds.
+  /// Returns a number; `nil` if it does not fit in an `Int`.
   mutating func integer(width: Int) -> Int? {
     take(width).flatMap { bytes in
       Int(exactly: bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
@@ -133,7 +136,7 @@ private struct ByteReader {
     return .integer(Int(truncatingIfNeeded: value))
   }
 
-  /// The length of an object: what its marker says, or a number that follows.
+  /// Returns the length of an object, from its marker or the number that follows.
   private mutating func length(_ low: Int) -> Int? {
     guard low == 0xf else { return low }
     guard let marker = take(1)?.first, marker >> 4 == 1, marker & 0xf <= 3,

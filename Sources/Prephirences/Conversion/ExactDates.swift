@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// The fractions of seconds that dates lose in a property list of XML.
+/// The fractions of seconds that dates lose in an XML property list.
 ///
-/// They are kept beside the value, under a key of their own, as the exact dates of the value in
-/// their order, so that other programs still see dates.
+/// They are stored under a separate key, as the list of the value's exact dates in order, so that
+/// other programs still read dates.
 enum ExactDates {
   private static let prefix = "PrephirencesExactDates."
 
-  /// The key beside a key.
+  /// Returns the key for the exact dates of a key.
   static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
 
-  /// Whether a key is one beside another.
+  /// Returns whether a key is for exact dates.
   static func isBeside(_ key: PreferenceKey) -> Bool {
-    // By bytes: a key may begin with what joins the character before it.
+    // Compares bytes: a key may begin with a character that combines with the one before it.
     key.utf8.starts(with: prefix.utf8)
   }
 
-  /// Returns what is to be kept beside a value; `nil` if it has no fractions.
+  /// Returns the exact dates to store for a value; `nil` if no date has a fraction.
   static func list(of form: Any) -> [Double]? {
     var dates: [Double] = []
     visit(form) { date in
@@ -26,7 +26,7 @@ enum ExactDates {
     return dates.allSatisfy { $0.rounded() == $0 } ? nil : dates
   }
 
-  /// Returns whether a value has dates in it.
+  /// Returns whether a value contains dates.
   static func hasDates(_ value: Any) -> Bool {
     var found = false
     visit(value) { date in
@@ -36,7 +36,7 @@ enum ExactDates {
     return found
   }
 
-  /// Returns a value with the exact dates, as far as they are still those of the value.
+  /// Returns a value with its exact dates, if they still match the value.
   static func restore(_ value: Any, _ list: Any?) -> Any {
     guard let list = list as? [Double] else { return value }
     var remaining = list[...]
@@ -52,17 +52,17 @@ enum ExactDates {
     return agrees && remaining.isEmpty ? restored : value
   }
 
-  /// Whether a date is an exact one, or what a property list of XML leaves of it: its second.
+  /// Returns whether a date is the exact one, or the whole second that an XML property list keeps.
   ///
-  /// If not, another program, or Foundation's own setter, has set another date since.
+  /// If not, another program or Foundation's own setter has set a different date since.
   private static func isDate(_ date: Date, leftOf exact: Date) -> Bool {
     let seconds = date.timeIntervalSinceReferenceDate
-    // What is next to the end of a second may be written as the second that follows.
+    // A date close to the end of a second may be written as the next second.
     return date == exact
       || seconds.rounded() == seconds && -0.001..<1 ~= exact.timeIntervalSince(date)
   }
 
-  /// Calls a function for each date, in an order that depends on nothing but the value.
+  /// Calls a function for each date, in an order that only the value determines.
   @discardableResult
   private static func visit(_ value: Any, _ body: (Date) -> Date) -> Any {
     switch value {

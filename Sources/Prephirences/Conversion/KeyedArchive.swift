@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// An archive of `NSKeyedArchiver`, looked at before it is given to `NSKeyedUnarchiver`.
+/// An archive of `NSKeyedArchiver`, checked before `NSKeyedUnarchiver` reads it.
 ///
-/// The unarchiver takes for granted what is checked here, and stops the process where it is wrong.
+/// The unarchiver relies on what is checked here, and stops the process if it is wrong.
 struct KeyedArchive {
   typealias Fields = [String: BinaryPropertyList.Object]
 
-  /// How deeply objects may lie in each other, here and in archives that are made.
+  /// The maximum nesting depth of objects, here and in archives that are created.
   static let maximumDepth = 200
 
   private let list: BinaryPropertyList
   private let top: Fields
   private let objects: [Int]
 
-  /// Reads the frame of an archive; `nil` if there is none.
+  /// Reads the frame of an archive; `nil` if the data has none.
   init?(_ data: Data) {
     guard let list = BinaryPropertyList(data), let root = Self.fields(list.root, of: list),
       case .string("NSKeyedArchiver") = root["$archiver"],
@@ -27,7 +27,7 @@ struct KeyedArchive {
     self.objects = objects
   }
 
-  /// Whether the unarchiver can read all of it without coming upon what it takes for granted.
+  /// Whether the unarchiver can read all of it safely.
   var isSound: Bool {
     var states: [Int: Bool] = [:]
     return top.values.allSatisfy { value in
@@ -36,10 +36,10 @@ struct KeyedArchive {
     }
   }
 
-  /// Whether an object and all that it refers to is sound.
+  /// Returns whether an object and everything that it refers to is sound.
   ///
-  /// What is known of objects is in `states`: `false` while one is looked at, as what is met again
-  /// then refers to itself, which the unarchiver follows for ever.
+  /// `states` has the known results, and `false` for objects under examination: meeting one of
+  /// these again means that it refers to itself, which the unarchiver would follow forever.
   private func isSound(_ reference: Int, _ states: inout [Int: Bool], depth: Int) -> Bool {
     if reference == 0 { return true }
     guard objects.indices.contains(reference), depth < Self.maximumDepth else { return false }
@@ -62,7 +62,7 @@ struct KeyedArchive {
     return true
   }
 
-  /// The references within a field; `nil` if it is nested too deeply.
+  /// Returns the references in a field; `nil` if it is nested too deeply.
   private func references(in field: BinaryPropertyList.Object, depth: Int) -> [Int]? {
     switch field {
     case .reference(let reference): return [reference]
@@ -84,7 +84,7 @@ struct KeyedArchive {
     return all
   }
 
-  /// The class of an object, whose entry is sound.
+  /// Returns the class of an object whose entry is sound.
   private func className(of fields: Fields) -> String? {
     guard case .reference(let reference) = fields["$class"], objects.indices.contains(reference),
       case .dictionary(let pairs) = list.objects[objects[reference]],
@@ -96,13 +96,13 @@ struct KeyedArchive {
     return name
   }
 
-  /// The class of the object that a reference is to.
+  /// Returns the class of the object that a reference points to.
   func className(ofObjectAt reference: Int) -> String? {
     guard objects.indices.contains(reference) else { return nil }
     return Self.fields(objects[reference], of: list).flatMap(className)
   }
 
-  /// The object that a field refers to.
+  /// Returns the object that a field refers to.
   func object(_ field: BinaryPropertyList.Object?) -> BinaryPropertyList.Object? {
     guard case .reference(let reference) = field, objects.indices.contains(reference) else {
       return nil
@@ -110,9 +110,10 @@ struct KeyedArchive {
     return list.objects[objects[reference]]
   }
 
-  /// How many references to objects a field is an array of; `nil` if it is none.
+  /// Returns the number of object references in a field's array; `nil` if the field has no such
+  /// array.
   ///
-  /// The first object stands for `nil`, which no collection takes.
+  /// The first object stands for `nil`, which collections do not accept.
   func referenceCount(_ field: BinaryPropertyList.Object?) -> Int? {
     guard case .array(let elements) = field else { return nil }
     let areReferences = elements.allSatisfy {
@@ -133,7 +134,7 @@ struct KeyedArchive {
     return fields(pairs, of: list)
   }
 
-  /// A dictionary by its keys; `nil` if one is no text or comes twice.
+  /// Returns a dictionary by its keys; `nil` if a key is not text or is repeated.
   private static func fields(
     _ pairs: [(key: Int, value: Int)], of list: BinaryPropertyList
   ) -> Fields? {

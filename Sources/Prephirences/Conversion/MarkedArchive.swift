@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// A value for which property lists have no type, as the archive of an object.
+/// A value without a property list type, stored as the archive of an object.
 ///
-/// The archive is one that any program can unarchive; a mark in it tells it from archives that are
-/// values themselves. URLs are archived as such, so that `UserDefaults.url(forKey:)` reads them, the
-/// other types as text.
+/// Any program can unarchive it; a mark distinguishes it from archives that are values themselves.
+/// URLs are archived as URLs, so that `UserDefaults.url(forKey:)` reads them, other types as text.
 struct MarkedArchive {
   private enum Mark: String {
     case url = "URL"
@@ -40,7 +39,7 @@ struct MarkedArchive {
 
   /// Returns the value of an archive with a mark; `nil` for other data.
   static func value(of data: Data) -> Any? {
-    // Most data is no archive, and finding that out must not cost much.
+    // Most data is not an archive, so this check must be cheap.
     guard data.starts(with: Data("bplist00".utf8)),
       data.range(of: Data(markKey.utf8)) != nil,
       let objects = PreferenceArchive.unarchive(

@@ -1,15 +1,17 @@
 internal import Foundation
 
-/// Returns preferences without what JSON has in place of a value, at any depth.
+/// Returns preferences without JSON's null values, at any depth.
 ///
-/// No property list can hold it, and one among many must not keep the others from being stored.
+/// A property list cannot hold a null, and one null must not prevent storing the other values.
 package func withoutNulls(_ values: PreferencesDictionary) -> PreferencesDictionary {
   values.compactMapValues { hasNull($0, depth: 0) ? stripped($0, depth: 0) : $0 }
 }
 
-/// Whether there is a null in a value: one that has none keeps its type.
+/// Returns whether a value contains a null.
+///
+/// A value without one keeps its type.
 private func hasNull(_ value: Any, depth: Int) -> Bool {
-  // Of these types, and arrays and dictionaries of them, nothing can be null.
+  // Values of these types, and arrays and dictionaries of them, cannot contain a null.
   guard depth < PropertyListForm.maximumDepth, !(type(of: value) is any PlainPreferenceValue.Type)
   else { return false }
   return switch value {
@@ -22,7 +24,7 @@ private func hasNull(_ value: Any, depth: Int) -> Bool {
 }
 
 private func stripped(_ value: Any, depth: Int) -> Any? {
-  // What is deeper is refused for its depth by stores that have a limit.
+  // Stores with a limit refuse deeper values because of their depth.
   guard depth < PropertyListForm.maximumDepth else { return value }
   return switch value {
   case is NSNull: nil

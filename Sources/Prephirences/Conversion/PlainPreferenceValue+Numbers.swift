@@ -15,7 +15,7 @@ extension Double: PlainPreferenceValue {}
 
 extension CGFloat: PlainPreferenceValue {
   static func converted(from value: Any) -> CGFloat? {
-    // Its generic initializers stop the process.
+    // The generic initializers of `CGFloat` stop the process.
     Double.converted(from: value).map { CGFloat($0) }
   }
 }
@@ -41,7 +41,7 @@ extension PlainPreferenceValue where Self: BinaryFloatingPoint {
     }
   }
 
-  /// The next number of this type; `nil` if a finite number is too great.
+  /// Returns the nearest number of this type; `nil` if a finite number is too large.
   private static func rounded(_ value: Double) -> Self? {
     let rounded = Self(value)
     return rounded.isInfinite && value.isFinite ? nil : rounded
@@ -78,7 +78,7 @@ extension Decimal: PlainPreferenceValue {
   }
 }
 
-/// A number of any type, or text that may be one.
+/// A number of any type, or text that may be a number.
 private enum PlainNumber {
   case integer(any BinaryInteger)
   case real(Double)

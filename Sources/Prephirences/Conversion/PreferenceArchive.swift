@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Archives of objects, made and read so that what cannot be is `nil`.
+/// Creates and reads archives of objects; the result is `nil` if that is not possible.
 ///
-/// `NSKeyedArchiver` stops the process on a value that it cannot take, and `NSKeyedUnarchiver` on
-/// many an archive that was altered, so both are checked before. What a class of the program does in
-/// its own `encode(with:)` and `init(coder:)` is its own responsibility.
+/// `NSKeyedArchiver` stops the process on a value that it does not support, and `NSKeyedUnarchiver`
+/// on many altered archives, so both are checked first. A program's own classes are responsible for
+/// their `encode(with:)` and `init(coder:)`.
 package enum PreferenceArchive {
   /// Returns the archive of a value, or `nil` if it cannot be archived.
   package static func archive(_ value: Any) -> Data? {
@@ -17,12 +17,13 @@ package enum PreferenceArchive {
     return archiveGuard.hasRefused ? nil : archiver.encodedData
   }
 
-  /// Returns the value of an archive, or `nil` if the data is none.
+  /// Returns the value of an archive, or `nil` if the data is not an archive.
   package static func unarchive(_ data: Data) -> Any? {
     unarchive(data, keys: [NSKeyedArchiveRootObjectKey])?[0]
   }
 
-  /// Returns several values of an archive, or `nil` if the data is none or one is missing.
+  /// Returns several values of an archive, or `nil` if the data is not an archive or a value is
+  /// missing.
   static func unarchive(_ data: Data, keys: [String]) -> [Any]? {
     guard let archive = KeyedArchive(data), archive.isSound,
       let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
@@ -42,8 +43,8 @@ package enum PreferenceArchive {
 
   /// Returns the object that a value is archived as, or `nil` if it cannot be archived.
   ///
-  /// The archiver takes objects only; what else it is given, it sees as something without an archive
-  /// in some builds.
+  /// The archiver accepts objects only; in some builds it treats anything else as an object that
+  /// cannot be archived.
   static func object(toArchive value: Any) -> AnyObject? {
     guard let value = unwrapped(value), isArchivable(value) else { return nil }
     return value as AnyObject
@@ -60,7 +61,7 @@ package enum PreferenceArchive {
       }
     case let set as Set<AnyHashable>:
       return set.allSatisfy { isArchivable($0.base, depth: depth + 1) }
-    // Archiving one crashes.
+    // Archiving these crashes.
     case is Decimal, is NSDecimalNumber: return false
     default: return (value as AnyObject) is any NSCoding
     }

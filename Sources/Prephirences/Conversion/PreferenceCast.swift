@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Casts of stored values to the types that are asked for.
+/// Casts stored values to the requested types.
 enum PreferenceCast {
-  /// Returns a value as a type, or `nil` if it is none.
+  /// Returns a value as a type, or `nil` if it is not of that type.
   ///
-  /// What a plain cast loses is converted, if nothing but the last digits of a fraction is lost;
+  /// Converts values where a plain cast fails, if at most the last digits of a fraction are lost;
   /// see ``PlainPreferenceValue``.
   static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
     guard let value else { return nil }
@@ -22,13 +22,13 @@ enum PreferenceCast {
   }
 }
 
-/// A type that property lists have, or that stores take as it is.
+/// A type that property lists support, or that stores accept unchanged.
 protocol PlainPreferenceValue {
-  /// Returns a value of another type as one of this type, or `nil` if it is not the same.
+  /// Returns a value of another type as this type, or `nil` if it is not the same value.
   ///
-  /// Numbers convert as `NSNumber` does on Apple's systems: the integer 1 is the number 1.0 and
-  /// `true`, but 3.7 is no integer, and 300 no `UInt8`. Text that is a number, as in the environment
-  /// and in arguments, is that number.
+  /// Numbers convert as `NSNumber` does on Apple's systems: the integer 1 equals 1.0 and `true`,
+  /// but 3.7 is not an integer, and 300 not a `UInt8`. Text that is a number, as in the environment
+  /// and in arguments, converts to that number.
   static func converted(from value: Any) -> Self?
 }
 
@@ -42,7 +42,7 @@ extension Data: PlainPreferenceValue {}
 extension UUID: PlainPreferenceValue {}
 
 extension URL: PlainPreferenceValue {
-  /// As ``PreferencesType/url(forKey:)`` reads it.
+  /// Reads URLs like ``PreferencesType/url(forKey:)``.
   static func converted(from value: Any) -> URL? { PreferenceConversion(value).url }
 }
 

@@ -1,13 +1,14 @@
 internal import Foundation
 
-/// A preference value, seen as the types that the typed getters return.
+/// Converts a preference value to the types that the typed getters return.
 ///
 /// Numbers convert as `NSNumber` does on Apple's systems, text as `UserDefaults` does.
 struct PreferenceConversion {
   private let stored: Any?
 
-  // Each getter tries its own type first, because to look for an optional, or for a protocol, takes
-  // longer than the rest of a call. A value that has a raw one, as properties may, is read as that.
+  // Each getter tries its own type first, because a check for an optional or a protocol takes
+  // longer than the rest of a call. A `RawRepresentable` value, such as a property, is read as its
+  // raw value.
   private var value: Any? {
     guard let value = unwrapped(stored) else { return nil }
     let type = type(of: value)
@@ -83,12 +84,12 @@ struct PreferenceConversion {
   }
 
   /// Whether the value is a truth value and not a number, which a cast from `NSNumber` does not
-  /// tell.
+  /// show.
   private var isBool: Bool { value.map { type(of: $0) == Bool.self } ?? false }
 
-  /// The number object.
+  /// The value as a number object.
   ///
-  /// To ask this of an array would turn it into an object first, with all that is in it.
+  /// For an array, this cast would first convert it and all its elements to objects.
   private var number: NSNumber? {
     guard let value, type(of: value) is AnyClass else { return nil }
     return value as? NSNumber
@@ -100,7 +101,7 @@ struct PreferenceConversion {
       ? clamped(number.doubleValue) : Int(truncatingIfNeeded: number.int64Value)
   }
 
-  /// The integer next to 0; `nan` is 0, and what is too great is the greatest.
+  /// Returns the integer towards 0; `nan` becomes 0, and numbers that are too large the largest.
   private static func clamped(_ value: Double) -> Int {
     if value.isNaN { return 0 }
     return Int(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)

@@ -2,11 +2,11 @@ extension PreferencesError {
   static func unstorableValue(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .unstorable,
-      "the value of the key '\(key)' is of type \(type), which cannot be kept"
+      "the value of the key '\(key)' is of type \(type), which cannot be stored"
         + (remedy(for: type).map { ": \($0)" } ?? ""))
   }
 
-  /// What to do with a value of a type that no property list has.
+  /// Returns what to do with a value of a type that property lists do not support.
   private static func remedy(for type: Any.Type) -> String? {
     if type is any PlainPreferenceValue.Type { return nil }
     if type is any RawRepresentable.Type { return "set its rawValue" }

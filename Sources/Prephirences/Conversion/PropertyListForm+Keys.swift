@@ -1,14 +1,15 @@
 internal import Foundation
 
 extension PropertyListForm {
-  /// Returns the form of the value of a key.
+  /// Returns the property list form of a key's value.
   ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if no property list can hold
-  ///   the two.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
+  ///   cannot hold the key or the value.
   static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> Any {
     do throws(Unstorable) {
       let form = try encode(value)
-      // The one would make all of the file unreadable, the other would be read under another key.
+      // A reference would make the whole file unreadable; a key with a byte order mark would be
+      // read as another key.
       if isReference([key: form]) || beginsWithByteOrderMark(key) {
         throw Unstorable(type: type(of: value))
       }

@@ -1,28 +1,28 @@
 internal import Foundation
 
-/// Values as property lists have them, and back.
+/// Converts values to their property list form and back.
 ///
 /// | value | in the property list | read again |
 /// | --- | --- | --- |
 /// | `String`, `Bool`, `Data`, `Date` | the same | the same |
 /// | `String` that begins with a byte order mark | data: a ``MarkedArchive`` | the same |
 /// | number of any width | integer or real | `NSNumber`, which casts to each type that holds it |
-/// | `URL`, `UUID`, `Decimal`, dates out of the calendar | data: a ``MarkedArchive`` | the same |
+/// | `URL`, `UUID`, `Decimal`, dates outside the calendar | data: a ``MarkedArchive`` | the same |
 /// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
 ///
-/// Nothing else has a form.
+/// Other values have no form.
 enum PropertyListForm {
-  /// The type that has no form.
+  /// Reports a type that has no form.
   struct Unstorable: Error {
     let type: Any.Type
   }
 
-  /// The levels of arrays and dictionaries that a value may have.
+  /// The maximum nesting depth of a value.
   static let maximumDepth = 200
 
   /// Returns the form of a value.
   ///
-  /// - Throws: ``Unstorable`` if it has none.
+  /// - Throws: ``Unstorable`` if the value has no form.
   static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
     guard depth < maximumDepth, let value = unwrapped(value) else {
       throw Unstorable(type: type(of: value))
@@ -50,21 +50,21 @@ enum PropertyListForm {
     }
   }
 
-  /// Whether Foundation reads a dictionary of an XML property list as a reference of an archive, and
-  /// so never as what it was.
+  /// Returns whether Foundation reads a dictionary of an XML property list as an archive's
+  /// reference, and so never as a dictionary.
   static func isReference(_ form: PreferencesDictionary) -> Bool {
     form.count == 1 && form[referenceKey].flatMap(number) != nil && !(form[referenceKey] is Bool)
   }
 
-  /// The only key of a dictionary that is read as a reference if its value is a number.
+  /// A dictionary with only this key is read as a reference if its value is a number.
   static let referenceKey = "CF$UID"
 
-  /// Whether text begins with a byte order mark, which Foundation drops when it reads XML.
+  /// Returns whether text begins with a byte order mark, which Foundation drops when it reads XML.
   static func beginsWithByteOrderMark(_ text: String) -> Bool {
     text.utf8.first == 0xEF && text.unicodeScalars.first == "\u{FEFF}"
   }
 
-  /// Whether nothing in what Foundation has read is a reference.
+  /// Returns whether a value that Foundation has read contains no references.
   static func isPlain(_ form: Any) -> Bool {
     switch form {
     case is String, is NSNumber, is Date, is Data: true
@@ -88,7 +88,7 @@ enum PropertyListForm {
     return form
   }
 
-  /// Returns the form of what an object of Foundation stands for.
+  /// Returns the form of a Foundation object.
   private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
     let value: Any? =
       switch object {
@@ -113,7 +113,7 @@ enum PropertyListForm {
   }
 
   private static func value(of number: NSNumber) -> Any {
-    // Of numbers, only the two truth values are one object each.
+    // Only the two truth values are unique number objects.
     if [true, false].contains(where: { number === NSNumber(value: $0) }) {
       return number.boolValue
     }
@@ -124,7 +124,7 @@ enum PropertyListForm {
     }
   }
 
-  /// Returns a value as a number object; `nil` if it is no number.
+  /// Returns a value as a number object; `nil` if it is not a number.
   static func number(_ value: Any) -> NSNumber? {
     if let number = value as? NSNumber { return number }
     return (try? encode(scalar: value)) as? NSNumber
@@ -135,7 +135,7 @@ enum PropertyListForm {
     return number.isNaN || type(of: number).init(double) == number ? double : nil
   }
 
-  /// Returns the value of a form.
+  /// Reads a value from its form.
   static func decode(_ form: Any) -> Any {
     let type = type(of: form)
     if type == String.self || type == Bool.self || type == Date.self { return form }

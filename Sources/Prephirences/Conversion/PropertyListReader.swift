@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Reads property lists that anybody may have made.
+/// Reads property lists from untrusted sources.
 ///
-/// Foundation alone would not do: sets in a binary property list stop the process, and so do too
-/// many levels, and references of archives are read as objects that are no values.
+/// Foundation alone is not safe: sets in a binary property list, and too many levels, stop the
+/// process; references of archives are read as objects that are not values.
 package enum PropertyListReader {
   package typealias Format = PropertyListSerialization.PropertyListFormat
 
-  /// Returns the root of a property list, and how it is written; `nil` if the data is none.
+  /// Returns the root of a property list and its format; `nil` if the data is not a property list.
   package static func read(
     _ data: Data, options: PropertyListSerialization.ReadOptions = []
   ) -> (root: Any, format: Format)? {

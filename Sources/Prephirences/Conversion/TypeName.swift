@@ -1,19 +1,19 @@
-/// The names by which stored values tell which type they have: mangled ones.
+/// The mangled type names that are stored with values.
 package enum TypeName {
-  /// The name of a type; `nil` if it is private, as then it cannot be found by its name.
+  /// Returns the name of a type; `nil` if it is private, because it could not be found by its name.
   package static func of(_ type: Any.Type) -> String? {
     guard let name = _mangledTypeName(type), isPlain(name) else { return nil }
     return name
   }
 
-  /// The type of a name; `nil` if this program has none that can be decoded.
+  /// Returns the type with a name; `nil` if this program has no such decodable type.
   package static func decodableType(named name: String) -> (any Decodable.Type)? {
     guard isPlain(name) else { return nil }
     return _typeByName(name) as? any Decodable.Type
   }
 
-  /// Whether a name is of bounded length and has no bytes that the runtime would take for an
-  /// address: the name may come from another program.
+  /// Returns whether a name, which may come from another program, has a bounded length and no bytes
+  /// that the runtime would read as an address.
   private static func isPlain(_ name: String) -> Bool {
     (1...1024).contains(name.utf8.count)
       && name.utf8.allSatisfy { byte in

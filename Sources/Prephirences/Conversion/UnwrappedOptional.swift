@@ -1,10 +1,10 @@
-/// Returns what is in an optional of any depth that may be wrapped in an `Any`.
+/// Returns the value in an optional of any depth that may be wrapped in an `Any`.
 ///
 /// - Parameter value: A value, or an optional.
-/// - Returns: The value within; `nil` if there is none at any depth.
+/// - Returns: The inner value; `nil` if there is none.
 package func unwrapped(_ value: Any?) -> Any? {
   guard let value else { return nil }
-  // The cast below searches conformances, which takes longer than the rest of most calls.
+  // The cast below searches conformances, which takes longer than most calls.
   let type = type(of: value)
   if type == String.self || type == Int.self || type == Bool.self || type == Double.self
     || type is AnyClass
@@ -24,6 +24,6 @@ extension Optional: AnyOptional {
 }
 
 extension PreferencesDictionary {
-  /// The dictionary without the keys whose value is a `nil` that is wrapped in an `Any`.
+  /// Returns the dictionary without keys whose value is a `nil` wrapped in an `Any`.
   func droppingNil() -> PreferencesDictionary { compactMapValues { unwrapped($0) } }
 }

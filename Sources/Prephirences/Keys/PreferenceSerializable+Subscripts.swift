@@ -1,8 +1,8 @@
 public import Foundation
 
-// The getters are those of the type, where there is one, so that numbers convert.
+// Uses the typed getters, where they exist, so that numbers convert.
 extension MutablePreferencesType {
-  /// The text of a key; setting `nil` removes.
+  /// The text of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<String?>) -> String? {
@@ -18,7 +18,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The integer of a key; setting `nil` removes.
+  /// The integer of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<Int?>) -> Int? {
@@ -34,7 +34,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The number of a key; setting `nil` removes.
+  /// The number of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<Double?>) -> Double? {
@@ -50,7 +50,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The truth value of a key; setting `nil` removes.
+  /// The truth value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<Bool?>) -> Bool? {
@@ -66,7 +66,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<PreferenceObject?>) -> PreferenceObject? {
@@ -74,7 +74,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The bytes of a key; setting `nil` removes.
+  /// The bytes of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<Data?>) -> Data? {
@@ -90,7 +90,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The date of a key; setting `nil` removes.
+  /// The date of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<Date?>) -> Date? {
@@ -98,7 +98,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The URL of a key; setting `nil` removes.
+  /// The URL of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<URL?>) -> URL? {
@@ -106,7 +106,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The dictionary of a key; setting `nil` removes.
+  /// The dictionary of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<PreferencesDictionary?>) -> PreferencesDictionary? {
@@ -122,7 +122,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The array of a key; setting `nil` removes.
+  /// The array of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceSerializable<[PreferenceObject]?>) -> [PreferenceObject]? {
@@ -138,7 +138,7 @@ extension MutablePreferencesType {
     nonmutating set { self[key.rawValue] = newValue }
   }
 
-  /// The value of a getter that answers 0 or `false` where there is none.
+  /// Returns the value of a getter that answers 0 or `false` for a missing value.
   private func number<Value>(
     forKey key: PreferenceSerializable<Value?>, _ get: (PreferenceKey) -> Value
   ) -> Value? {

@@ -8,19 +8,19 @@
 /// preferences[.color] = "red"
 /// ```
 ///
-/// Of a type that is not optional, a value that is missing or of another type reads as the empty one:
-/// 0, `false`, or what is empty.
+/// For a type that is not optional, a missing value or one of another type reads as the empty
+/// value: 0, `false`, or an empty text or collection.
 open class PreferenceSerializable<ValueType>: RawRepresentable {
   /// The key.
   public let rawValue: PreferenceKey
 
-  /// Makes a key.
+  /// Creates a key.
   ///
-  /// - Parameter rawValue: Its name.
+  /// - Parameter rawValue: The name of the key.
   public required init(rawValue: PreferenceKey) {
     self.rawValue = rawValue
   }
 }
 
-// Of the subclasses that may be, each answers for itself.
+// Unchecked because subclasses are responsible for their own state.
 extension PreferenceSerializable: @unchecked Sendable {}

@@ -1,8 +1,8 @@
-// The names are those of Apple's documentation of information property lists.
+// The names are from Apple's documentation of information property lists.
 
-/// Keys of Core Foundation in the information property list of a bundle.
+/// Core Foundation's keys in the information property list of a bundle.
 ///
-/// All are there on every system, so that code for one compiles on the others.
+/// All are available on every system, so that code for one system compiles on others.
 public enum CoreFoundationKeys: PreferenceKey, CaseIterable, Sendable {
   case CFBundleAllowMixedLocalizations, CFBundleDevelopmentRegion, CFBundleDisplayName,
     CFBundleDocumentTypes, CFBundleExecutable, CFBundleIconFile, CFBundleIcons,
@@ -22,9 +22,9 @@ extension PreferencesType {
   public subscript(key: CoreFoundationKeys) -> PreferenceObject? { self[key.rawValue] }
 }
 
-/// Keys of Launch Services in the information property list of a bundle.
+/// Launch Services' keys in the information property list of a bundle.
 ///
-/// All are there on every system, so that code for one compiles on the others.
+/// All are available on every system, so that code for one system compiles on others.
 public enum LaunchServicesKeys: PreferenceKey, CaseIterable, Sendable {
   case LSMinimumSystemVersion, LSRequiresIPhoneOS, LSSupportsOpeningDocumentsInPlace,
     LSApplicationQueriesSchemes, LSApplicationCategoryType, LSArchitecturePriority,

@@ -1,6 +1,6 @@
-// The names are those of Apple's documentation of information property lists.
+// The names are from Apple's documentation of information property lists.
 
-/// Keys of iOS in the information property list of a bundle.
+/// The keys of iOS in the information property list of a bundle.
 public enum IOSKeys: PreferenceKey, CaseIterable, Sendable {
   case MKDirectionsApplicationSupportedModes, NSHealthShareUsageDescription,
     NSHealthUpdateUsageDescription, UIAppFonts, UIApplicationExitsOnSuspend,
@@ -19,7 +19,7 @@ extension PreferencesType {
   public subscript(key: IOSKeys) -> PreferenceObject? { self[key.rawValue] }
 }
 
-/// Keys of watchOS in the information property list of a bundle.
+/// The keys of watchOS in the information property list of a bundle.
 public enum WatchOSKeys: PreferenceKey, CaseIterable, Sendable {
   case CLKComplicationSupportedFamilies, CLKComplicationPrincipalClass, WKAppBundleIdentifier,
     WKCompanionAppBundleIdentifier, WKExtensionDelegateClassName, WKWatchKitApp
@@ -32,7 +32,7 @@ extension PreferencesType {
   public subscript(key: WatchOSKeys) -> PreferenceObject? { self[key.rawValue] }
 }
 
-/// Keys of macOS in the information property list of a bundle.
+/// The keys of macOS in the information property list of a bundle.
 public enum OSXKeys: PreferenceKey, CaseIterable, Sendable {
   case APFileDescriptionKey, APDisplayedAsContainer, APFileDestinationPath, APFileName,
     APFileSourcePath, APInstallAction

@@ -2,7 +2,7 @@ public import Foundation
 internal import Synchronization
 
 extension UserDefaults {
-  /// Keys that Apple's systems keep in user defaults.
+  /// Keys that Apple's systems use in user defaults.
   public enum Keys: PreferenceKey, CaseIterable, Sendable {
     case AppleKeyboards, AppleKeyboardsExpanded, AddingEmojiKeybordHandled,
       ApplePasscodeKeyboards, AppleLanguages, AppleLocale, AppleITunesStoreItemKinds,
@@ -11,7 +11,7 @@ extension UserDefaults {
 }
 
 extension MutablePreferencesType {
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: UserDefaults.Keys) -> PreferenceObject? {
@@ -22,7 +22,7 @@ extension MutablePreferencesType {
 
 private let userDefaultsKeySeparator = Mutex(".")
 
-/// What stands between the parts of a key that is made of several; a dot at first.
+/// The separator between the parts of a compound key; a dot by default.
 public var UserDefaultsKeySeparator: String {
   get { userDefaultsKeySeparator.withLock(\.self) }
   set { userDefaultsKeySeparator.withLock { $0 = newValue } }

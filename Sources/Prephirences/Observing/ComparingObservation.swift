@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Finds out by comparing what has changed, for preferences that are told only where to look.
+/// Finds changes by comparing values, for preferences that only learn which keys may have changed.
 ///
-/// It keeps the values of the observed keys, and the preferences themselves.
+/// It retains the values of the observed keys, and the preferences themselves.
 final class ComparingObservation: Sendable {
   private let observer: PreferenceObserver
   private let preferences: @Sendable () -> any PreferencesType
   private let known = Mutex<[PreferenceKey: PreferenceChange]>([:])
   private let queue = SerialQueue(PendingLooks(), isBusy: true)
 
-  /// Makes an observation that begins with ``begin()``; what is to be looked at meanwhile waits.
+  /// Creates an observation that starts with ``begin()``; earlier requests to look wait for it.
   init(_ observer: PreferenceObserver, of preferences: any PreferencesType) {
     self.observer = observer
-    // Preferences need not be `Sendable`; who observes them uses them on the threads that change
-    // them.
+    // Preferences need not be `Sendable`; an observer accepts that they are used on the threads
+    // that change them.
     nonisolated(unsafe) let preferences = preferences
     self.preferences = { preferences }
   }
@@ -25,19 +25,19 @@ final class ComparingObservation: Sendable {
       for change in changes { known[change.key] = change }
     }
     if observer.wantsInitialValues {
-      for change in changes where !queue.hasEnded { observer.tell(change) }
+      for change in changes where !queue.hasEnded { observer.notify(change) }
     }
     queue.runRest(look)
   }
 
-  /// Looks at keys that may have changed, or at all.
+  /// Compares the keys that may have changed, or all of them if `nil`.
   func look(at keys: [PreferenceKey]?) {
     guard let keys else {
       queue.add { $0.addAll() }
       return queue.run(look)
     }
     let observed = keys.filter(observer.observes)
-    // Not by the queue, which another thread may need for a change.
+    // Does not use the queue, which another thread may need for a change.
     guard !observed.isEmpty else { return }
     queue.add { looks in observed.forEach { looks.add($0) } }
     queue.run(look)
@@ -64,11 +64,11 @@ final class ComparingObservation: Sendable {
       return known[key]
     }
     guard !queue.hasEnded else { return }
-    observer.tell(PreferenceChange(key, from: last?.newValue, to: value))
+    observer.notify(PreferenceChange(key, from: last?.newValue, to: value))
   }
 }
 
-/// Keys that wait to be looked at, each once.
+/// Keys that wait to be compared, each once.
 struct PendingLooks: PendingWork {
   enum Look {
     case key(PreferenceKey)

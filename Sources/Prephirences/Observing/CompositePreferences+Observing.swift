@@ -1,8 +1,8 @@
 extension CompositePreferences {
-  /// Begins to tell changes to an observer: what becomes visible, whichever preferences have changed.
+  /// Starts notifying an observer of changes to visible values, whichever preferences have changed.
   ///
-  /// A change that preferences asked earlier conceal is not told. To see what is visible, values of the
-  /// observed keys are kept while they are observed.
+  /// A change is not reported if preferences earlier in the order hide it. To find visible changes,
+  /// this retains the values of the observed keys during the observation.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let comparing = ComparingObservation(observer, of: self)
     let members = array.map { member in

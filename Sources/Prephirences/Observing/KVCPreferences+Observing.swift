@@ -1,8 +1,7 @@
 extension KVCPreferences {
-  /// Begins to tell changes to an observer: those that are made through preferences of the same
-  /// object.
+  /// Starts notifying an observer of changes that are made through preferences of the same object.
   ///
-  /// What the program does to the object itself is not noticed.
+  /// Changes that the program makes to the object itself are not noticed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     ObjectObservers.shared.add(observer, of: self, object: observed)
   }
@@ -10,6 +9,6 @@ extension KVCPreferences {
   /// The observers of the object; `nil` if there are none.
   var observers: PreferenceObservers? { ObjectObservers.shared.observers(of: observed) }
 
-  /// The object, or for a copy of a structure, which is nobody else's, these preferences.
+  /// The object, or these preferences if they wrap a copy of a structure, which nobody else uses.
   private var observed: AnyObject { type(of: target) is AnyClass ? target as AnyObject : self }
 }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The observers of objects that have no ``PreferenceObservers`` of their own.
+/// The observers of objects without ``PreferenceObservers`` of their own.
 ///
-/// An object is here only while it is observed.
+/// An object has an entry only while it is observed.
 final class ObjectObservers: Sendable {
   static let shared = ObjectObservers()
 
@@ -12,7 +12,7 @@ final class ObjectObservers: Sendable {
     var observationCount = 0
   }
 
-  // Objects are only compared here, by identity.
+  // Unchecked because objects are only compared here, by identity.
   private struct Entries: @unchecked Sendable {
     var all: [ObjectIdentifier: Entry] = [:]
   }
@@ -20,7 +20,7 @@ final class ObjectObservers: Sendable {
   private let entries = Mutex(Entries())
   private let count = Atomic(0)
 
-  /// The observers of an object; `nil` if there are none.
+  /// Returns the observers of an object; `nil` if there are none.
   func observers(of object: AnyObject) -> PreferenceObservers? {
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return nil }
     return entries.withLock { [identity = ObjectIdentifier(object)] entries in
@@ -45,7 +45,7 @@ final class ObjectObservers: Sendable {
     count.add(1, ordering: .sequentiallyConsistent)
     let fresh = PreferenceObservers()
     return entries.withLock { entries in
-      // Another object may have lived at this address.
+      // Another object may have had this address before.
       if let entry = entries.all[identity], entry.object != nil {
         entries.all[identity]?.observationCount += 1
         return entry.observers

@@ -1,22 +1,22 @@
-/// An observer of a store, and the changes that it is still to be told.
+/// An observer of a store, and the changes that it has not received yet.
 final class ObserverMailbox: Sendable {
   let observer: PreferenceObserver
   private let queue = SerialQueue(PendingChanges(), isBusy: true)
 
-  /// Makes a mailbox whose changes wait until ``begin(_:)``.
+  /// Creates a mailbox that holds changes back until ``begin(_:)``.
   init(_ observer: PreferenceObserver) {
     self.observer = observer
   }
 
-  /// Tells the initial values first, and then what was changed meanwhile.
+  /// Reports the initial values, and then the changes made meanwhile.
   func begin(_ preferences: some PreferencesType) {
-    observer.tellInitialValues(of: preferences)
-    queue.runRest(observer.tell)
+    observer.notifyInitialValues(of: preferences)
+    queue.runRest(observer.notify)
   }
 
   func post(_ change: PreferenceChange) { queue.add { $0.add(change) } }
 
-  func deliver() { queue.run(observer.tell) }
+  func deliver() { queue.run(observer.notify) }
 
   func end() { queue.end() }
 }

@@ -1,6 +1,6 @@
-/// Changes that wait to be told, in the order in which their keys were changed first.
+/// Changes that wait for delivery, in the order in which their keys were first changed.
 ///
-/// The changes of one key become one, so that there are never more than there are keys.
+/// The changes of one key are merged, so there are never more changes than keys.
 struct PendingChanges: PendingWork {
   private var keys: [PreferenceKey] = []
   private var told = 0

@@ -2,17 +2,18 @@ internal import Synchronization
 
 /// The changes of preferences, as an asynchronous sequence.
 ///
-/// A reader that is slower than the changes finds one change for each key that was changed
-/// meanwhile, from the value that it knows to the one that is now: never more than there are keys,
-/// and never a change that was lost. A key that has its old value again is left out.
+/// A reader that is slower than the changes gets one change for each changed key, from the value
+/// that it last saw to the present one: never more changes than keys, and none is lost. A key that
+/// has its old value again is left out.
 ///
-/// The observation begins with the sequence, and ends when that and its iterators are gone. The
-/// sequence ends with the store, and when its task is cancelled. Several iterators share the changes.
+/// The observation starts with the sequence, and ends when the sequence and its iterators are
+/// destroyed. The sequence ends when the store is destroyed or its task is cancelled. Several
+/// iterators share the changes.
 public struct PreferenceChanges: AsyncSequence, Sendable {
   /// A change.
   public typealias Element = PreferenceChange
 
-  /// It does not fail.
+  /// The sequence does not fail.
   public typealias Failure = Never
 
   private let source: Source
@@ -21,7 +22,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     source = Source(of: preferences, keys: keys, initial: initial)
   }
 
-  /// Makes an iterator, which waits for the changes.
+  /// Creates an iterator, which waits for the changes.
   ///
   /// - Returns: The iterator.
   public func makeAsyncIterator() -> AsyncIterator {
@@ -36,7 +37,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
     /// Waits for the next change.
     ///
     /// - Parameter actor: The actor on which the caller runs.
-    /// - Returns: The change, or `nil` if there will be none any more.
+    /// - Returns: The change, or `nil` after the last change.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> PreferenceChange? {
@@ -49,7 +50,7 @@ public struct PreferenceChanges: AsyncSequence, Sendable {
 }
 
 extension PreferenceChanges {
-  /// The observation, and the changes that nobody has read.
+  /// The observation, and the changes that have not been read.
   final class Source: Sendable {
     let buffer = Buffer()
     private let observation: PreferenceObservation
@@ -63,7 +64,7 @@ extension PreferenceChanges {
   }
 
   final class Buffer: Sendable {
-    /// One signal waits while there is something to read.
+    /// Holds one signal while there are changes to read.
     let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private let pending = Mutex(PendingChanges())
@@ -81,7 +82,7 @@ extension PreferenceChanges {
 
     func next() -> PreferenceChange? {
       while let change = pending.withLock({ $0.popFirst() }) {
-        if change.isWorthTelling { return change }
+        if change.isReportable { return change }
       }
       return nil
     }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The observers of a store; for authors of stores.
 ///
-/// A store has one as a constant, hands observers to it, and posts its changes while it holds its
-/// own lock, so that they are told in their order. They are told once the lock is released:
+/// A store has one as a constant, passes observers to it, and posts its changes while it holds its
+/// own lock, which keeps them in order. The changes are delivered after the lock is released:
 ///
 /// ```swift
 /// func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
@@ -15,42 +15,42 @@ internal import Synchronization
 ///     observers.post([PreferenceChange(key, from: values[key], to: value)])
 ///     values[key] = value
 ///   }
-///   observers.tellPosted()
+///   observers.deliverPending()
 /// }
 /// ```
 ///
-/// Where there is no lock, ``tell(_:)`` does both. When this object is destroyed, with the store
-/// that has it, observations end.
+/// A store without a lock calls ``notify(_:)``, which does both. When this object is destroyed
+/// together with its store, the observations end.
 public final class PreferenceObservers: Sendable {
   private struct State {
     var ofAllKeys: [ObserverMailbox] = []
     var byKey: [PreferenceKey: [ObserverMailbox]] = [:]
-    /// Those to whom something was posted.
+    /// The observers with posted changes.
     var posted: [ObserverMailbox] = []
   }
 
   private let state = Mutex(State())
   private let count = Atomic(0)
 
-  /// Makes an object without observers.
+  /// Creates an object without observers.
   public init() {}
 
   deinit {
     state.withLock { state in
-      for mailbox in state.ofAllKeys { mailbox.observer.tellEnd() }
-      for mailbox in Set(state.byKey.values.joined()) { mailbox.observer.tellEnd() }
+      for mailbox in state.ofAllKeys { mailbox.observer.notifyEnd() }
+      for mailbox in Set(state.byKey.values.joined()) { mailbox.observer.notifyEnd() }
     }
   }
 
-  /// Whether nobody observes; then a store need not find out what it changes.
+  /// Whether there are no observers; a store then need not find out what it changes.
   public var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
-  /// Begins an observation, and tells the initial values if they are wanted.
+  /// Starts an observation, and reports the initial values if the observer wants them.
   ///
   /// - Parameters:
   ///   - observer: The observer.
-  ///   - preferences: The store; it is kept no longer than this call takes.
-  /// - Returns: Keeps the observation alive.
+  ///   - preferences: The store, which is retained only during this call.
+  /// - Returns: The observation; it ends when this object is destroyed.
   public func add(
     _ observer: PreferenceObserver, of preferences: some PreferencesType
   ) -> PreferenceObservation {
@@ -67,11 +67,12 @@ public final class PreferenceObservers: Sendable {
     }
   }
 
-  /// Notes changes that are being made, for those who observe their keys now.
+  /// Records changes for the present observers of their keys.
   ///
-  /// It calls nobody, so a store may hold its lock. ``tellPosted()`` must follow without it.
+  /// It calls no observer, so a store may hold its lock. Call ``deliverPending()`` after the lock is
+  /// released.
   ///
-  /// - Parameter changes: The changes; what is no change is left out when they are told.
+  /// - Parameter changes: The changes; those with equal values are dropped on delivery.
   public func post(_ changes: [PreferenceChange]) {
     guard !isEmpty else { return }
     state.withLock { state in
@@ -84,10 +85,10 @@ public final class PreferenceObservers: Sendable {
     }
   }
 
-  /// Tells what was posted, each observer its changes in their order.
+  /// Delivers the posted changes, in order for each observer.
   ///
-  /// Where another thread is just telling an observer, that thread tells these changes, too.
-  public func tellPosted() {
+  /// If another thread is notifying an observer, that thread also delivers these changes.
+  public func deliverPending() {
     guard !isEmpty else { return }
     let mailboxes = state.withLock { state in
       defer { state.posted = [] }
@@ -96,12 +97,12 @@ public final class PreferenceObservers: Sendable {
     for mailbox in mailboxes { mailbox.deliver() }
   }
 
-  /// Tells a change that has just been made; the caller holds no lock.
+  /// Reports a change that has just been made; the caller must not hold a lock.
   ///
   /// - Parameter change: The change.
-  public func tell(_ change: PreferenceChange) {
+  public func notify(_ change: PreferenceChange) {
     post([change])
-    tellPosted()
+    deliverPending()
   }
 
   private func remove(_ mailbox: ObserverMailbox) {

@@ -1,5 +1,5 @@
 extension PreferencesType {
-  /// Calls a closure with each change of the value of a key, by whoever shares the preferences.
+  /// Calls a closure with each change of a key's value, whoever makes it.
   ///
   /// ```swift
   /// let observation = preferences.observe(forKey: "colour") { change in
@@ -7,16 +7,16 @@ extension PreferencesType {
   /// }
   /// ```
   ///
-  /// Setting a value that is equal to the old one is no change. The closure may use the preferences,
-  /// also to change them, and to end the observation.
+  /// Setting an equal value is not a change. The closure may use and change the preferences, and
+  /// end the observation.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - initial: Whether to call it with the present value, too, before this returns.
+  ///   - initial: Whether to call the closure with the present value before this returns.
   ///   - handler: Called on the thread that makes the change, before its setter returns. If another
-  ///     thread is just in the closure, that thread calls it next, so that no two calls are at a time
-  ///     and the last one tells the value that remains; changes made meanwhile are told as one.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  ///     thread is in the closure, that thread makes the next call: there is only one call at a
+  ///     time, and the last call has the final value. Changes made meanwhile are merged.
+  /// - Returns: The observation; it ends when this object is destroyed.
   public func observe(
     forKey key: PreferenceKey, initial: Bool = false,
     _ handler: @escaping @Sendable (PreferenceChange) -> Void
@@ -24,14 +24,13 @@ extension PreferencesType {
     observe(forKeys: [key], initial: initial, handler)
   }
 
-  /// Calls a closure with each change of the values of several keys; see
-  /// ``observe(forKey:initial:_:)``.
+  /// Calls a closure with each change of several keys' values; see ``observe(forKey:initial:_:)``.
   ///
   /// - Parameters:
   ///   - keys: The keys.
-  ///   - initial: Whether to call it with the present value of each key, too.
-  ///   - handler: Called with each change, also if several are made at once.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  ///   - initial: Whether to call the closure with the present value of each key.
+  ///   - handler: Called with each change, even if several are made together.
+  /// - Returns: The observation; it ends when this object is destroyed.
   public func observe(
     forKeys keys: [PreferenceKey], initial: Bool = false,
     _ handler: @escaping @Sendable (PreferenceChange) -> Void
@@ -42,16 +41,16 @@ extension PreferencesType {
   /// Calls a closure with each change of any value; see ``observe(forKey:initial:_:)``.
   ///
   /// - Parameters:
-  ///   - initial: Whether to call it with all values that there are, too.
-  ///   - handler: Called with each change, also if several are made at once.
-  /// - Returns: Keeps the observation alive; it ends when this is destroyed.
+  ///   - initial: Whether to call the closure with all present values.
+  ///   - handler: Called with each change, even if several are made together.
+  /// - Returns: The observation; it ends when this object is destroyed.
   public func observeAll(
     initial: Bool = false, _ handler: @escaping @Sendable (PreferenceChange) -> Void
   ) -> PreferenceObservation {
     addObserver(PreferenceObserver(keys: nil, initial: initial, handler: handler))
   }
 
-  /// The changes of the value of a key from now on, as a sequence.
+  /// Returns the future changes of a key's value, as a sequence.
   ///
   /// ```swift
   /// for await change in preferences.changes(forKey: "colour") {
@@ -61,25 +60,25 @@ extension PreferencesType {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - initial: Whether the sequence begins with the present value.
-  /// - Returns: The sequence; see ``PreferenceChanges`` for what a slow reader finds.
+  ///   - initial: Whether the sequence starts with the present value.
+  /// - Returns: The sequence; see ``PreferenceChanges`` for what a slow reader gets.
   public func changes(forKey key: PreferenceKey, initial: Bool = false) -> PreferenceChanges {
     changes(forKeys: [key], initial: initial)
   }
 
-  /// The changes of the values of several keys from now on, as a sequence.
+  /// Returns the future changes of several keys' values, as a sequence.
   ///
   /// - Parameters:
   ///   - keys: The keys.
-  ///   - initial: Whether the sequence begins with the present value of each key.
+  ///   - initial: Whether the sequence starts with the present value of each key.
   /// - Returns: The sequence.
   public func changes(forKeys keys: [PreferenceKey], initial: Bool = false) -> PreferenceChanges {
     PreferenceChanges(of: self, keys: Set(keys), initial: initial)
   }
 
-  /// The changes of any value from now on, as a sequence.
+  /// Returns the future changes of any value, as a sequence.
   ///
-  /// - Parameter initial: Whether the sequence begins with all values that there are.
+  /// - Parameter initial: Whether the sequence starts with all present values.
   /// - Returns: The sequence.
   public func allChanges(initial: Bool = false) -> PreferenceChanges {
     PreferenceChanges(of: self, keys: nil, initial: initial)
@@ -87,23 +86,23 @@ extension PreferencesType {
 }
 
 extension PreferencesType {
-  /// Begins to tell changes to an observer, by the identity of the object, if it is one.
+  /// Starts notifying an observer of changes; if these preferences are an object, by its identity.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     if type(of: self) is AnyClass {
       return ObjectObservers.shared.add(observer, of: self, object: self as AnyObject)
     }
-    observer.tellInitialValues(of: self)
-    observer.tellEnd()
+    observer.notifyInitialValues(of: self)
+    observer.notifyEnd()
     return PreferenceObservation {}
   }
 }
 
 extension PreferencesType where Self: AnyObject {
-  /// Tells the observers of this object of a change; for authors of stores that have no
+  /// Notifies the observers of this object of a change; for authors of stores that have no
   /// ``PreferenceObservers``.
   ///
-  /// It costs next to nothing while nobody observes. A store whose threads change values at the same
-  /// time tells them in order with ``PreferenceObservers``.
+  /// It costs almost nothing without observers. A store whose threads change values at the same
+  /// time keeps the changes in order with ``PreferenceObservers``.
   ///
   /// - Parameters:
   ///   - key: The key whose value was changed.
@@ -113,6 +112,6 @@ extension PreferencesType where Self: AnyObject {
     forKey key: PreferenceKey, from oldValue: PreferenceObject?, to newValue: PreferenceObject?
   ) {
     ObjectObservers.shared.observers(of: self)?
-      .tell(PreferenceChange(key, from: oldValue, to: newValue))
+      .notify(PreferenceChange(key, from: oldValue, to: newValue))
   }
 }

@@ -1,13 +1,14 @@
 extension ProxyPreferences {
-  /// Begins to tell changes below the prefix to an observer, whoever makes them.
+  /// Starts notifying an observer of changes to keys that begin with the prefix, whoever makes
+  /// them.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let keys = observer.keys.map { Set($0.map(full)) }
     return preferences.addObserver(
       PreferenceObserver(
-        keys: keys, initial: observer.wantsInitialValues, end: observer.tellEnd,
+        keys: keys, initial: observer.wantsInitialValues, end: observer.notifyEnd,
         handler: { [self] change in
           guard let key = local(change.key) else { return }
-          observer.tell(PreferenceChange(change, forKey: key))
+          observer.notify(PreferenceChange(change, forKey: key))
         }))
   }
 }

@@ -1,12 +1,12 @@
 public import Foundation
 
 extension UserDefaults {
-  /// Begins to tell changes to an observer.
+  /// Starts notifying an observer of changes.
   ///
-  /// These are the changes through the protocols, subscripts and wrappers, on whichever object that
-  /// has the same values, and those that `UserDefaults.didChangeNotification` announces. On Linux
-  /// that is not posted by the setters of `UserDefaults` itself. The values of observed keys are kept
-  /// while they are observed, and so is this object.
+  /// It reports changes made through the protocols, subscripts and wrappers on any object with the
+  /// same values, and those that `UserDefaults.didChangeNotification` announces. On Linux, the
+  /// setters of `UserDefaults` itself do not post it. The values of observed keys, and this object,
+  /// are retained during the observation.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     UserDefaultsObservers.shared.add(observer, of: self)
   }

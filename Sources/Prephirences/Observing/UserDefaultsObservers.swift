@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The observers of all `UserDefaults` of the process, which share what they are made of.
+/// The observers of all `UserDefaults` of the process.
 ///
-/// Several objects have the same values, and Foundation posts notifications only of whole domains
-/// outside Apple's systems. So whoever sets a value through the protocols says where to look, and
-/// each observation finds out whether its own object has another value now.
+/// Several objects can have the same values, and outside Apple's systems Foundation posts
+/// notifications for whole domains only. So each setter of the protocols names the keys to compare,
+/// and each observation finds out whether its own object has a new value.
 final class UserDefaultsObservers: Sendable {
   static let shared = UserDefaultsObservers()
 
@@ -13,7 +13,7 @@ final class UserDefaultsObservers: Sendable {
   private let count = Atomic(0)
 
   private init() {
-    // For the life of the process: it does nothing while nobody observes.
+    // Registered for the life of the process: it does nothing without observers.
     _ = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: nil, queue: nil
     ) { [weak self] _ in self?.look() }
@@ -34,7 +34,7 @@ final class UserDefaultsObservers: Sendable {
     }
   }
 
-  /// Tells what has changed, of some keys or, without any, of all; the caller holds no lock.
+  /// Reports the changes of some keys, or of all without a list; the caller must not hold a lock.
   func look(at keys: [PreferenceKey]? = nil) {
     guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
     for observation in observations.withLock({ Array($0.values) }) { observation.look(at: keys) }

@@ -1,19 +1,19 @@
-// Without a value the operators begin with the empty one, such as 0 or `""`. Reading and writing are
-// two steps: another thread may write between them. Integers overflow as everywhere in Swift, by
-// which the process stops.
+// If there is no value, the operators start with the empty one, such as 0 or `""`. Reading and
+// writing are two steps: another thread may write in between. Integer overflow stops the process,
+// as everywhere in Swift.
 //
-// The left sides are not `inout`, although the operators assign, so that they may also be constants
-// and projected values, such as `$count`.
+// The left sides are not `inout`, although the operators assign, so that constants and projected
+// values, such as `$count`, are also accepted.
 
 extension MutablePreference {
-  /// Sets a preference that has no value of its type.
+  /// Sets a preference if it has no value of its type.
   public static func ?= (left: MutablePreference<T>, right: @autoclosure () throws -> T) rethrows {
     if left.isEmpty { left.value = try right() }
   }
 }
 
 extension MutablePreference where T: Addable & Initializable {
-  /// Joins a value to that of a preference.
+  /// Appends a value to the value of a preference.
   public static func += (left: MutablePreference<T>, right: T) {
     left.value = (left.value ?? T()) + right
   }
@@ -91,17 +91,17 @@ extension MutablePreference where T: BinaryInteger {
     left.value = (left.value ?? .zero) % right
   }
 
-  /// Keeps those bits of the value of a preference that another value has.
+  /// Keeps the bits of a preference's value that are also set in another value.
   public static func &= (left: MutablePreference<T>, right: T) {
     left.value = (left.value ?? .zero) & right
   }
 
-  /// Sets bits of the value of a preference.
+  /// Sets bits in the value of a preference.
   public static func |= (left: MutablePreference<T>, right: T) {
     left.value = (left.value ?? .zero) | right
   }
 
-  /// Flips bits of the value of a preference.
+  /// Flips bits in the value of a preference.
   public static func ^= (left: MutablePreference<T>, right: T) {
     left.value = (left.value ?? .zero) ^ right
   }

@@ -1,40 +1,40 @@
 public import Foundation
 
-/// A type that has an empty value, with which operators begin where there is no value.
+/// A type with an empty value, from which operators start if there is no value.
 public protocol Initializable {
-  /// Makes the empty value, such as 0 or `""`.
+  /// Creates the empty value, such as 0 or `""`.
   init()
 }
 
 /// A type whose values can be joined.
 public protocol Addable {
-  /// Returns two values, joined.
+  /// Joins two values.
   ///
   /// - Parameters:
   ///   - left: The first value.
   ///   - right: The second value.
-  /// - Returns: Both.
+  /// - Returns: The joined value.
   static func + (left: Self, right: Self) -> Self
 }
 
-/// A type that has a conjunction.
+/// A type with the operator `&&`.
 public protocol Conjunctive {
   /// Returns the conjunction of two values.
   ///
   /// - Parameters:
   ///   - left: The first value.
-  ///   - right: The second value, which may not be needed.
+  ///   - right: The second value, which is evaluated only if needed.
   /// - Returns: The conjunction.
   static func && (left: Self, right: @autoclosure () throws -> Self) rethrows -> Self
 }
 
-/// A type that has a disjunction.
+/// A type with the operator `||`.
 public protocol Disjunctive {
   /// Returns the disjunction of two values.
   ///
   /// - Parameters:
   ///   - left: The first value.
-  ///   - right: The second value, which may not be needed.
+  ///   - right: The second value, which is evaluated only if needed.
   /// - Returns: The disjunction.
   static func || (left: Self, right: @autoclosure () throws -> Self) rethrows -> Self
 }

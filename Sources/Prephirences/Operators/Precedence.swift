@@ -3,14 +3,14 @@ precedencegroup BackwardPipePrecedence {
   higherThan: AssignmentPrecedence
 }
 
-/// Takes the preference of a key out of preferences.
+/// Returns the preference of a key.
 infix operator <| : BackwardPipePrecedence
 
-/// Sets what has no value yet.
+/// Sets a value if there is none yet.
 infix operator ?= : AssignmentPrecedence
 
-/// Sets a truth value to its conjunction with another one.
+/// Sets a truth value to its conjunction with another truth value.
 infix operator &&= : AssignmentPrecedence
 
-/// Sets a truth value to its disjunction with another one.
+/// Sets a truth value to its disjunction with another truth value.
 infix operator ||= : AssignmentPrecedence

@@ -1,16 +1,16 @@
-// If only one side has a value, that value is the result. Otherwise the operators are those of the
-// values: integers overflow as everywhere in Swift, by which the process stops.
+// If only one side has a value, that value is the result. Otherwise the values' own operators
+// apply: integer overflow stops the process, as everywhere in Swift.
 
 extension Preference where T: Addable {
-  /// Returns two values, joined.
+  /// Joins two values.
   public static func + (left: Preference<T>, right: Preference<T>) -> T? {
     combine(left.value, right.value, +)
   }
 
-  /// Returns two values, joined.
+  /// Joins two values.
   public static func + (left: Preference<T>, right: T?) -> T? { combine(left.value, right, +) }
 
-  /// Returns two values, joined.
+  /// Joins two values.
   public static func + (left: T?, right: Preference<T>) -> T? { combine(left, right.value, +) }
 }
 
@@ -72,37 +72,37 @@ extension Preference where T: BinaryInteger {
   /// Returns the remainder of two values.
   public static func % (left: T?, right: Preference<T>) -> T? { combine(left, right.value, %) }
 
-  /// Returns the bits in both of two values.
+  /// Returns the bits that are set in both values.
   public static func & (left: Preference<T>, right: Preference<T>) -> T? {
     combine(left.value, right.value, &)
   }
 
-  /// Returns the bits in both of two values.
+  /// Returns the bits that are set in both values.
   public static func & (left: Preference<T>, right: T?) -> T? { combine(left.value, right, &) }
 
-  /// Returns the bits in both of two values.
+  /// Returns the bits that are set in both values.
   public static func & (left: T?, right: Preference<T>) -> T? { combine(left, right.value, &) }
 
-  /// Returns the bits in either of two values.
+  /// Returns the bits that are set in either value.
   public static func | (left: Preference<T>, right: Preference<T>) -> T? {
     combine(left.value, right.value, |)
   }
 
-  /// Returns the bits in either of two values.
+  /// Returns the bits that are set in either value.
   public static func | (left: Preference<T>, right: T?) -> T? { combine(left.value, right, |) }
 
-  /// Returns the bits in either of two values.
+  /// Returns the bits that are set in either value.
   public static func | (left: T?, right: Preference<T>) -> T? { combine(left, right.value, |) }
 
-  /// Returns the bits in one of two values.
+  /// Returns the bits that are set in exactly one of two values.
   public static func ^ (left: Preference<T>, right: Preference<T>) -> T? {
     combine(left.value, right.value, ^)
   }
 
-  /// Returns the bits in one of two values.
+  /// Returns the bits that are set in exactly one of two values.
   public static func ^ (left: Preference<T>, right: T?) -> T? { combine(left.value, right, ^) }
 
-  /// Returns the bits in one of two values.
+  /// Returns the bits that are set in exactly one of two values.
   public static func ^ (left: T?, right: Preference<T>) -> T? { combine(left, right.value, ^) }
 }
 

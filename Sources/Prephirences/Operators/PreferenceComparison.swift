@@ -1,34 +1,35 @@
-// What is compared is the value; without a value, it is `nil`.
+// The operators compare values; a missing value is `nil`.
 
 extension Preference where T: Equatable {
-  /// Returns whether two preferences have equal values.
+  /// Returns whether the values of two preferences are equal.
   public static func == (left: Preference<T>, right: Preference<T>) -> Bool {
     left.value == right.value
   }
 
-  /// Returns whether a preference has a value.
+  /// Returns whether the value of a preference equals another value.
   public static func == (left: Preference<T>, right: T?) -> Bool { left.value == right }
 
-  /// Returns whether a preference has a value.
+  /// Returns whether the value of a preference equals another value.
   public static func == (left: T?, right: Preference<T>) -> Bool { left == right.value }
 
-  /// Returns whether two preferences have different values.
+  /// Returns whether the values of two preferences differ.
   public static func != (left: Preference<T>, right: Preference<T>) -> Bool {
     left.value != right.value
   }
 
-  /// Returns whether a preference has another value, or none.
+  /// Returns whether the value of a preference differs from another value.
   public static func != (left: Preference<T>, right: T?) -> Bool { left.value != right }
 
-  /// Returns whether a preference has another value, or none.
+  /// Returns whether the value of a preference differs from another value.
   public static func != (left: T?, right: Preference<T>) -> Bool { left != right.value }
 
-  /// Returns whether a value is that of a preference, in a `switch` over the preference.
+  /// Returns whether the value of a preference matches a `case` value, in a `switch` over the
+  /// preference.
   public static func ~= (value: T, preference: Preference<T>) -> Bool {
     preference.value == value
   }
 
-  /// Returns whether a preference has a value, in a `switch` over the value.
+  /// Returns whether a value matches a `case` preference, in a `switch` over the value.
   public static func ~= (preference: Preference<T>, value: T?) -> Bool {
     preference.value == value
   }

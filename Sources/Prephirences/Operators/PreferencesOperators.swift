@@ -1,10 +1,10 @@
-// The left sides are not `inout`, although the operators assign: preferences are changed where they
-// lie, so that they may also be constants, such as `UserDefaults.standard`.
+// The left sides are not `inout`, although the operators assign: preferences are references to
+// stored values, so they may also be constants, such as `UserDefaults.standard`.
 
-/// Sets the values of all keys of other preferences.
+/// Sets all keys of other preferences.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
+///   - left: The preferences to change.
 ///   - right: The other preferences.
 public func += (left: any MutablePreferencesType, right: any PreferencesType) {
   left.set(dictionary: right.dictionary())
@@ -13,7 +13,7 @@ public func += (left: any MutablePreferencesType, right: any PreferencesType) {
 /// Sets the values of several keys.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
+///   - left: The preferences to change.
 ///   - right: The values by their keys.
 public func += (left: any MutablePreferencesType, right: PreferencesDictionary) {
   left.set(dictionary: right)
@@ -22,34 +22,34 @@ public func += (left: any MutablePreferencesType, right: PreferencesDictionary) 
 /// Sets the values of several keys.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
-///   - right: Keys and values; of a key that occurs twice, the last value.
+///   - left: The preferences to change.
+///   - right: Keys and values; the last value of a repeated key is used.
 public func += (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
   left.set(dictionary: PreferencesDictionary(right) { _, last in last })
 }
 
-/// Sets the values of those keys that have none yet.
+/// Sets the values of keys that have no value yet.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
-///   - right: Keys and values; of a key that occurs twice, the first value.
+///   - left: The preferences to change.
+///   - right: Keys and values; the first value of a repeated key is used.
 public func ?= (left: any MutablePreferencesType, right: [(PreferenceKey, PreferenceObject)]) {
   left ?= PreferencesDictionary(right) { first, _ in first }
 }
 
-/// Sets the values of those keys that have none yet.
+/// Sets the values of keys that have no value yet.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
+///   - left: The preferences to change.
 ///   - right: The values by their keys.
 public func ?= (left: any MutablePreferencesType, right: PreferencesDictionary) {
   left.set(dictionary: right.filter { !left.hasObject(forKey: $0.key) })
 }
 
-/// Removes a key with its value.
+/// Removes a key and its value.
 ///
 /// - Parameters:
-///   - left: The preferences that are changed.
+///   - left: The preferences to change.
 ///   - right: The key.
 public func -= (left: any MutablePreferencesType, right: PreferenceKey) {
   left.removeObject(forKey: right)
@@ -78,12 +78,12 @@ public func <| <T>(
 }
 
 extension PreferencesType {
-  /// Returns the result of an operation on the values of two keys.
+  /// Applies an operation to the values of two keys.
   ///
   /// - Parameters:
   ///   - key: The key of the first value.
   ///   - otherKey: The key of the second value.
-  ///   - operation: Is given both values.
+  ///   - operation: Receives both values.
   /// - Returns: The result; if only one key has a value of this type, that value.
   public func operation<T>(
     on key: PreferenceKey, with otherKey: PreferenceKey, using operation: (T, T) -> T
@@ -91,13 +91,13 @@ extension PreferencesType {
     combine(preference(forKey: key).value, preference(forKey: otherKey).value, operation)
   }
 
-  /// Returns the result of an operation on the value of a key and another value.
+  /// Applies an operation to the value of a key and another value.
   ///
   /// - Parameters:
   ///   - key: The key of the first value.
   ///   - value: The second value.
-  ///   - operation: Is given both values.
-  /// - Returns: The result; the second value if there is no first one of this type.
+  ///   - operation: Receives both values.
+  /// - Returns: The result; the second value if the key has no value of this type.
   public func operation<T>(
     on key: PreferenceKey, with value: T, using operation: (T, T) -> T
   ) -> T? {
@@ -105,7 +105,7 @@ extension PreferencesType {
   }
 }
 
-/// Returns the result of an operation; if only one value is there, that one.
+/// Returns the result of an operation; if only one value exists, that value.
 func combine<T>(_ left: T?, _ right: T?, _ operation: (T, T) -> T) -> T? {
   guard let left else { return right }
   guard let right else { return left }

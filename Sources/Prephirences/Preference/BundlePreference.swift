@@ -8,9 +8,9 @@ public import Foundation
 /// ```
 @propertyWrapper
 open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
-  // Unchecked as the class above it.
+  // Unchecked like the superclass.
 
-  /// Makes a preference.
+  /// Creates a preference.
   ///
   /// - Parameters:
   ///   - bundle: The bundle whose `Info.plist` has the key.
@@ -24,7 +24,7 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
     super.init(preferences: bundle, key: key, transformation: transformation)
   }
 
-  /// Makes a preference of a key that Core Foundation knows.
+  /// Creates a preference for one of Core Foundation's keys.
   ///
   /// - Parameters:
   ///   - bundle: The bundle whose `Info.plist` has the key.
@@ -38,7 +38,7 @@ open class BundlePreference<T>: Preference<T>, @unchecked Sendable {
     self.init(bundle: bundle, key: coreFoundationKeys.rawValue, transformation: transformation)
   }
 
-  /// The value, or `nil` if there is none of this type.
+  /// The value, or `nil` if there is no value of this type.
   open override var wrappedValue: T? { value }
 
   /// The preference itself.

@@ -7,24 +7,24 @@ public import Foundation
 /// var name: String
 /// ```
 ///
-/// The default is read, and not stored, where there is no value or one of another type.
-/// `$name` is the ``BundlePreference``.
+/// The default is returned, but not stored, if the value is missing or of another type. `$name` is
+/// the ``BundlePreference``.
 @propertyWrapper
 public struct BundlePreferenceValue<T>: @unchecked Sendable {
-  // Unchecked because the default may be of any type; nothing here changes.
+  // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.
   public let projectedValue: BundlePreference<T>
 
-  /// What is read where there is no value.
+  /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Makes a preference with a default.
+  /// Creates a preference with a default.
   ///
   /// - Parameters:
   ///   - bundle: The bundle whose `Info.plist` has the key.
   ///   - key: The key.
-  ///   - defaultValue: What is read where there is no value.
+  ///   - defaultValue: The value that a read returns if there is none.
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
@@ -35,10 +35,10 @@ public struct BundlePreferenceValue<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Makes a preference whose default is the initial value of the property.
+  /// Creates a preference whose default is the initial value of the property.
   ///
   /// - Parameters:
-  ///   - wrappedValue: What is read where there is no value.
+  ///   - wrappedValue: The value that a read returns if there is none.
   ///   - bundle: The bundle whose `Info.plist` has the key.
   ///   - key: The key.
   ///   - transformation: How the value is stored; see
@@ -51,6 +51,6 @@ public struct BundlePreferenceValue<T>: @unchecked Sendable {
       bundle: bundle, key: key, default: wrappedValue, transformation: transformation)
   }
 
-  /// The value, or the default.
+  /// The value or the default.
   public var wrappedValue: T { projectedValue.value ?? defaultValue }
 }

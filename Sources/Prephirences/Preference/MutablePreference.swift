@@ -10,29 +10,29 @@ public import Foundation
 /// count += 1
 /// ```
 ///
-/// Setting `nil` removes. To change a value by what it was (``apply(_:)``, the operators) is to read
-/// and then to write: another thread may write between the two.
+/// Setting `nil` removes the key. Changing a value based on the old one (``apply(_:)``, the
+/// operators) reads first and then writes: another thread may write in between.
 @propertyWrapper
 open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
-  // Unchecked as the class above it.
+  // Unchecked like the superclass.
 
-  /// Is given the value that is read now and the one before.
+  /// Receives the present value and the one before.
   public typealias DidSetFunction = (_ newValue: T?, _ oldValue: T?) -> Void
 
   let mutablePreferences: any MutablePreferencesType
 
   private let guarded = Guarded<DidSetFunction?>(nil)
 
-  /// Is called after the value was set through this object, on the thread that set it.
+  /// Called after the value was set through this object, on the thread that set it.
   ///
-  /// It is given the value as it is read then: with what ``ensure(when:use:)`` reads in its place, and the
-  /// old one if what was set was refused.
+  /// It receives the value that a read now returns: the replacement of ``ensure(when:use:)``, or
+  /// the old value if the new one was refused.
   open var didSetFunction: DidSetFunction? {
     get { guarded.current }
     set { guarded.current = newValue }
   }
 
-  /// Makes a preference.
+  /// Creates a preference.
   ///
   /// - Parameters:
   ///   - preferences: The preferences that have the key.
@@ -48,7 +48,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
     super.init(preferences: preferences, key: key, transformation: transformation)
   }
 
-  /// The value, or `nil` if there is none of this type; setting `nil` removes.
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
   open override var value: T? {
     get { transformation.get(key, from: mutablePreferences) }
     set {
@@ -61,7 +61,7 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
     }
   }
 
-  /// The value, or `nil` if there is none of this type; setting `nil` removes.
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
   open override var wrappedValue: T? {
     get { value }
     set { value = newValue }
@@ -70,42 +70,42 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
   /// The preference itself.
   open override var projectedValue: MutablePreference<T> { self }
 
-  /// Removes the key with its value.
+  /// Removes the key and its value.
   open func clear() { value = nil }
 
-  /// Sets the value to one that is made of it.
+  /// Changes the value with a function.
   ///
-  /// - Parameter change: Is given the value and returns the new one; `nil` removes.
+  /// - Parameter change: Receives the value and returns the new one; `nil` removes the key.
   open func apply(_ change: (T?) -> T?) { value = change(value) }
 
-  /// Returns a preference of the same key that tells when it was set.
+  /// Returns a preference of the same key that calls a closure after it was set.
   ///
-  /// - Parameter closure: Is given the value that is read now and the old one, as
-  ///   ``didSetFunction``, in place of any closure before.
-  /// - Returns: The other preference; this one stays as it is.
+  /// - Parameter closure: Receives the present value and the old one, like ``didSetFunction``, and
+  ///   replaces any previous closure.
+  /// - Returns: The new preference; this one does not change.
   open func didSet(_ closure: @escaping DidSetFunction) -> MutablePreference<T> {
     preference(transformation, didSet: closure)
   }
 
-  /// Replaces the value by one of another type that is made of it, and returns the preference of
-  /// the same key that has it.
+  /// Replaces the value by a converted value of another type, and returns the preference of the
+  /// same key for that type.
   ///
-  /// - Parameter transform: Is given the value and returns the new one; `nil` removes.
-  /// - Returns: The other preference.
+  /// - Parameter transform: Receives the value and returns the new one; `nil` removes the key.
+  /// - Returns: The new preference.
   open func transform<U>(_ transform: (T?) -> U?) -> MutablePreference<U> {
     let preference = MutablePreference<U>(preferences: mutablePreferences, key: key)
     preference.value = transform(value)
     return preference
   }
 
-  /// Returns a preference of the same key that reads another value in place of some.
+  /// Returns a preference of the same key that reads a replacement for some values.
   ///
-  /// What is stored stays as it is.
+  /// The stored value does not change.
   ///
   /// - Parameters:
-  ///   - condition: Whether a value, or `nil`, is to be replaced.
-  ///   - value: What is read in its place.
-  /// - Returns: The other preference.
+  ///   - condition: Returns whether to replace a value, or `nil`.
+  ///   - value: The replacement.
+  /// - Returns: The new preference.
   open func ensure(
     when condition: @escaping (T?) -> Bool, use value: T
   ) -> MutablePreference<T> {
@@ -113,12 +113,12 @@ open class MutablePreference<T>: Preference<T>, @unchecked Sendable {
     return preference(reading, didSet: didSetFunction)
   }
 
-  /// Returns a preference of the same key that reads a value where there is none.
+  /// Returns a preference of the same key that reads a default if there is no value.
   ///
-  /// Nothing is stored: ``Preference/hasValue`` stays as it is.
+  /// Nothing is stored, and ``Preference/hasValue`` does not change.
   ///
-  /// - Parameter value: What is read in place of `nil`.
-  /// - Returns: The other preference.
+  /// - Parameter value: The default.
+  /// - Returns: The new preference.
   open func whenNil(use value: T) -> MutablePreference<T> {
     ensure(when: { $0 == nil }, use: value)
   }

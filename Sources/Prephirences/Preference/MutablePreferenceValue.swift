@@ -10,24 +10,24 @@ public import Foundation
 /// var title = "untitled"
 /// ```
 ///
-/// The default is read, and not stored, where there is no value or one of another type.
-/// `$width` is the ``MutablePreference``, which can also be cleared.
+/// The default is returned, but not stored, if the value is missing or of another type. `$width` is
+/// the ``MutablePreference``, which can also be cleared.
 @propertyWrapper
 public struct MutablePreferenceValue<T>: @unchecked Sendable {
-  // Unchecked because the default may be of any type; nothing here changes.
+  // Unchecked because the default may be of any type; this object does not change.
 
   /// The preference.
   public let projectedValue: MutablePreference<T>
 
-  /// What is read where there is no value.
+  /// The value that a read returns if there is none.
   public let defaultValue: T
 
-  /// Makes a preference with a default.
+  /// Creates a preference with a default.
   ///
   /// - Parameters:
   ///   - preferences: The preferences that have the key.
   ///   - key: The key.
-  ///   - defaultValue: What is read where there is no value.
+  ///   - defaultValue: The value that a read returns if there is none.
   ///   - transformation: How the value is stored; see
   ///     ``Preference/init(preferences:key:transformation:)``.
   public init(
@@ -40,10 +40,10 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
     self.defaultValue = defaultValue
   }
 
-  /// Makes a preference whose default is the initial value of the property.
+  /// Creates a preference whose default is the initial value of the property.
   ///
   /// - Parameters:
-  ///   - wrappedValue: What is read where there is no value.
+  ///   - wrappedValue: The value that a read returns if there is none.
   ///   - preferences: The preferences that have the key.
   ///   - key: The key.
   ///   - transformation: How the value is stored; see
@@ -58,7 +58,7 @@ public struct MutablePreferenceValue<T>: @unchecked Sendable {
       preferences: preferences, key: key, default: wrappedValue, transformation: transformation)
   }
 
-  /// The value, or the default.
+  /// The value or the default.
   public var wrappedValue: T {
     get { projectedValue.value ?? defaultValue }
     nonmutating set { projectedValue.value = newValue }

@@ -8,12 +8,13 @@
 /// if let value = width.value { print(value) }
 /// ```
 ///
-/// The value is optional, as the preferences may have none for the key, or one of another type; with
-/// a default it is a ``PreferenceValue``. Numbers are converted as `NSNumber` does on Apple's
-/// systems. The preferences are those of the moment at which it was made.
+/// The value is optional, because it may be missing or of another type; with a default, use
+/// ``PreferenceValue``. Numbers are converted as `NSNumber` does on Apple's systems. The
+/// preferences are chosen when this object is created.
 ///
-/// Any number of threads may use one. In Swift 6 mode no wrapper can be on a static variable outside
-/// a global actor: keep the preference itself, or properties with wrappers in a shared value.
+/// It is safe to use from several threads. In Swift 6 mode, a static variable outside a global
+/// actor cannot have a wrapper: store the preference itself, or use wrapped properties in a shared
+/// value.
 ///
 /// ```swift
 /// struct Settings: Sendable {
@@ -29,8 +30,8 @@
 /// ```
 @propertyWrapper
 open class Preference<T>: @unchecked Sendable {
-  // Unchecked because preferences are not all `Sendable`: what changes here is behind a lock, and
-  // the preferences answer for themselves.
+  // Unchecked because preferences need not be `Sendable`: the mutable state here is behind a lock,
+  // and the preferences are responsible for theirs.
 
   /// The key.
   public let key: PreferenceKey
@@ -52,14 +53,14 @@ open class Preference<T>: @unchecked Sendable {
     set { transformation = newValue }
   }
 
-  /// Makes a preference.
+  /// Creates a preference.
   ///
   /// - Parameters:
   ///   - preferences: The preferences that have the key.
   ///   - key: The key.
-  ///   - transformation: How the value is stored. If it is `nil`, a `RawRepresentable` value is
-  ///     stored as its raw value and a `Codable` one as JSON data, if it is not of a type that
-  ///     property lists have; any other as it is.
+  ///   - transformation: How the value is stored. If it is `nil`, types of property lists are
+  ///     stored unchanged, a `RawRepresentable` value as its raw value, a `Codable` value as JSON
+  ///     data, and any other value unchanged.
   public init(
     preferences: any PreferencesType = Prephirences.sharedInstance, key: PreferenceKey,
     transformation: (any PreferenceTransformation)? = nil
@@ -69,18 +70,18 @@ open class Preference<T>: @unchecked Sendable {
     guarded = Guarded(transformation ?? DefaultTransformation.of(T.self))
   }
 
-  /// The value; `nil` if there is none of this type.
+  /// The value; `nil` if there is no value of this type.
   open var value: T? { transformation.get(key, from: preferences) }
 
-  /// The value; `nil` if there is none of this type.
+  /// The value; `nil` if there is no value of this type.
   open var wrappedValue: T? { value }
 
   /// The preference itself.
   open var projectedValue: Preference<T> { self }
 
-  /// Whether the key has a value, of whatever type.
+  /// Whether the key has a value of any type.
   open var hasValue: Bool { preferences.hasObject(forKey: key) }
 
-  /// Whether there is no value of this type, nor a default.
+  /// Whether there is no value of this type and no default.
   open var isEmpty: Bool { value == nil }
 }

@@ -2,7 +2,7 @@ extension PreferencesType {
   /// Returns the preference of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The preference, whether or not there is a value.
+  /// - Returns: The preference, even if the key has no value.
   public func preference<T>(forKey key: PreferenceKey) -> Preference<T> {
     Preference(preferences: self, key: key)
   }
@@ -12,7 +12,7 @@ extension MutablePreferencesType {
   /// Returns the preference of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The preference, whether or not there is a value.
+  /// - Returns: The preference, even if the key has no value.
   public func preference<T>(forKey key: PreferenceKey) -> MutablePreference<T> {
     MutablePreference(preferences: self, key: key)
   }

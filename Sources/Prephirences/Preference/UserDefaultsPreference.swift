@@ -8,9 +8,9 @@ public import Foundation
 /// ```
 @propertyWrapper
 open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable {
-  // Unchecked as the class above it.
+  // Unchecked like the superclass.
 
-  /// Makes a preference.
+  /// Creates a preference.
   ///
   /// - Parameters:
   ///   - userDefaults: The defaults that have the key.
@@ -24,7 +24,7 @@ open class UserDefaultsPreference<T>: MutablePreference<T>, @unchecked Sendable 
     super.init(preferences: userDefaults, key: key, transformation: transformation)
   }
 
-  /// The value, or `nil` if there is none of this type; setting `nil` removes.
+  /// The value, or `nil` if there is no value of this type; setting `nil` removes the key.
   open override var wrappedValue: T? {
     get { value }
     set { value = newValue }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension MutablePreferencesType {
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(key: PreferenceKey) -> PreferenceObject? {
@@ -15,7 +15,7 @@ extension MutablePreferencesType {
     }
   }
 
-  /// The value of a key that is written as a member; setting `nil` removes.
+  /// The value of a key, written as a member; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? {
@@ -35,10 +35,10 @@ extension MutablePreferencesType {
   /// Sets the value of a key to a truth value.
   public func set(_ value: Bool, forKey key: PreferenceKey) { self[key] = value }
 
-  /// Sets the value of a key to a URL; `nil` removes.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   public func set(_ value: URL?, forKey key: PreferenceKey) { self[key] = value }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   public func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let value = unwrapped(value) else { return removeObject(forKey: key) }
     guard let archive = PreferenceArchive.archive(value) else {
@@ -47,24 +47,24 @@ extension MutablePreferencesType {
     self[key] = archive
   }
 
-  /// Removes all keys with their values.
+  /// Removes all keys and their values.
   public func clearAll() {
     for key in dictionary().keys { removeObject(forKey: key) }
   }
 
-  /// Sets the values of several keys; other keys stay as they are.
+  /// Sets the values of several keys; other keys keep theirs.
   public func set(dictionary: PreferencesDictionary) {
     for (key, value) in withoutNulls(dictionary) { self[key] = value }
   }
 
-  /// Does nothing: this store keeps no failures.
+  /// Does nothing: this store does not record failures.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
   /// Sets the values of several keys, pair by pair.
   ///
   /// - Parameters:
   ///   - objects: The values.
-  ///   - keys: Their keys; what is left over of the longer of the two is ignored.
+  ///   - keys: Their keys; if one list is longer, its excess is ignored.
   public func set(objects: [PreferenceObject], forKeys keys: [PreferenceKey]) {
     set(dictionary: PreferencesDictionary(zip(keys, objects)) { _, last in last })
   }

@@ -2,30 +2,30 @@ public import Foundation
 
 /// Preferences that can be read and changed.
 ///
-/// A conforming type gives ``set(_:forKey:)-(PreferenceObject?,_)`` and ``removeObject(forKey:)``
-/// beside what ``PreferencesType`` asks for; all else has a default. Setting `nil` removes, also if
-/// the `nil` is wrapped in an `Any`. Setters do not mutate the value they are called on, as the
-/// preferences lie elsewhere.
+/// A conforming type implements ``set(_:forKey:)-(PreferenceObject?,_)`` and
+/// ``removeObject(forKey:)`` in addition to the requirements of ``PreferencesType``; everything
+/// else has a default. Setting `nil` removes the key, even if the `nil` is wrapped in an `Any`.
+/// Setters are not mutating, because the values are stored elsewhere.
 @dynamicMemberLookup
 public protocol MutablePreferencesType: PreferencesType {
   /// Sets the value of a key.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   func set(_ value: PreferenceObject?, forKey key: PreferenceKey)
 
-  /// Removes a key with its value.
+  /// Removes a key and its value.
   ///
   /// - Parameter key: The key; it may have no value.
   func removeObject(forKey key: PreferenceKey)
 
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   subscript(key: PreferenceKey) -> PreferenceObject? { get nonmutating set }
 
-  /// The value of a key that is written as a member; setting `nil` removes.
+  /// The value of a key, written as a member; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? { get nonmutating set }
@@ -61,38 +61,38 @@ public protocol MutablePreferencesType: PreferencesType {
   /// Sets the value of a key to a URL.
   ///
   /// - Parameters:
-  ///   - value: The URL; `nil` removes.
+  ///   - value: The URL; `nil` removes the key.
   ///   - key: The key.
   func set(_ value: URL?, forKey key: PreferenceKey)
 
   /// Sets the value of a key to the archive of an object.
   ///
-  /// Objects that `NSKeyedArchiver` takes can be archived: those that are `NSCoding`, strings,
-  /// numbers, dates, URLs, UUIDs, data, and arrays and dictionaries of these. For any other nothing
-  /// is changed.
+  /// Supported are objects that `NSKeyedArchiver` accepts: `NSCoding` objects, strings, numbers,
+  /// dates, URLs, UUIDs, data, and arrays and dictionaries of these. Any other object changes
+  /// nothing.
   ///
   /// - Parameters:
-  ///   - value: The object; `nil` removes.
+  ///   - value: The object; `nil` removes the key.
   ///   - key: The key.
   func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey)
 
-  /// Removes all keys with their values.
+  /// Removes all keys and their values.
   func clearAll()
 
-  /// Sets the values of several keys; other keys stay as they are.
+  /// Sets the values of several keys; other keys keep theirs.
   ///
-  /// What JSON has in place of a value, `NSNull`, is left out at any depth, as no property list can hold
-  /// it: its key stays as it is.
+  /// JSON's null value, `NSNull`, is left out at any depth, because a property list cannot hold it:
+  /// its key does not change.
   ///
   /// - Parameter dictionary: The values by their keys.
   func set(dictionary: PreferencesDictionary)
 
-  /// Takes note of a value that was refused before it came to the store; for authors of stores and of
+  /// Records a value that was refused before it reached the store; for authors of stores and of
   /// transformations.
   ///
-  /// A transformation that can make nothing of a value leaves the store alone and calls this, so that
-  /// the failure is found where those of the store are. A store that keeps its last failure keeps this
-  /// one; preferences made of others hand it on. By default, nothing is done.
+  /// A transformation that cannot convert a value does not change the store and calls this, so that
+  /// the failure is found with the store's own. A store that records its last failure records this
+  /// one; preferences that combine others pass it on. The default does nothing.
   ///
   /// - Parameters:
   ///   - error: Why the value was refused.

@@ -1,24 +1,24 @@
-/// A change of one preference, as observers are told it.
+/// A change of one preference, as reported to observers.
 ///
-/// It is `Sendable` because values of preferences are handed to every thread that reads them, and
-/// are not changed in place once they are set.
+/// It is `Sendable` because every thread can read preference values, which do not change in place
+/// once set.
 public struct PreferenceChange: @unchecked Sendable {
   /// The key.
   public let key: PreferenceKey
 
-  /// The value before; `nil` if there was none, if the change is initial, and if it is not known, as
-  /// that of a keychain.
+  /// The previous value; `nil` if there was none, if the change is initial, or if the value is
+  /// unknown, as for a keychain.
   public let oldValue: PreferenceObject?
 
-  /// The value now; `nil` if it was removed.
+  /// The new value; `nil` if it was removed.
   public let newValue: PreferenceObject?
 
-  /// Whether this tells the value at the beginning of the observation, and nothing has changed.
+  /// Whether this is a value at the start of the observation, not a change.
   public let isInitial: Bool
 
   private let isOldValueKnown: Bool
 
-  /// Describes a change; for authors of stores.
+  /// Creates a change; for authors of stores.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -30,9 +30,9 @@ public struct PreferenceChange: @unchecked Sendable {
     self.init(key: key, oldValue: oldValue, newValue: newValue, isInitial: false)
   }
 
-  /// Describes a change for which the value before is not known; for authors of stores.
+  /// Creates a change whose previous value is unknown; for authors of stores.
   ///
-  /// It is told even if the value is the same as before.
+  /// It is reported even if the value is the same as before.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -42,7 +42,7 @@ public struct PreferenceChange: @unchecked Sendable {
       key: key, oldValue: nil, newValue: newValue, isInitial: false, isOldValueKnown: false)
   }
 
-  /// Describes the value with which an observation begins; for authors of stores.
+  /// Creates the change that reports a value at the start of an observation; for authors of stores.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -51,12 +51,12 @@ public struct PreferenceChange: @unchecked Sendable {
     self.init(key: key, oldValue: nil, newValue: value, isInitial: true)
   }
 
-  /// Describes the same change of another key; for authors of preferences that rename the keys of
+  /// Creates the same change for another key; for authors of preferences that rename the keys of
   /// others.
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - key: The key to tell.
+  ///   - key: The key to report.
   public init(_ change: PreferenceChange, forKey key: PreferenceKey) {
     self.init(
       key: key, oldValue: change.oldValue, newValue: change.newValue, isInitial: change.isInitial,
@@ -74,21 +74,22 @@ public struct PreferenceChange: @unchecked Sendable {
     self.isOldValueKnown = isOldValueKnown
   }
 
-  /// Whether the values differ, or may differ, or are to be told all the same.
-  var isWorthTelling: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
+  /// Whether to report the change: the values differ or may differ, or it is initial.
+  var isReportable: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
 
-  /// Returns this change with other values, as a transformation makes them; for authors of preferences
-  /// that store what they are given in others.
+  /// Returns this change with converted values; for authors of preferences that store converted
+  /// values in others.
   ///
-  /// - Parameter transform: Is given a value, or `nil` for none, and returns the other one.
-  /// - Returns: The change; an old value that is not known stays so.
+  /// - Parameter transform: Receives a value, or `nil` if there is none, and returns the converted
+  ///   one.
+  /// - Returns: The change; an unknown previous value stays unknown.
   public func mapped(_ transform: (PreferenceObject?) -> PreferenceObject?) -> PreferenceChange {
     PreferenceChange(
       key: key, oldValue: isInitial || !isOldValueKnown ? nil : transform(oldValue),
       newValue: transform(newValue), isInitial: isInitial, isOldValueKnown: isOldValueKnown)
   }
 
-  /// This change and a later one of the same key as one.
+  /// Merges this change and a later one of the same key.
   func followed(by later: PreferenceChange) -> PreferenceChange {
     PreferenceChange(
       key: key, oldValue: oldValue, newValue: later.newValue, isInitial: isInitial,

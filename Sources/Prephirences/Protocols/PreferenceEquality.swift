@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Returns whether two values of preferences are the same: of one type and equal.
+/// Returns whether two preference values have the same type and are equal.
 ///
-/// Text is compared by its bytes and numbers by their bits, so that what is stored differently is
-/// different, and a number that is none is the same as itself. Values that can't be compared, or
-/// are nested deeper than property lists may be, differ.
+/// Compares text by bytes and numbers by bits, so that values that are stored differently are
+/// different, and not-a-number equals itself. Values that cannot be compared, or exceed the nesting
+/// depth of property lists, are different.
 func areSame(_ one: Any?, _ other: Any?, depth: Int = 0) -> Bool {
   switch (unwrapped(one), unwrapped(other)) {
   case (nil, nil): true
@@ -21,7 +21,7 @@ private func areSameValues(_ one: Any, _ other: Any, _ depth: Int) -> Bool {
   case (let one as String, let other as String): return one.utf8.elementsEqual(other.utf8)
   case (let one as Double, let other as Double): return one.bitPattern == other.bitPattern
   case (let one as Float, let other as Float): return one.bitPattern == other.bitPattern
-  // Before the equality of arrays, which takes equivalent texts for the same.
+  // Must precede the equality of arrays, which treats canonically equivalent texts as equal.
   case (let one as [Any], let other as [Any]):
     return one.count == other.count
       && zip(one, other).allSatisfy { areSame($0, $1, depth: depth + 1) }

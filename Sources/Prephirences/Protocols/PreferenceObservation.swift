@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Keeps an observation of preferences alive: it ends when this object is destroyed or cancelled.
+/// Keeps an observation of preferences alive; it ends when this object is destroyed or cancelled.
 ///
-/// Once it has ended, no call begins; one that is under way on another thread finishes.
+/// After the end no call starts; a call that is running on another thread finishes.
 public final class PreferenceObservation: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
-  /// Makes an observation; for authors of stores.
+  /// Creates an observation; for authors of stores.
   ///
-  /// - Parameter end: Ends it; it is called once, on any thread.
+  /// - Parameter end: Ends the observation; called once, on any thread.
   public init(end: @escaping @Sendable () -> Void) {
     self.end = Mutex(end)
   }

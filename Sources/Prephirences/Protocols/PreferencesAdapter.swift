@@ -1,8 +1,8 @@
-/// Preferences that know their keys, from which their dictionary follows.
+/// Preferences that list their keys; their dictionary is derived from the list.
 public protocol PreferencesAdapter: PreferencesType {
   /// Returns the keys that have values.
   ///
-  /// - Returns: The keys, each once.
+  /// - Returns: Each key once.
   func keys() -> [String]
 }
 

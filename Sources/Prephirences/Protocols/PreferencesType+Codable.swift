@@ -1,14 +1,14 @@
 public import Foundation
 
 extension PreferencesType {
-  /// Decodes the value of a key, which is JSON data.
+  /// Decodes the JSON data of a key.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - key: The key.
-  ///   - decoder: Decodes the data.
+  ///   - decoder: The decoder of the data.
   /// - Returns: The decoded value, or `nil` if the key has no data.
-  /// - Throws: `DecodingError` if the data is no such value.
+  /// - Throws: `DecodingError` if the data cannot be decoded as this type.
   public func decodable<T: Decodable>(
     _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = Prephirences.jsonDecoder
   ) throws -> T? {
@@ -20,10 +20,10 @@ extension MutablePreferencesType {
   /// Sets the value of a key to the JSON data of a value.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
-  ///   - encoder: Encodes the value.
-  /// - Throws: `EncodingError` if the value cannot be encoded; then nothing is changed.
+  ///   - encoder: The encoder of the value.
+  /// - Throws: `EncodingError` if the value cannot be encoded; nothing is changed.
   public func set<T: Encodable>(
     encodable value: T?, forKey key: PreferenceKey,
     encoder: JSONEncoder = Prephirences.jsonEncoder

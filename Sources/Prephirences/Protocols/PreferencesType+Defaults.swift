@@ -6,7 +6,7 @@ extension PreferencesType {
   /// - Parameter key: The key.
   public subscript(key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
 
-  /// The value of a key that is written as a member.
+  /// The value of a key, written as a member.
   ///
   /// - Parameter key: The key.
   public subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? { self[key] }

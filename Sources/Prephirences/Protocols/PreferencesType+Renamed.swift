@@ -1,6 +1,7 @@
 public import Foundation
 
-// The names before Swift 3, which many a program and document still has. Without these, they are keys.
+// Older programs and documents use the names before Swift 3. Without these declarations, dynamic
+// member lookup would take the names for keys.
 extension PreferencesType {
   /// The old name of ``object(forKey:)``.
   @available(*, unavailable, renamed: "object(forKey:)")

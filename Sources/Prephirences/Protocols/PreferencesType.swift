@@ -2,7 +2,8 @@ public import Foundation
 
 /// Preferences that can be read.
 ///
-/// A conforming type gives ``object(forKey:)`` and ``dictionary()``; all else has a default.
+/// A conforming type implements ``object(forKey:)`` and ``dictionary()``; everything else has a
+/// default.
 ///
 /// ```swift
 /// struct Environment: PreferencesType {
@@ -15,9 +16,9 @@ public import Foundation
 /// let columns = Environment().integer(forKey: "COLUMNS")
 /// ```
 ///
-/// The typed getters convert: numbers as `NSNumber` does (3.7 is the integer 3, and 1 is `true`),
-/// text as `UserDefaults` does (`"12abc"` is the integer 12, and `"YES"` is `true`). To see a value
-/// as it is, read the object and cast it.
+/// The typed getters convert numbers as `NSNumber` does (3.7 is the integer 3, and 1 is `true`),
+/// and text as `UserDefaults` does (`"12abc"` is the integer 12, and `"YES"` is `true`). To avoid
+/// conversion, read the object and cast it.
 @dynamicMemberLookup
 public protocol PreferencesType {
   /// Returns the value of a key.
@@ -36,7 +37,7 @@ public protocol PreferencesType {
   /// - Parameter key: The key.
   subscript(key: PreferenceKey) -> PreferenceObject? { get }
 
-  /// The value of a key that is written as a member.
+  /// The value of a key, written as a member.
   ///
   /// - Parameter key: The key.
   subscript(dynamicMember key: PreferenceKey) -> PreferenceObject? { get }
@@ -50,25 +51,25 @@ public protocol PreferencesType {
   /// Returns the text of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The text; a number as it is written; `nil` for any other value.
+  /// - Returns: The text, or the text form of a number; `nil` for any other value.
   func string(forKey key: PreferenceKey) -> String?
 
   /// Returns the array of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The array, or `nil` if the value is none.
+  /// - Returns: The array, or `nil` if the value is not an array.
   func array(forKey key: PreferenceKey) -> [PreferenceObject]?
 
   /// Returns the dictionary of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The dictionary, or `nil` if the value is none.
+  /// - Returns: The dictionary, or `nil` if the value is not a dictionary.
   func dictionary(forKey key: PreferenceKey) -> PreferencesDictionary?
 
   /// Returns the array of strings of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The strings, or `nil` if the value is no array or has other elements.
+  /// - Returns: The strings, or `nil` if the value is not an array of strings.
   func stringArray(forKey key: PreferenceKey) -> [String]?
 
   /// Returns the integer of a key.
@@ -99,30 +100,31 @@ public protocol PreferencesType {
   /// Returns the bytes of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The bytes, or `nil` if the value is something else.
+  /// - Returns: The bytes, or `nil` if the value is not data.
   func data(forKey key: PreferenceKey) -> Data?
 
   /// Returns the URL of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: A URL, an archived URL, or text: text with a scheme is that URL, any other a path.
+  /// - Returns: The URL, unarchived if needed. Text with a scheme is read as a URL, other text as a
+  ///   path.
   func url(forKey key: PreferenceKey) -> URL?
 
   /// Returns the object whose archive is the value of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The object, or `nil` if the value is no archive.
+  /// - Returns: The object, or `nil` if the value is not an archive.
   func unarchiveObject(forKey key: PreferenceKey) -> PreferenceObject?
 
-  /// Begins to tell changes to an observer; for authors of stores.
+  /// Starts notifying an observer of changes; for authors of stores.
   ///
-  /// Programs call ``observe(forKey:initial:_:)`` and its siblings. A store that changes keeps a
-  /// ``PreferenceObservers`` and hands the observer to it; preferences made of others hand it on to
-  /// those. By default, preferences that are an object are observed by identity, and tell what they
-  /// give to ``notifyObservers(forKey:from:to:)``; any others never change, and the observation ends
-  /// after the initial values.
+  /// Programs call ``observe(forKey:initial:_:)`` and its siblings. A mutable store has a
+  /// ``PreferenceObservers`` and passes the observer to it; preferences that combine others pass it
+  /// on. By default, preferences that are objects are observed by identity and report the changes
+  /// passed to ``notifyObservers(forKey:from:to:)``; other preferences never change, so the
+  /// observation ends after the initial values.
   ///
-  /// - Parameter observer: Who is to be told.
-  /// - Returns: Keeps the observation alive.
+  /// - Parameter observer: The observer to notify.
+  /// - Returns: The observation; it ends when this object is destroyed.
   func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation
 }

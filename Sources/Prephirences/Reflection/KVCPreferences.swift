@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The properties of an object or a structure as preferences that can only be read.
+/// The properties of an object or a structure as read-only preferences.
 ///
 /// ```swift
 /// KVCPreferences(settings)["color"]                  // of a structure, all stored properties
@@ -8,12 +8,12 @@ internal import Foundation
 /// KVCPreferences(person)                             // the same, of a class with a list
 /// ```
 ///
-/// Without a list, all stored properties are found. A path such as `address.city` leads to a property
-/// of a property. Any number of threads may use one at a time: one of them reads or sets, as long as
-/// the properties are used only through this object.
+/// Without a list, all stored properties are found. A path such as `address.city` reads a property
+/// of a property. It is safe to use from several threads at the same time, as long as the
+/// properties are accessed only through this object.
 open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
-  // Unchecked because the lock guards what is reached through the object. It is recursive for the
-  // sake of properties that read these preferences themselves.
+  // Unchecked because the lock guards access to the object. It is recursive because properties may
+  // read these preferences themselves.
   let lock = NSRecursiveLock()
   let target: Any
   let table: PropertyTable
@@ -25,25 +25,26 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
 
   /// Wraps an object, or a copy of a structure.
   ///
-  /// - Parameter object: The object; of a class that is ``PreferenceKeyPaths``, the listed properties.
+  /// - Parameter object: The object; if its class conforms to ``PreferenceKeyPaths``, only the
+  ///   listed properties are used.
   public convenience init(_ object: Any) {
     self.init(object, table: PropertyTable(listedBy: object))
   }
 
-  /// Wraps properties of an object.
+  /// Wraps listed properties of an object.
   ///
   /// - Parameters:
   ///   - object: The object.
-  ///   - keyPaths: The properties, whose names are the keys. A name can be derived for stored
-  ///     properties of final classes, and for the only one of its type of others; a property whose
-  ///     name can't be is left out, see ``namelessKeyPaths``.
+  ///   - keyPaths: The properties; their names are the keys. A name can be derived for stored
+  ///     properties of final classes; in other classes, only for a property that is the only one of
+  ///     its type. A property whose name cannot be derived is left out, see ``namelessKeyPaths``.
   public convenience init<Object: AnyObject>(
     _ object: Object, _ keyPaths: [PartialKeyPath<Object>]
   ) {
     self.init(object, table: PropertyTable(keyPaths, of: object))
   }
 
-  /// Wraps properties of an object, under the given keys.
+  /// Wraps properties of an object, with the given keys.
   ///
   /// - Parameters:
   ///   - object: The object.
@@ -65,7 +66,7 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
     }
   }
 
-  /// Without a list, everything is found by reflection; with one, what lies below a listed property.
+  /// Uses reflection: without a list for all properties, with a list for those below a listed one.
   private func reflectedObject(forKey key: PreferenceKey) -> PreferenceObject? {
     if table.keyPaths.isEmpty { return ReflectedValue(value: target).value(at: key) }
     guard let dot = key.firstIndex(of: "."), let path = table.keyPaths[String(key[..<dot])],
@@ -84,7 +85,7 @@ open class KVCPreferences: PreferencesAdapter, @unchecked Sendable {
 }
 
 extension PropertyTable {
-  /// The properties that the class of an object lists.
+  /// Returns the properties that an object's class lists.
   init(listedBy object: Any) {
     if let object = object as? any PreferenceKeyPaths {
       let type = type(of: object)

@@ -7,18 +7,18 @@ internal import Foundation
 /// preferences["color"] = "blue"   // person.color is "blue"
 /// ```
 ///
-/// Those properties of the list can be set that have a writable key path; ``readOnlyKeys`` are the
-/// others. A number is set as any type that holds it, text as the number or truth value that it is, and a
-/// raw value as the value that has it; `nil` is set only where the property is optional. What cannot
-/// be set changes nothing, and ``lastError`` says why.
+/// Listed properties with a writable key path can be set; ``readOnlyKeys`` are the others. A number
+/// is converted to any type that holds it, text to the number or truth value that it contains, and
+/// a raw value to its enumeration value; `nil` is accepted only by optional properties. A refused
+/// value changes nothing, and ``lastError`` has the reason.
 open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unchecked Sendable {
   private var failure: PreferencesError?
 
-  /// Why the last setter changed nothing, or not all; `nil` if it did.
+  /// Why the last setter changed nothing, or not everything; `nil` if it succeeded.
   public final var lastError: PreferencesError? { lock.withLock { failure } }
 
-  /// The keys that can be read and not set: those of constants, of properties whose setter is not
-  /// visible, and of computed ones that have none; without a list, all.
+  /// The keys that are read-only: those of constants, and of properties without a visible setter;
+  /// all keys without a list.
   public final var readOnlyKeys: [PreferenceKey] {
     guard type(of: target) is AnyClass, !table.keyPaths.isEmpty else { return keys().sorted() }
     return table.keyPaths.filter { !PropertyAssignment.canAssign(to: $0.value, of: target) }
@@ -28,14 +28,14 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
   /// Sets a property.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` for an optional property only.
-  ///   - key: The name of the property, or a path that is in the list.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/readOnly`` if the property can be read and not
-  ///   set, ``PreferencesError/Code/unknownKey`` if there is no such property,
+  ///   - value: The value; `nil` is accepted only by an optional property.
+  ///   - key: The name of the property, or a listed path.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/readOnly`` if the property is
+  ///   read-only, ``PreferencesError/Code/unknownKey`` if the property does not exist,
   ///   ``PreferencesError/Code/typeMismatch`` if it has another type.
   open func assign(_ value: PreferenceObject?, forKey key: PreferenceKey) throws(PreferencesError) {
     let observers = observers
-    defer { observers?.tellPosted() }
+    defer { observers?.deliverPending() }
     lock.lock()
     defer { lock.unlock() }
     let (object, path) = try property(key)
@@ -50,7 +50,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
     }
   }
 
-  /// Finds a property of the object, or at the end of a path one of an object that it has.
+  /// Finds a property of the object, or of the object at the end of a path.
   private func property(
     _ key: PreferenceKey
   ) throws(PreferencesError) -> (AnyObject, AnyKeyPath) {
@@ -66,15 +66,16 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
 
   private func unsettable(_ key: PreferenceKey) -> PreferencesError {
     guard object(forKey: key) != nil else {
-      return PreferencesError(.unknownKey, "there is no property '\(key)' that can be set")
+      return PreferencesError(.unknownKey, "there is no settable property '\(key)'")
     }
     return type(of: target) is AnyClass
-      ? Self.readOnly(key, "it is in no list of key paths; make the class a PreferenceKeyPaths")
+      ? Self.readOnly(
+        key, "no list of key paths contains it; make the class conform to PreferenceKeyPaths")
       : Self.readOnly(key, "it is a property of a copied structure")
   }
 
   private static func readOnly(_ key: PreferenceKey, _ reason: String) -> PreferencesError {
-    PreferencesError(.readOnly, "the property '\(key)' can be read and not set: \(reason)")
+    PreferencesError(.readOnly, "the property '\(key)' is read-only: \(reason)")
   }
 
   /// Sets a property.
@@ -87,7 +88,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
     }
   }
 
-  /// Sets several properties; ``lastError`` is the first failure.
+  /// Sets several properties; ``lastError`` has the first failure.
   open func set(dictionary: PreferencesDictionary) {
     var first: PreferencesError?
     for (key, value) in withoutNulls(dictionary).sorted(by: { $0.key < $1.key }) {
@@ -100,7 +101,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
     lock.withLock { failure = first }
   }
 
-  /// Takes note of a value that a transformation refused, as ``lastError``.
+  /// Records a value that a transformation refused, as ``lastError``.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     lock.withLock { failure = error }
   }
@@ -108,7 +109,7 @@ open class MutableKVCPreferences: KVCPreferences, MutablePreferencesType, @unche
   /// Sets an optional property to `nil`.
   open func removeObject(forKey key: PreferenceKey) { set(nil as PreferenceObject?, forKey: key) }
 
-  /// Sets all optional properties to `nil`; the others stay as they are.
+  /// Sets all optional properties to `nil`; the others do not change.
   open func clearAll() {
     for key in keys() { try? assign(nil, forKey: key) }
   }

@@ -1,5 +1,5 @@
-/// A class that lists which of its properties are preferences, so that an object of it can be
-/// wrapped in ``KVCPreferences`` and ``MutableKVCPreferences``.
+/// A class that lists the properties that are preferences, so that its objects can be wrapped in
+/// ``KVCPreferences`` and ``MutableKVCPreferences``.
 ///
 /// ```swift
 /// extension Person: PreferenceKeyPaths {
@@ -10,20 +10,20 @@
 /// ```
 ///
 /// The keys are the names of the properties. They can be derived for stored properties of final
-/// classes, and of others where only one property has the type; where they cannot, give
-/// ``namedPreferenceKeyPaths``.
+/// classes; in other classes, only for a property that is the only one of its type. For other
+/// properties, use ``namedPreferenceKeyPaths``.
 public protocol PreferenceKeyPaths: AnyObject {
   /// The properties; those with a writable key path can be set.
   static var preferenceKeyPaths: [AnyKeyPath] { get }
 
-  /// The properties by their keys, which need not be the names; empty if the names are to be derived.
+  /// The properties by their keys, which may differ from the names; empty if all names are derived.
   static var namedPreferenceKeyPaths: [PreferenceKey: AnyKeyPath] { get }
 }
 
 extension PreferenceKeyPaths {
-  /// No properties beside the named ones.
+  /// No properties other than the named ones.
   public static var preferenceKeyPaths: [AnyKeyPath] { [] }
 
-  /// No properties beside those whose names are derived.
+  /// No properties other than those with derived names.
   public static var namedPreferenceKeyPaths: [PreferenceKey: AnyKeyPath] { [:] }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Sets a property by a key path of which no type is known when the program is compiled.
+/// Sets a property by a key path whose types are unknown at compile time.
 enum PropertyAssignment {
   enum Outcome {
     case done
@@ -13,7 +13,7 @@ enum PropertyAssignment {
     _ value: Any?, to path: AnyKeyPath, of object: some AnyObject
   ) -> Outcome {
     func assign<Value>(_ type: Value.Type) -> Outcome {
-      // The root may be a superclass, so it is opened, too.
+      // The root may be a superclass, so its type is opened too.
       func assign<Root>(_ root: Root.Type) -> Outcome {
         guard let path = path as? ReferenceWritableKeyPath<Root, Value>,
           let object = object as? Root
@@ -27,7 +27,7 @@ enum PropertyAssignment {
     return _openExistential(type(of: path).valueType, do: assign)
   }
 
-  /// Whether a property of an object can be set.
+  /// Returns whether a property of an object can be set.
   static func canAssign(to path: AnyKeyPath, of object: Any) -> Bool {
     func canAssign<Value>(_ type: Value.Type) -> Bool {
       func canAssign<Root>(_ root: Root.Type) -> Bool {
@@ -38,13 +38,13 @@ enum PropertyAssignment {
     return _openExistential(type(of: path).valueType, do: canAssign)
   }
 
-  /// The value as one of a type: a number becomes any that holds it, and a raw value the value that has
-  /// it, as on Apple's systems.
+  /// Converts a value to a type: a number to any type that holds it, and a raw value to its
+  /// enumeration value, as on Apple's systems.
   static func convert<Value>(_ value: Any?, to type: Value.Type) -> Value? {
     guard let value = unwrapped(value) else { return Any?.none as Any as? Value }
     if let value = PreferenceCast.cast(value, to: Value.self) { return value }
     if let optional = Value.self as? any OptionalProperty.Type {
-      // Not in one step, as a cast of `nil` to an optional succeeds.
+      // Two steps are needed because a cast of `nil` to an optional succeeds.
       guard let converted = optional.converted(from: value) else { return nil }
       return converted as? Value
     }

@@ -1,6 +1,6 @@
-/// The properties of an object that are preferences, by their keys.
+/// An object's properties that are preferences, by their keys.
 struct PropertyTable {
-  /// What can be read, and perhaps set, by a key path.
+  /// The properties that a key path can read, and perhaps set.
   private(set) var keyPaths: [PreferenceKey: AnyKeyPath] = [:]
 
   /// Key paths whose names could not be derived.
@@ -21,9 +21,9 @@ struct PropertyTable {
     }
   }
 
-  /// The name that the description of a key path has, as in `\Person.address.city`.
+  /// Returns the name in a key path's description, such as `\Person.address.city`.
   ///
-  /// Where a property is reached by a function, there is an address in its place.
+  /// For a property that is accessed by a function, the description has an address instead.
   private static func name(of path: AnyKeyPath) -> PreferenceKey? {
     let description = path.debugDescription
     let root = "\\\(type(of: path).rootType)."
@@ -35,7 +35,7 @@ struct PropertyTable {
     return isPath ? String(name) : nil
   }
 
-  /// The name of the only stored property of the type that has no key path yet.
+  /// Returns the name of the only stored property of the type without a key path.
   private func onlyName(of path: AnyKeyPath, in object: Any) -> PreferenceKey? {
     let type = type(of: path).valueType
     let names = ReflectedValue(value: object).types

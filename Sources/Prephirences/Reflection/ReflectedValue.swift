@@ -1,9 +1,9 @@
-/// A value of any type, seen by its stored properties.
+/// A value of any type, represented by its stored properties.
 struct ReflectedValue {
   let value: Any
 
-  /// The stored properties by their names, those of superclasses included; without those that are
-  /// `nil`.
+  /// The stored properties by their names, including those of superclasses and excluding those that
+  /// are `nil`.
   var properties: PreferencesDictionary {
     var properties: PreferencesDictionary = [:]
     for (name, value) in labelled where properties[name] == nil {
@@ -12,9 +12,9 @@ struct ReflectedValue {
     return properties
   }
 
-  /// The value of a property; a path such as `address.city` leads through several.
+  /// Returns the value of a property; a path such as `address.city` goes through several.
   ///
-  /// A property whose name is the whole path comes first.
+  /// A property whose name equals the whole path is preferred.
   func value(at path: String) -> Any? {
     if let value = property(path) { return value }
     guard let dot = path.firstIndex(of: "."),
@@ -23,7 +23,8 @@ struct ReflectedValue {
     return ReflectedValue(value: value).value(at: String(path[path.index(after: dot)...]))
   }
 
-  /// The type of a property, also of one that is `nil`; `nil` if there is none.
+  /// Returns the type of a property, even if its value is `nil`; `nil` if there is no such
+  /// property.
   func type(of name: String) -> Any.Type? {
     labelled.first { $0.0 == name }.map { Swift.type(of: $0.1) }
   }

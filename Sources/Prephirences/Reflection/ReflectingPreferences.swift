@@ -1,4 +1,4 @@
-/// A structure or class whose stored properties are preferences that can only be read.
+/// A structure or class whose stored properties are read-only preferences.
 ///
 /// ```swift
 /// struct Settings {
@@ -11,15 +11,15 @@
 /// Settings(age: 33)["color"] as? String   // "red"
 /// ```
 ///
-/// Properties of superclasses are found, too; one that is `nil` has no value. A path such as
-/// `address.city` leads to a property of a property. Computed properties are not found.
+/// Properties of superclasses are included; a property that is `nil` has no value. A path such as
+/// `address.city` reads a property of a property. Computed properties are not found.
 public protocol ReflectingPreferences: PreferencesType {}
 
 extension ReflectingPreferences {
   /// Returns the value of a property.
   ///
-  /// - Parameter key: Its name, or the path to it.
-  /// - Returns: The value; `nil` if it is `nil`, or there is no such property.
+  /// - Parameter key: The name of the property, or a path to it.
+  /// - Returns: The value; `nil` if it is `nil` or the property does not exist.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     ReflectedValue(value: self).value(at: key)
   }

@@ -1,10 +1,10 @@
 public import Foundation
 
 extension Prephirences {
-  /// Returns the value of a raw value.
+  /// Returns the enumeration value of a raw value.
   ///
   /// - Parameter rawValue: The raw value, or `nil`.
-  /// - Returns: The value; `nil` if there is none with this raw value.
+  /// - Returns: The value; `nil` if no value has this raw value.
   public static func unraw<T: RawRepresentable>(_ rawValue: T.RawValue?) -> T? {
     rawValue.flatMap(T.init(rawValue:))
   }
@@ -20,7 +20,7 @@ extension Prephirences {
   /// - Parameters:
   ///   - preferences: The preferences that have the key.
   ///   - key: The key.
-  /// - Returns: The object, or `nil` if the value is no archive.
+  /// - Returns: The object, or `nil` if the value is not an archive.
   public static func unarchive(
     fromPreferences preferences: any PreferencesType, forKey key: PreferenceKey
   ) -> PreferenceObject? {
@@ -30,7 +30,8 @@ extension Prephirences {
   /// Sets the value of a key to the archive of an object.
   ///
   /// - Parameters:
-  ///   - object: The object; `nil` removes, and one that cannot be archived changes nothing.
+  ///   - object: The object; `nil` removes the key, and an object that cannot be archived changes
+  ///     nothing.
   ///   - preferences: The preferences that have the key.
   ///   - key: The key.
   public static func archive(
@@ -43,7 +44,7 @@ extension Prephirences {
   /// Returns the object of an archive.
   ///
   /// - Parameter data: The archive.
-  /// - Returns: The object, or `nil` if the data is no archive.
+  /// - Returns: The object, or `nil` if the data is not an archive.
   public static func unarchive(_ data: Data) -> PreferenceObject? {
     PreferenceArchive.unarchive(data)
   }
@@ -51,7 +52,7 @@ extension Prephirences {
   /// Returns the archive of an object.
   ///
   /// - Parameter object: The object.
-  /// - Returns: The archive; empty data, which is no archive, if the object cannot be archived.
+  /// - Returns: The archive; empty data if the object cannot be archived.
   public static func archive(_ object: PreferenceObject) -> Data {
     PreferenceArchive.archive(object) ?? Data()
   }

@@ -1,8 +1,8 @@
 public import Foundation
 internal import Synchronization
 
-/// What all preferences of the process share: the instances that are found without passing them
-/// around, and how values are archived and encoded.
+/// The process-wide preferences: instances that are found without passing them around, and the
+/// coders for values.
 ///
 /// ```swift
 /// Prephirences.sharedInstance = UserDefaults.standard
@@ -10,32 +10,32 @@ internal import Synchronization
 /// let preferences = Prephirences.instance(forKey: "fonts")
 /// ```
 ///
-/// All of it may be used on any number of threads.
+/// It is safe to use from several threads.
 open class Prephirences {
   private static let coders = Mutex((decoder: JSONDecoder(), encoder: JSONEncoder()))
   private static let registered = Guarded<[InstanceName: any PreferencesType]>([:])
   private static let shared = Guarded<any PreferencesType>(MutableDictionaryPreferences())
 
-  /// The preferences that are used where no others are given; in memory unless they are replaced.
+  /// The default preferences; in memory unless they are replaced.
   ///
-  /// What was made before they are replaced keeps those that it has.
+  /// Objects created before a replacement continue to use the previous preferences.
   public static var sharedInstance: any PreferencesType {
     get { shared.current }
     set { shared.current = newValue }
   }
 
-  /// The preferences that are used where no others are given; `nil` if they cannot be changed.
+  /// The default preferences; `nil` if they are read-only.
   public static var sharedMutableInstance: (any MutablePreferencesType)? {
     sharedInstance as? any MutablePreferencesType
   }
 
-  /// The decoder of values for which no other is given.
+  /// The default decoder of values.
   public static var jsonDecoder: JSONDecoder {
     get { coders.withLock(\.decoder) }
     set { coders.withLock { $0.decoder = newValue } }
   }
 
-  /// The encoder of values for which no other is given.
+  /// The default encoder of values.
   public static var jsonEncoder: JSONEncoder {
     get { coders.withLock(\.encoder) }
     set { coders.withLock { $0.encoder = newValue } }
@@ -45,8 +45,8 @@ open class Prephirences {
   ///
   /// - Parameters:
   ///   - key: The key; keys of different types are different.
-  ///   - newOne: What to register if there are none.
-  /// - Returns: The preferences; `nil` if there are none, and none to register.
+  ///   - newOne: The preferences to register if there are none.
+  /// - Returns: The preferences; `nil` if none are registered and `newOne` is `nil`.
   open class func instance<Key: Hashable>(
     forKey key: Key, orRegister newOne: (any PreferencesType)? = nil
   ) -> (any PreferencesType)? {
@@ -61,7 +61,7 @@ open class Prephirences {
   /// Registers preferences for a key.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences, in place of any that were registered for the key.
+  ///   - preferences: The preferences, which replace any that are registered for the key.
   ///   - key: The key.
   open class func registerInstance<Key: Hashable>(
     _ preferences: any PreferencesType, forKey key: Key
@@ -73,7 +73,7 @@ open class Prephirences {
   /// Registers preferences for a key; another spelling of ``registerInstance(_:forKey:)``.
   ///
   /// - Parameters:
-  ///   - preferences: The preferences, in place of any that were registered for the key.
+  ///   - preferences: The preferences, which replace any that are registered for the key.
   ///   - key: The key.
   open class func register<Key: Hashable>(
     preferences: any PreferencesType, forKey key: Key
@@ -81,7 +81,7 @@ open class Prephirences {
     registerInstance(preferences, forKey: key)
   }
 
-  /// Forgets the preferences that are registered for a key.
+  /// Removes the preferences that are registered for a key.
   ///
   /// - Parameter key: The key.
   /// - Returns: The preferences that were registered; `nil` if there were none.
@@ -97,14 +97,14 @@ open class Prephirences {
   /// Prephirences.instances()["myKey"] = preferences
   /// ```
   ///
-  /// - Returns: A view of them, through which they can be registered, too.
+  /// - Returns: A view of them, which can also register preferences.
   public static func instances<KeyType: Hashable>() -> PrephirencesForType<KeyType> {
     PrephirencesForType()
   }
 }
 
 private struct InstanceName: Hashable {
-  // The type too: an `AnyHashable` of the integer 1 equals one of the number 1.0.
+  // Includes the type, because an `AnyHashable` of the integer 1 equals one of the number 1.0.
   let type: ObjectIdentifier
   let key: AnyHashable
 

@@ -2,7 +2,7 @@
 open class PrephirencesForType<Key: Hashable> {
   init() {}
 
-  /// The preferences of a key; setting `nil` forgets them.
+  /// The preferences of a key; setting `nil` removes them from the registry.
   ///
   /// - Parameter key: The key.
   open subscript(key: Key) -> (any PreferencesType)? {

@@ -1,22 +1,22 @@
-/// Arguments of a command line as preferences that can only be read.
+/// The arguments of a command line as read-only preferences.
 ///
 /// | argument | is |
 /// | --- | --- |
-/// | `--key=value` | the text of the key, which may be empty and may have further `=` |
+/// | `--key=value` | the text of the key, which may be empty and may contain `=` |
 /// | `--key value`, `-key value` | the text of the key; the value is the next argument |
-/// | `--key`, `-key` at the end, or in front of an option | `true` |
+/// | `--key`, `-key` at the end, or before an option | `true` |
 /// | `--flag`, `-flag` for a key that is listed as a flag | `true`, whatever follows |
 /// | `--` | the end of the options |
 /// | anything else | an operand, see ``operands`` |
 ///
-/// A value may begin with a dash only if it is a number, as in `-offset -5`; any other is written
-/// `--key=-value`. Of several values of one key, the last counts.
+/// A value may begin with a dash only if it is a number, as in `-offset -5`; write others as
+/// `--key=-value`. If a key is repeated, the last value is used.
 ///
-/// An option is found by its name, and by a key in the spelling of Swift: `--log-level` by `logLevel` and
-/// `log.level`.
+/// The key is the name of the option or its Swift spelling: `logLevel` and `log.level` find
+/// `--log-level`.
 ///
-/// What an argument is follows from those around it, so a program that takes operands lists its flags:
-/// only then is `--verbose FILE` a flag and an operand. A flag can still be given a value, as in
+/// The meaning of an argument depends on its neighbours, so a program with operands must list its
+/// flags: only then is `--verbose FILE` a flag and an operand. A flag can still have a value, as in
 /// `--verbose=no`.
 ///
 /// ```swift
@@ -34,12 +34,12 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
 
   private var values: [PreferenceKey: Value] = [:]
 
-  /// The arguments that are no options, nor values of options, in their order.
+  /// The arguments that are neither options nor values of options, in order.
   public private(set) var operands: [String] = []
 
   /// Reads the arguments of the process.
   ///
-  /// - Parameter flags: The keys or names that have no value in the next argument.
+  /// - Parameter flags: The keys or names of options without a value in the next argument.
   public init(flags: Set<PreferenceKey> = []) {
     self.init(Array(CommandLine.arguments.dropFirst()), flags: flags)
   }
@@ -48,7 +48,7 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
   ///
   /// - Parameters:
   ///   - arguments: The arguments, without the name of the program.
-  ///   - flags: The keys or names that have no value in the next argument.
+  ///   - flags: The keys or names of options without a value in the next argument.
   public init(_ arguments: [String], flags: Set<PreferenceKey> = []) {
     let flags = Set(flags.flatMap { [Self.name(of: $0), String($0.drop { $0 == "-" })] })
     var remaining = arguments[...]
@@ -65,7 +65,7 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
     }
   }
 
-  /// Adds an option, with its value if that is the next argument.
+  /// Adds an option, and its value if that is the next argument.
   private mutating func add(
     _ option: String, before remaining: inout ArraySlice<String>, _ flags: Set<PreferenceKey>
   ) {
@@ -83,17 +83,18 @@ public struct ArgumentPreferences: PreferencesAdapter, Sendable {
     }
   }
 
-  /// Whether an argument names a key; a dash alone is an operand by custom, and numbers are values.
+  /// Returns whether an argument is an option; a single dash is an operand by convention, and
+  /// numbers are values.
   private static func isOption(_ argument: String) -> Bool {
     argument.hasPrefix("-") && argument != "-" && argument != "--" && Double(argument) == nil
   }
 
-  /// The name of the option of a key.
+  /// Returns the option name of a key.
   private static func name(of key: PreferenceKey) -> String {
     KeyWords.of(String(key.drop { $0 == "-" })).joined(separator: "-").lowercased()
   }
 
-  /// Returns the text of an option, or `true` if it has none.
+  /// Returns the text of an option, or `true` if it has no value.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     switch values[key] ?? values[Self.name(of: key)] {
     case .text(let text): text

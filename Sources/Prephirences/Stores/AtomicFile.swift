@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A file that is replaced as a whole, so that it is at no time half written.
+/// A file that is replaced as a whole, so that it is never half written.
 package struct AtomicFile {
   package let path: String
 
@@ -20,18 +20,19 @@ package struct AtomicFile {
 
   /// Writes the file and waits until it is on disk.
   ///
-  /// A symbolic link is followed. The file keeps its permissions; a new one is closed to others. If
-  /// `atomically`, the old file stays until the new one is complete, and what is no regular file is
-  /// not replaced.
+  /// Follows a symbolic link. The file keeps its permissions; a new file is readable by its owner
+  /// only. If `atomically` is `true`, the old file stays until the new one is complete, and a file
+  /// that is not regular is not replaced.
   package func write(_ data: Data, atomically: Bool) throws(PreferencesError) {
     let target = try target()
     guard atomically else {
       return try Self.write(data, to: target, O_WRONLY | O_CREAT | O_TRUNC)
     }
     var status = stat()
-    // Replacing would take a device or a pipe away from everybody.
+    // Replacing a device or a pipe would take it away from other users.
     if stat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-      throw PreferencesError(.inputOutput, "cannot replace '\(target)', which is no regular file")
+      throw PreferencesError(
+        .inputOutput, "cannot replace '\(target)', which is not a regular file")
     }
     let temporary = "\(target).\(UInt64.random(in: .min ... .max)).tmp"
     do throws(PreferencesError) {
@@ -46,7 +47,7 @@ package struct AtomicFile {
     try Self.synchronize(folder: Self.folder(of: target))
   }
 
-  /// The path at the end of symbolic links, which need not exist.
+  /// Returns the path at the end of symbolic links; the file need not exist.
   private func target() throws(PreferencesError) -> String {
     if path.utf8.contains(0) { throw .system(EINVAL, "cannot write the file '\(path)'") }
     var path = path
@@ -59,7 +60,7 @@ package struct AtomicFile {
     throw .system(ELOOP, "cannot write the file '\(path)'")
   }
 
-  // Foundation's own stops the process for the path ".".
+  // Foundation's function stops the process for the path ".".
   private static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -73,7 +74,7 @@ package struct AtomicFile {
     defer { close(descriptor) }
     var status = stat()
     if let model, stat(model, &status) == 0 {
-      // Only the superuser can keep the owner; nobody else makes it worse.
+      // Only the superuser can keep the owner; for others the failure is harmless.
       _ = fchown(descriptor, status.st_uid, status.st_gid)
       fchmod(descriptor, status.st_mode & 0o7777)
     }
@@ -85,7 +86,7 @@ package struct AtomicFile {
     guard fsync(descriptor) == 0 else { throw .system(errno, "cannot write the file '\(path)'") }
   }
 
-  /// Makes the names in a folder durable; without it, a replaced file may come back.
+  /// Makes the names in a folder durable; otherwise the old file may reappear after a crash.
   private static func synchronize(folder: String) throws(PreferencesError) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(errno, "cannot open the folder '\(folder)'") }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A copy of other preferences, whose changes go there only when they are committed.
+/// A copy of other preferences; changes are written to them only by a commit.
 ///
 /// ```swift
 /// let buffer = BufferPreferences(UserDefaults.standard)
@@ -8,10 +8,10 @@ internal import Synchronization
 /// buffer.commit()
 /// ```
 ///
-/// It does not see what happens to the others in the meantime. Any number of threads may use it at
-/// a time, but one commits.
+/// It does not see later changes of the other preferences. Several threads may use it at the same
+/// time, but only one may commit.
 open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable {
-  /// The preferences to which a commit writes.
+  /// The preferences that a commit changes.
   public let buffered: any MutablePreferencesType
 
   private let changedKeys = Mutex<Set<PreferenceKey>>([])
@@ -24,7 +24,7 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
     super.init(dictionary: buffered.dictionary())
   }
 
-  /// Makes a buffer over preferences in memory that have the elements of a dictionary literal.
+  /// Creates a buffer over preferences in memory, with the elements of a dictionary literal.
   ///
   /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
@@ -34,12 +34,12 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
         dictionary: PreferencesDictionary(elements) { _, last in last }))
   }
 
-  /// Whether there are changes that were not committed.
+  /// Whether there are uncommitted changes.
   public var hasChanges: Bool { changedKeys.withLock { !$0.isEmpty } }
 
-  /// Writes to the buffered preferences what was set and removed since the last commit or rollback.
+  /// Writes the changes since the last commit or rollback to the buffered preferences.
   ///
-  /// Keys that were not changed here are left alone there.
+  /// Other keys there do not change.
   open func commit() {
     let keys = changedKeys.withLock { keys in
       defer { keys = [] }
@@ -50,15 +50,15 @@ open class BufferPreferences: MutableDictionaryPreferences, @unchecked Sendable 
     if !changed.isEmpty { buffered.set(dictionary: changed) }
   }
 
-  /// Forgets all changes since the last commit, and copies the buffered preferences anew.
+  /// Discards the changes since the last commit, and copies the buffered preferences again.
   open func rollback() {
     changedKeys.withLock { $0 = [] }
     storage.replaceAll(with: buffered.dictionary())
-    storage.observers.tellPosted()
+    storage.observers.deliverPending()
   }
 
-  // A key is noted after its change: a commit between the two leaves it for the next one, while the
-  // other way around would lose it.
+  // Records a key after its change: a commit between the two leaves the key for the next commit.
+  // The other order would lose it.
   override func didChange(_ keys: () -> [PreferenceKey]) {
     changedKeys.withLock { [keys = keys()] in $0.formUnion(keys) }
   }

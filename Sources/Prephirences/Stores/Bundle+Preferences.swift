@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The information property list of a bundle is preferences that can only be read.
+/// The information property list of a bundle as read-only preferences.
 extension Bundle: PreferencesType {
   /// Returns the value of a key.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {

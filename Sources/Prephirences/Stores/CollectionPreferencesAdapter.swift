@@ -1,34 +1,34 @@
-/// The elements of a collection as preferences that can only be read.
+/// The elements of a collection as read-only preferences.
 ///
 /// ```swift
 /// let cookies = CollectionPreferencesAdapter(
 ///   collection: allCookies, mapKey: { $0.name }, mapValue: { $0.value })
 /// ```
 ///
-/// A key is looked for from the first element on; of several elements with one key, the first
-/// counts.
+/// The search for a key starts at the first element; if several elements have the key, the first is
+/// used.
 open class CollectionPreferencesAdapter<C: Collection>: PreferencesType {
-  /// Gives the key of an element.
+  /// Returns the key of an element.
   public typealias MapPreferenceKey = (C.Iterator.Element) -> PreferenceKey
 
-  /// Gives the value of an element.
+  /// Returns the value of an element.
   public typealias MapPreferenceObject = (C.Iterator.Element) -> PreferenceObject
 
   /// The collection.
   public let collection: C
 
-  /// Gives the key of an element.
+  /// Returns the key of an element.
   public let mapKey: MapPreferenceKey
 
-  /// Gives the value of an element.
+  /// Returns the value of an element.
   public let mapValue: MapPreferenceObject
 
-  /// Makes preferences of a collection.
+  /// Creates preferences from a collection.
   ///
   /// - Parameters:
   ///   - collection: The collection.
-  ///   - mapKey: Gives the key of an element; of the same element always the same.
-  ///   - mapValue: Gives the value of an element.
+  ///   - mapKey: Returns the key of an element, always the same for the same element.
+  ///   - mapValue: Returns the value of an element.
   public init(
     collection: C, mapKey: @escaping MapPreferenceKey, mapValue: @escaping MapPreferenceObject
   ) {
@@ -49,6 +49,6 @@ open class CollectionPreferencesAdapter<C: Collection>: PreferencesType {
   }
 }
 
-// Unchecked because nothing can say that the two functions may be called on any thread; they are
-// called on the one that reads.
+// Unchecked because nothing shows that the functions may be called on any thread; the reading
+// thread calls them.
 extension CollectionPreferencesAdapter: @unchecked Sendable where C: Sendable {}

@@ -1,15 +1,15 @@
-/// Goes through the elements of a dictionary.
+/// Iterates over the elements of a dictionary.
 open class DictionaryIteratorAdapter<Key: Hashable, Value>: IteratorProtocol {
   private var iterator: Dictionary<Key, Value>.Iterator
 
-  /// Begins with the first element.
+  /// Creates an iterator that starts at the first element.
   ///
   /// - Parameter iterator: The iterator of the dictionary.
   public init(_ iterator: Dictionary<Key, Value>.Iterator) {
     self.iterator = iterator
   }
 
-  /// Goes on to the next element.
+  /// Advances to the next element.
   ///
   /// - Returns: The element, or `nil` after the last.
   open func next() -> (Key, Value)? {
@@ -18,12 +18,12 @@ open class DictionaryIteratorAdapter<Key: Hashable, Value>: IteratorProtocol {
 }
 
 extension DictionaryPreferences: Sequence {
-  /// A key with its value.
+  /// A key and its value.
   public typealias Element = (Key, Value)
 
-  /// Returns an iterator over the keys and values that there are now.
+  /// Returns an iterator over the present keys and values.
   ///
-  /// - Returns: The iterator; later changes do not concern it.
+  /// - Returns: The iterator, which later changes do not affect.
   public func makeIterator() -> DictionaryIteratorAdapter<Key, Value> {
     DictionaryIteratorAdapter(dictionary().makeIterator())
   }

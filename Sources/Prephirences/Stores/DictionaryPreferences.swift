@@ -1,20 +1,20 @@
 public import Foundation
 
-/// Preferences in memory that can only be read.
+/// Read-only preferences in memory.
 ///
 /// ```swift
 /// let preferences: DictionaryPreferences = ["myKey": "myValue", "bool": true]
 /// ```
 ///
-/// Any number of threads may use one at a time. Keys are compared as Swift compares strings: two
-/// that are canonically equivalent are one.
+/// It is safe to use from several threads. Keys are compared like Swift strings: canonically
+/// equivalent keys are the same key.
 ///
-/// It is `Sendable` because all that can change lies behind a lock; whoever puts values into it that
-/// may not be shared answers for them.
+/// It is `Sendable` because its state is behind a lock; a program that stores values which must not
+/// be shared is responsible for them.
 open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLiteral,
   @unchecked Sendable
 {
-  /// What names a preference.
+  /// The name of a preference.
   public typealias Key = PreferenceKey
 
   /// A preference value, of any type.
@@ -22,7 +22,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
 
   let storage: SharedDictionary
 
-  /// Makes preferences of a dictionary.
+  /// Creates preferences from a dictionary.
   ///
   /// - Parameter dictionary: The values by their keys.
   public init(dictionary: PreferencesDictionary) {
@@ -31,7 +31,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
 
   /// Reads preferences from a property list.
   ///
-  /// It is `nil` if there is no such file, or it is damaged; ``init(contentsOfFile:)`` says which.
+  /// It is `nil` if the file is missing or damaged; ``init(contentsOfFile:)`` reports which.
   ///
   /// - Parameter filePath: The path of the file; its root is a dictionary.
   public init?(filePath: String) {
@@ -39,7 +39,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
     storage = SharedDictionary(file.values)
   }
 
-  /// Makes preferences of the elements of a dictionary literal.
+  /// Creates preferences from the elements of a dictionary literal.
   ///
   /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
@@ -47,7 +47,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
     self.init(dictionary: PreferencesDictionary(elements) { _, last in last })
   }
 
-  /// Makes preferences of a dictionary.
+  /// Creates preferences from a dictionary.
   ///
   /// - Parameter dictionary: The values by their keys.
   public convenience init(_ dictionary: PreferencesDictionary) {
@@ -57,7 +57,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
   /// Reads preferences from a property list.
   ///
   /// - Parameter path: The path of the file; its root is a dictionary.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/notFound``,
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
     self.init(dictionary: try PropertyListFile(path: path).read().values)
@@ -133,7 +133,7 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
     data(forKey: key).flatMap(PreferenceArchive.unarchive)
   }
 
-  /// Begins to tell changes to an observer.
+  /// Starts notifying an observer of changes.
   open func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     storage.observers.add(observer, of: self)
   }

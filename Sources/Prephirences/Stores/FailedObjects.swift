@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The last failures of objects that have no room for them.
+/// The last failures of objects that cannot store them.
 ///
-/// An object is here only while it lives and its last change failed.
+/// An object has an entry only while it lives and if its last change failed.
 final class FailedObjects: Sendable {
   static let shared = FailedObjects()
 
@@ -11,7 +11,7 @@ final class FailedObjects: Sendable {
     let error: PreferencesError
   }
 
-  // Objects are only compared here, by identity.
+  // Unchecked because objects are only compared here, by identity.
   private struct Entries: @unchecked Sendable {
     var all: [ObjectIdentifier: Entry] = [:]
   }

@@ -1,10 +1,10 @@
-/// The words of a key in the spelling of Swift, as other spellings join them: `logLevel` and `log.level`
-/// are `log` and `Level` or `level`.
+/// Splits a key in Swift spelling into words: `logLevel` and `log.level` are `log` and `Level` or
+/// `level`.
 enum KeyWords {
   /// Returns the words.
   ///
-  /// A capital begins a word behind a small letter or a digit, and in front of a small letter; what is no
-  /// letter and no digit stands between two words, which may be empty.
+  /// A capital letter starts a word if it follows a small letter or a digit, or precedes a small
+  /// letter; any character that is not a letter or digit separates two words, which may be empty.
   static func of(_ key: PreferenceKey) -> [String] {
     let characters = Array(key)
     var words = [""]

@@ -7,11 +7,11 @@ public import Foundation
 /// preferences["newKey"] = "newValue"
 /// ```
 ///
-/// Any number of threads may use one at a time.
+/// It is safe to use from several threads.
 open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferencesType,
   @unchecked Sendable
 {
-  /// The value of a key; setting `nil` removes.
+  /// The value of a key; setting `nil` removes the key.
   ///
   /// - Parameter key: The key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
@@ -19,16 +19,16 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     set { set(newValue, forKey: key) }
   }
 
-  /// Sets the value of a key; `nil` removes.
+  /// Sets the value of a key; `nil` removes the key.
   open func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     storage.replace(key, with: value)
-    tellChange { [key] }
+    notifyChange { [key] }
   }
 
-  /// Removes a key with its value.
+  /// Removes a key and its value.
   open func removeObject(forKey key: PreferenceKey) {
     storage.replace(key, with: nil)
-    tellChange { [key] }
+    notifyChange { [key] }
   }
 
   /// Sets the value of a key to an integer.
@@ -51,12 +51,12 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     set(value as PreferenceObject?, forKey: key)
   }
 
-  /// Sets the value of a key to a URL; `nil` removes.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   open func set(_ value: URL?, forKey key: PreferenceKey) {
     set(value as PreferenceObject?, forKey: key)
   }
 
-  /// Sets the value of a key to the archive of an object; `nil` removes.
+  /// Sets the value of a key to the archive of an object; `nil` removes the key.
   open func set(objectToArchive value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let value = unwrapped(value) else { return removeObject(forKey: key) }
     guard let archive = PreferenceArchive.archive(value) else {
@@ -65,29 +65,29 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
     set(archive as PreferenceObject?, forKey: key)
   }
 
-  /// Removes all keys with their values.
+  /// Removes all keys and their values.
   open func clearAll() {
     let removed = storage.replaceAll(with: [:])
-    tellChange { Array(removed.keys) }
+    notifyChange { Array(removed.keys) }
   }
 
-  /// Sets the values of several keys at once; other keys stay as they are.
+  /// Sets the values of several keys in one step; other keys keep theirs.
   open func set(dictionary: PreferencesDictionary) {
     let dictionary = withoutNulls(dictionary)
     storage.merge(dictionary)
-    tellChange { Array(dictionary.keys) }
+    notifyChange { Array(dictionary.keys) }
   }
 
-  /// Does nothing: preferences in memory keep no failures.
+  /// Does nothing: preferences in memory do not record failures.
   open func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {}
 
-  /// Is called after each change that a setter made, before observers are told.
+  /// Called after each change that a setter made, before observers are notified.
   ///
-  /// - Parameter keys: Tells the keys; most stores do not ask.
+  /// - Parameter keys: Returns the changed keys; most stores do not need them.
   func didChange(_ keys: () -> [PreferenceKey]) {}
 
-  private func tellChange(_ keys: () -> [PreferenceKey]) {
+  private func notifyChange(_ keys: () -> [PreferenceKey]) {
     didChange(keys)
-    storage.observers.tellPosted()
+    storage.observers.deliverPending()
   }
 }

@@ -1,13 +1,13 @@
 public import Foundation
 internal import Synchronization
 
-/// Preferences in a cache, which may forget them.
+/// Preferences in a cache, which may discard them.
 ///
-/// Any number of threads may use one at a time.
+/// It is safe to use from several threads.
 public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferencesType,
   PreferencesAdapter, @unchecked Sendable
 {
-  // Unchecked because of the cache, which is safe on its own.
+  // Unchecked because of the cache, which is thread-safe itself.
 
   /// The cache.
   public let cache: NSCache<NSString, ObjectType>
@@ -20,29 +20,29 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   private let state = Mutex(State())
   private let observers = PreferenceObservers()
 
-  // Keeps the changes in the order in which they are told. Recursive, because a delegate of the cache
-  // is asked within, and may use these preferences.
+  // Keeps changes in the order of their reports. It is recursive because a delegate of the cache is
+  // called while it is held, and may use these preferences.
   private let order = NSRecursiveLock()
 
-  /// Makes preferences in a cache.
+  /// Creates preferences in a cache.
   ///
-  /// - Parameter cache: The cache; what is in it already can be read, but is not among ``keys()``.
+  /// - Parameter cache: The cache; its present objects can be read, but are not among ``keys()``.
   public init(cache: NSCache<NSString, ObjectType> = NSCache()) {
     self.cache = cache
   }
 
-  /// The cost of each object that is set; 0 at first.
+  /// The cost of each object that is set; 0 by default.
   public var insertCost: Int {
     get { state.withLock(\.insertCost) }
     set { state.withLock { $0.insertCost = newValue } }
   }
 
-  /// Returns the object of a key, if the cache still has it.
+  /// Returns the object of a key, if it is still in the cache.
   public func object(forKey key: PreferenceKey) -> PreferenceObject? {
     cache.object(forKey: key as NSString)
   }
 
-  /// Returns the keys that were set here and whose objects the cache still has.
+  /// Returns the keys that were set here and are still in the cache.
   public func keys() -> [String] {
     state.withLock(\.keys).filter { cache.object(forKey: $0 as NSString) != nil }
   }
@@ -50,7 +50,8 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
   /// Sets the object of a key.
   ///
   /// - Parameters:
-  ///   - value: The object; `nil`, and what is no object of the cache's type, removes.
+  ///   - value: The object; `nil`, or an object of a type that the cache does not hold, removes the
+  ///     key.
   ///   - key: The key.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     guard let object = value as? ObjectType else { return removeObject(forKey: key) }
@@ -63,7 +64,7 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
     }
   }
 
-  /// Removes a key with its object.
+  /// Removes a key and its object.
   public func removeObject(forKey key: PreferenceKey) {
     change([key], to: nil) {
       state.withLock { _ = $0.keys.remove(key) }
@@ -79,7 +80,8 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
     }
   }
 
-  /// Begins to tell changes to an observer: what is set and removed here, not what the cache forgets.
+  /// Starts notifying an observer of changes made here; objects that the cache discards are not
+  /// reported.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     observers.add(observer, of: self)
   }
@@ -91,6 +93,6 @@ public final class NSCachePreferences<ObjectType: AnyObject>: MutablePreferences
       change()
       observers.post(changes)
     }
-    observers.tellPosted()
+    observers.deliverPending()
   }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A keyed coder is preferences: one that decodes is read, one that encodes is written.
+/// A keyed coder as preferences: a decoder can be read, an encoder can be written.
 ///
 /// ```swift
 /// required init?(coder: NSCoder) {
@@ -12,11 +12,12 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Numbers are encoded as `encode(_:forKey:)` does it for their type, so that `decodeInteger(forKey:)`
-/// and its like read them; a second key, which begins with `PrephirencesKind.`, says their type. What
-/// cannot be archived is not encoded, `removeObject(forKey:)` encodes `nil`, and ``dictionary()`` is
-/// empty, because a coder does not list its keys. A number that was encoded by `encode(_:forKey:)`
-/// itself has no object, but is found by the getter of its type.
+/// Numbers are encoded like `encode(_:forKey:)` does for their type, so that
+/// `decodeInteger(forKey:)` and its siblings read them; a second key with the prefix
+/// `PrephirencesKind.` records their type. A value that cannot be archived is not encoded,
+/// `removeObject(forKey:)` encodes `nil`, and ``dictionary()`` is empty, because a coder does not
+/// list its keys. A number that was encoded by `encode(_:forKey:)` itself has no object, but the
+/// getter of its type finds it.
 extension NSCoder: MutablePreferencesType {
   private enum Kind: Int {
     case object, bool, integer, double, float
@@ -24,7 +25,7 @@ extension NSCoder: MutablePreferencesType {
     static func key(beside key: PreferenceKey) -> String { "PrephirencesKind.\(key)" }
   }
 
-  // Asking a coder for what only the other direction has stops the process.
+  // Calling a decoder's methods on an encoder, or the reverse, stops the process.
   private var isDecoder: Bool { allowsKeyedCoding && !(self is NSKeyedArchiver) }
   private var isEncoder: Bool { allowsKeyedCoding && !(self is NSKeyedUnarchiver) }
 
@@ -40,10 +41,10 @@ extension NSCoder: MutablePreferencesType {
     }
   }
 
-  /// Returns no preferences, as a coder does not list its keys.
+  /// Returns an empty dictionary, because a coder does not list its keys.
   public func dictionary() -> PreferencesDictionary { [:] }
 
-  /// Returns whether a key was encoded, be it as `nil`.
+  /// Returns whether a key was encoded, even if as `nil`.
   public func hasObject(forKey key: PreferenceKey) -> Bool {
     isDecoder && containsValue(forKey: key)
   }
@@ -77,7 +78,7 @@ extension NSCoder: MutablePreferencesType {
     hasObject(forKey: key) ? decode(key) : nil
   }
 
-  /// Encodes the value of a key; one that cannot be archived is not encoded.
+  /// Encodes the value of a key; a value that cannot be archived is not encoded.
   public func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     guard isEncoder else { return }
     switch unwrapped(value) {

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// What a ``Plist`` knows of its file.
+/// The state of a ``Plist``'s file.
 struct PlistState {
   var format: PropertyListFile.Format
   var writesImmediately = false
@@ -10,12 +10,12 @@ struct PlistState {
 }
 
 extension Plist {
-  /// Reads preferences from a file, or begins a new one, which the first write makes.
+  /// Reads preferences from a file; if it is missing, the first write creates it.
   ///
   /// - Parameters:
   ///   - path: The path of the file; its root is a dictionary.
   ///   - format: The format of a new file.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/damaged`` or
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` or
   ///   ``PreferencesError/Code/inputOutput``.
   public convenience init(
     openingFile path: String, format: PropertyListSerialization.PropertyListFormat = .xml
@@ -30,7 +30,7 @@ extension Plist {
 
   /// Reads preferences from a property list in a bundle.
   ///
-  /// It is `nil` if there is no such file, or it is damaged.
+  /// It is `nil` if the file is missing or damaged.
   ///
   /// - Parameters:
   ///   - filename: The name of the file, without the extension `plist`.
@@ -42,16 +42,16 @@ extension Plist {
     self.init(filePath: path)
   }
 
-  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or why a value was refused since
-  /// then; `nil` if there was none.
+  /// The failure of the last ``Plist/write(_:)`` or ``Plist/read()``, or of a value refused since;
+  /// `nil` if there was none.
   public var lastError: PreferencesError? { state.withLock(\.lastError) }
 
-  /// Writes all values into the file, in the format in which it was read.
+  /// Writes all values to the file, in the format in which it was read.
   ///
   /// - Parameter atomically: Whether the old file stays until the new one is complete.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unstorable`` for a value that a property
-  ///   list cannot hold, ``PreferencesError/Code/damaged`` if the file was found damaged, or
-  ///   ``PreferencesError/Code/inputOutput``. The file stays as it is.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that a
+  ///   property list cannot hold, ``PreferencesError/Code/damaged`` if the file was damaged when it
+  ///   was read, or ``PreferencesError/Code/inputOutput``. The file does not change.
   public func writeFile(atomically: Bool = true) throws(PreferencesError) {
     let file = try file()
     access.lock()
@@ -59,7 +59,7 @@ extension Plist {
     let format = state.withLock(\.format)
     if state.withLock(\.isDamaged), FileManager.default.fileExists(atPath: file.path) {
       throw PreferencesError(
-        .damaged, "the file '\(file.path)' is damaged; it is not written over until it is removed")
+        .damaged, "the file '\(file.path)' is damaged; it is not overwritten until it is removed")
     }
     try file.write(storage.all, format: format, atomically: atomically)
     state.withLock { $0.isDamaged = false }
@@ -67,12 +67,12 @@ extension Plist {
 
   /// Replaces all values by those of the file.
   ///
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/notFound``,
-  ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``. The values stay
-  ///   as they are.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
+  ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``. The values do
+  ///   not change.
   public func readFile() throws(PreferencesError) {
     let file = try file()
-    defer { storage.observers.tellPosted() }
+    defer { storage.observers.deliverPending() }
     access.lock()
     defer { access.unlock() }
     do throws(PreferencesError) {
@@ -88,9 +88,9 @@ extension Plist {
     }
   }
 
-  /// Whether the file can hold a value; if not, that is the last error.
+  /// Returns whether the file can hold a value; if not, records the error.
   ///
-  /// Kept in memory, such a value would keep all the others from being written.
+  /// In memory, such a value would prevent all others from being written.
   func accepts(_ value: PreferenceObject?, forKey key: PreferenceKey) -> Bool {
     guard let value = unwrapped(value) else { return true }
     do throws(PreferencesError) {

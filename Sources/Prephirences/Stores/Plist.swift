@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// Preferences in a property list: a file as XML or binary.
+/// Preferences in a property list file, XML or binary.
 ///
 /// ```swift
 /// let plist = try Plist(openingFile: "/my/file.plist")
@@ -9,28 +9,27 @@ internal import Synchronization
 /// plist.write()
 /// ```
 ///
-/// The values are in memory; ``write(_:)`` puts all of them into the file, ``read()`` fetches them
-/// anew. Of several programs that write the file, the last wins. Any number of threads may use one
-/// at a time.
+/// The values are in memory; ``write(_:)`` writes all of them to the file, ``read()`` reads them
+/// again. If several programs write the file, the last one wins. It is safe to use from several
+/// threads.
 ///
-/// Values come back from the file as they were set, numbers as `NSNumber`. A value that a property list
-/// cannot hold is refused when it is set: nothing changes, and ``lastError`` says why until the next
-/// write or reading.
+/// Values are read back as they were set, numbers as `NSNumber`. Setting a value that a property
+/// list cannot hold changes nothing, and ``lastError`` has the reason until the next write or read.
 open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
-  /// The path of the file; `nil` for preferences of a dictionary literal, which have none.
+  /// The path of the file; `nil` for preferences from a dictionary literal, which have no file.
   public let filePath: String?
 
   let state: Mutex<PlistState>
 
-  // One reads or writes at a time, so that what was written last is what was set last.
+  // Only one thread reads or writes at a time, so that the last write has the last values.
   let access = NSLock()
 
-  /// Makes preferences of a dictionary, for a file that the first write makes or replaces.
+  /// Creates preferences from a dictionary, for a file that the first write creates or replaces.
   ///
   /// - Parameters:
   ///   - values: The values by their keys.
   ///   - filePath: The path of the file; `nil` if there is none.
-  ///   - format: The format in which it is written.
+  ///   - format: The format of the file.
   public init(
     _ values: PreferencesDictionary, filePath: String?,
     format: PropertyListSerialization.PropertyListFormat = .xml
@@ -42,7 +41,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
 
   /// Reads preferences from a file.
   ///
-  /// It is `nil` if there is no such file, or it is damaged; ``init(contentsOfFile:)`` says which.
+  /// It is `nil` if the file is missing or damaged; ``init(contentsOfFile:)`` reports which.
   ///
   /// - Parameter filePath: The path of the file; its root is a dictionary.
   public override init?(filePath: String) {
@@ -55,14 +54,14 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
   /// Reads preferences from a file.
   ///
   /// - Parameter path: The path of the file; its root is a dictionary.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/notFound``,
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/notFound``,
   ///   ``PreferencesError/Code/damaged`` or ``PreferencesError/Code/inputOutput``.
   public convenience init(contentsOfFile path: String) throws(PreferencesError) {
     let file = try PropertyListFile(path: path).read()
     self.init(file.values, filePath: path, format: file.format)
   }
 
-  /// Makes preferences of the elements of a dictionary literal, which have no file.
+  /// Creates preferences from the elements of a dictionary literal, without a file.
   ///
   /// - Parameter elements: The keys, each once, with their values.
   public required convenience init(dictionaryLiteral elements: (PreferenceKey, PreferenceObject)...)
@@ -71,22 +70,22 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
       PreferencesDictionary(elements) { _, last in last }, filePath: nil, format: .xml)
   }
 
-  /// Whether each change is written to the file at once; `false` at first.
+  /// Whether each change is written to the file immediately; `false` by default.
   open var writeImmediately: Bool {
     get { state.withLock(\.writesImmediately) }
     set { state.withLock { $0.writesImmediately = newValue } }
   }
 
-  /// The same as ``writeImmediately``, as older programs spell it.
+  /// An alias of ``writeImmediately``, with the spelling of older programs.
   public final var writeImmediatly: Bool {
     get { writeImmediately }
     set { writeImmediately = newValue }
   }
 
-  /// Writes all values into the file, in the format in which it was read.
+  /// Writes all values to the file, in the format in which it was read.
   ///
   /// - Parameter atomically: Whether the old file stays until the new one is complete.
-  /// - Returns: `false` if that failed; ``lastError`` says why.
+  /// - Returns: `false` on failure; ``lastError`` has the reason.
   @discardableResult
   open func write(_ atomically: Bool = true) -> Bool {
     record { () throws(PreferencesError) in try writeFile(atomically: atomically) }
@@ -94,25 +93,26 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
 
   /// Replaces all values by those of the file.
   ///
-  /// - Returns: `false` if the file is missing or damaged; ``lastError`` says which. Then the values
-  ///   stay, and a damaged file is not written over until it was removed or can be read again.
+  /// - Returns: `false` if the file is missing or damaged; ``lastError`` has the reason. The values
+  ///   then stay, and a damaged file is not overwritten until it was removed or can be read again.
   @discardableResult
   open func read() -> Bool {
     record { () throws(PreferencesError) in try readFile() }
   }
 
-  /// Sets the value of a key; `nil` removes.
+  /// Sets the value of a key; `nil` removes the key.
   ///
   /// - Parameters:
-  ///   - value: The value; one that a property list cannot hold changes nothing, and ``lastError`` says so.
+  ///   - value: The value; if a property list cannot hold it, nothing changes, and ``lastError``
+  ///     has the reason.
   ///   - key: The key.
   open override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     if accepts(value, forKey: key) { super.set(value, forKey: key) }
   }
 
-  /// Sets the values of several keys at once; other keys stay as they are.
+  /// Sets the values of several keys in one step; other keys keep theirs.
   ///
-  /// If a property list cannot hold one of the values, nothing changes, and ``lastError`` says which.
+  /// If a property list cannot hold one of the values, nothing changes, and ``lastError`` names it.
   open override func set(dictionary: PreferencesDictionary) {
     let dictionary = withoutNulls(dictionary)
     if dictionary.allSatisfy({ accepts($0.value, forKey: $0.key) }) {
@@ -120,7 +120,7 @@ open class Plist: MutableDictionaryPreferences, @unchecked Sendable {
     }
   }
 
-  /// Takes note of a value that was refused, as ``lastError``.
+  /// Records a refused value as ``lastError``.
   open override func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     state.withLock { $0.lastError = error }
   }

@@ -1,12 +1,12 @@
 public import Foundation
 
-// Stored as the text that `NSStringFromRect` and its siblings make, which reads back to the bit.
+// Stored as the text of `NSStringFromRect` and its siblings, which is read back exactly.
 
 extension PreferencesType {
   /// Returns the rectangle of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The rectangle, or `nil` if the value is no text of one.
+  /// - Returns: The rectangle, or `nil` if the value is not the text of one.
   public func cgRect(forKey key: PreferenceKey) -> CGRect? {
     coordinates(forKey: key, count: 4).map {
       CGRect(x: $0[0], y: $0[1], width: $0[2], height: $0[3])
@@ -16,7 +16,7 @@ extension PreferencesType {
   /// Returns the size of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The size, or `nil` if the value is no text of one.
+  /// - Returns: The size, or `nil` if the value is not the text of one.
   public func cgSize(forKey key: PreferenceKey) -> CGSize? {
     coordinates(forKey: key, count: 2).map { CGSize(width: $0[0], height: $0[1]) }
   }
@@ -24,7 +24,7 @@ extension PreferencesType {
   /// Returns the point of a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The point, or `nil` if the value is no text of one.
+  /// - Returns: The point, or `nil` if the value is not the text of one.
   public func cgPoint(forKey key: PreferenceKey) -> CGPoint? {
     coordinates(forKey: key, count: 2).map { CGPoint(x: $0[0], y: $0[1]) }
   }

@@ -9,7 +9,8 @@ struct PropertyListFile {
   func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
     let list = PropertyListReader.read(try AtomicFile(path: path).read())
     guard let list, let root = list.root as? PreferencesDictionary else {
-      throw PreferencesError(.damaged, "the file '\(path)' is no property list of a dictionary")
+      throw PreferencesError(
+        .damaged, "the file '\(path)' is not a property list with a dictionary")
     }
     return (PropertyListForm.decode(root: root), list.format)
   }
@@ -29,7 +30,7 @@ struct PropertyListFile {
 }
 
 extension PropertyListForm {
-  /// Returns the form of preferences, with the exact dates beside.
+  /// Returns the form of preferences, together with the exact dates.
   fileprivate static func encode(
     root values: PreferencesDictionary
   ) throws(PreferencesError) -> PreferencesDictionary {

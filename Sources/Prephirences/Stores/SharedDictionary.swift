@@ -1,13 +1,13 @@
 /// Preferences in memory that threads share.
 ///
-/// Old values are handed out, so that what they do when they are destroyed is done without the lock.
-/// Changes are posted to the observers; whoever makes them lets ``PreferenceObservers/tellPosted()``
-/// follow once it holds no lock either.
+/// Old values are returned, so that they are destroyed outside the lock. Changes are posted to the
+/// observers; the caller must call ``PreferenceObservers/deliverPending()`` after it has released its
+/// own lock.
 final class SharedDictionary: Sendable {
   let observers = PreferenceObservers()
 
-  // Values may be of any type; whoever shares one between threads answers for it, as with any
-  // store of preferences.
+  // Values may be of any type; as with any store of preferences, a program that shares a value
+  // between threads is responsible for it.
   private let values: Mutex<PreferencesDictionary>
 
   init(_ values: PreferencesDictionary = [:]) { self.values = Mutex(values.droppingNil()) }
@@ -17,7 +17,7 @@ final class SharedDictionary: Sendable {
 
   subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
 
-  /// Sets one value, or removes it.
+  /// Sets or removes one value.
   ///
   /// - Returns: The value before.
   @discardableResult
@@ -39,7 +39,7 @@ final class SharedDictionary: Sendable {
     }
   }
 
-  /// Changes several values at once, of the given keys or of any.
+  /// Changes several values in one step, of the given keys or of any.
   ///
   /// - Returns: All values before.
   @discardableResult
@@ -61,7 +61,7 @@ final class SharedDictionary: Sendable {
     observers.post(keys.sorted().map { PreferenceChange($0, from: old[$0], to: new[$0]) })
   }
 
-  /// Sets all values at once.
+  /// Replaces all values in one step.
   ///
   /// - Returns: All values before.
   @discardableResult
@@ -70,7 +70,7 @@ final class SharedDictionary: Sendable {
     return update { $0 = new }
   }
 
-  /// Sets several values at once; the others stay as they are.
+  /// Sets several values in one step; other keys keep theirs.
   ///
   /// - Returns: All values before.
   @discardableResult

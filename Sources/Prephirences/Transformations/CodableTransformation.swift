@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Stores values as the JSON data of their encoding.
 struct CodableTransformation<Value: Codable>: PreferenceTransformation {
-  /// Whether values are stored as data, or as they are for a store that encodes by itself.
+  /// Whether values are stored as data, or unchanged for a store that encodes them itself.
   private let encodes: Bool
 
   init(encodes: Bool = true) { self.encodes = encodes }
@@ -20,7 +20,7 @@ struct CodableTransformation<Value: Codable>: PreferenceTransformation {
 
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
-    // What is of another type, or cannot be encoded, is no reason to lose what is stored.
+    // A value that is of another type or cannot be encoded must not remove the stored one.
     guard let value = value as? Value else {
       return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
     }

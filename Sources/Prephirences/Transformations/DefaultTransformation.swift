@@ -1,11 +1,11 @@
-/// How values are stored if nothing else is said.
+/// How values are stored by default.
 package enum DefaultTransformation {
   /// Returns the transformation for a type of values.
   ///
   /// - Parameters:
   ///   - type: The type.
-  ///   - encodes: Whether `Codable` values are stored as data, or left to a store that encodes by
-  ///     itself.
+  ///   - encodes: Whether `Codable` values are stored as data, or passed to a store that encodes
+  ///     them itself.
   /// - Returns: The transformation.
   package static func of<T>(_ type: T.Type, encodes: Bool = true) -> any PreferenceTransformation {
     if T.self is any PlainPreferenceValue.Type { return TransformationKey.none }

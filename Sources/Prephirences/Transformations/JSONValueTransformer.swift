@@ -1,23 +1,23 @@
 public import Foundation
 
-/// Turns `Codable` values of one type into JSON, and back.
+/// Converts `Codable` values of one type to JSON and back.
 ///
 /// ```swift
 /// let toJSON = JSONValueTransformer<Theme>()
 /// preferences["theme", toJSON] = theme
 /// ```
 ///
-/// For values of no one type, such as a dictionary with values of several types, there is
+/// For values of several types, such as a dictionary of mixed values, use
 /// ``JSONObjectTransformer``.
 open class JSONValueTransformer<Value: Codable>: ValueTransformer {
   private let encoder: JSONEncoder?
   private let decoder: JSONDecoder?
 
-  /// Makes a transformer.
+  /// Creates a transformer.
   ///
   /// - Parameters:
-  ///   - encoder: Encodes values; if it is `nil`, ``Prephirences/jsonEncoder`` does.
-  ///   - decoder: Decodes values; if it is `nil`, ``Prephirences/jsonDecoder`` does.
+  ///   - encoder: The encoder; if it is `nil`, ``Prephirences/jsonEncoder``.
+  ///   - decoder: The decoder; if it is `nil`, ``Prephirences/jsonDecoder``.
   public init(encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil) {
     self.encoder = encoder
     self.decoder = decoder
@@ -29,7 +29,7 @@ open class JSONValueTransformer<Value: Codable>: ValueTransformer {
   /// - Returns: `NSData`.
   open override class func transformedValueClass() -> AnyClass { NSData.self }
 
-  /// Returns that JSON becomes values again.
+  /// Returns that JSON can be converted back to values.
   ///
   /// - Returns: `true`.
   open override class func allowsReverseTransformation() -> Bool { true }
@@ -46,7 +46,7 @@ open class JSONValueTransformer<Value: Codable>: ValueTransformer {
   /// Returns the value of JSON data.
   ///
   /// - Parameter value: The JSON, as `Data`.
-  /// - Returns: The value; `nil` if the data is no such value.
+  /// - Returns: The value; `nil` if the data cannot be decoded as this type.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let data = value as? Data else { return nil }
     return try? (decoder ?? Prephirences.jsonDecoder).decode(Value.self, from: data)

@@ -1,50 +1,50 @@
-/// A value before a transformation stored it, of any type.
+/// A value of any type, before a transformation stores it.
 public typealias PreferenceTransformationObject = Any
 
-/// How a value is stored: another type, an archive, encrypted, or with a default.
+/// How a value is stored: as another type, an archive, encrypted, or with a default.
 ///
-/// A conforming type gives ``transformedValue(_:)`` and ``reverseTransformedValue(_:)``. One that
-/// needs the name of the key, or that must leave the stored value alone when it fails, also gives
-/// ``get(_:from:)`` and ``set(_:value:to:)``; all preferences go through these two.
+/// A conforming type implements ``transformedValue(_:)`` and ``reverseTransformedValue(_:)``. A
+/// type that needs the name of the key, or must not change the stored value when it fails, also
+/// implements ``get(_:from:)`` and ``set(_:value:to:)``, which all preferences call.
 ///
-/// Whoever uses a transformation on several threads answers for its safety there.
+/// A program that uses a transformation on several threads is responsible for its thread safety.
 public protocol PreferenceTransformation {
-  /// Returns the value that a stored one stands for.
+  /// Returns the value of a stored value.
   ///
   /// - Parameter value: The stored value; `nil` if there is none.
-  /// - Returns: The value; `nil` if there is none, or if the stored one is not understood.
+  /// - Returns: The value; `nil` if there is none, or if the stored value cannot be read.
   func reverseTransformedValue(_ value: PreferenceObject?) -> Any?
 
   /// Returns what to store for a value.
   ///
-  /// - Parameter value: The value; `nil` to remove it.
-  /// - Returns: What to store; `nil` removes.
+  /// - Parameter value: The value; `nil` removes the key.
+  /// - Returns: The value to store; `nil` removes the key.
   func transformedValue(_ value: Any?) -> PreferenceObject?
 
   /// Returns the value of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - preferences: Where it is stored.
-  /// - Returns: The value; `nil` if there is none, or none of this type.
+  ///   - preferences: The preferences that store it.
+  /// - Returns: The value; `nil` if there is no value of this type.
   func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T?
 
   /// Sets the value of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - value: The value; `nil` removes.
-  ///   - preferences: Where it is stored.
+  ///   - value: The value; `nil` removes the key.
+  ///   - preferences: The preferences that store it.
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType)
 }
 
 extension PreferenceTransformation {
-  /// Returns the value of a key, reversed from what is stored.
+  /// Returns the value of a key, converted from the stored value.
   public func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T? {
     PreferenceCast.cast(reverseTransformedValue(preferences.object(forKey: key)))
   }
 
-  /// Sets the value of a key to the transformed one.
+  /// Sets the value of a key to the converted value.
   public func set<T>(
     _ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType
   ) {

@@ -2,13 +2,13 @@ extension PreferencesError {
   static func untransformable(_ key: PreferenceKey, _ type: Any.Type) -> Self {
     Self(
       .unstorable,
-      "the value of the key '\(key)' is of type \(type), which its transformation does not take")
+      "the value of the key '\(key)' is of type \(type), which its transformation does not accept")
   }
 
   static func irreversible(_ key: PreferenceKey) -> Self {
     Self(
       .unstorable,
-      "the value of the key '\(key)' could not be read again: its transformer has no reverse")
+      "the value of the key '\(key)' could not be read back: its transformer is not reversible")
   }
 
   static func unencodable(_ key: PreferenceKey, _ type: Any.Type, _ error: any Error) -> Self {
@@ -18,7 +18,7 @@ extension PreferencesError {
         + place(of: error))
   }
 
-  /// Where in a value its encoding failed, without a part of the value.
+  /// Returns where in a value its encoding failed, without any part of the value.
   private static func place(of error: any Error) -> String {
     guard case EncodingError.invalidValue(let value, let context) = error else { return "" }
     let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }

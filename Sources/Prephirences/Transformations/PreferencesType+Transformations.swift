@@ -2,19 +2,19 @@
 public import Foundation
 #endif
 
-// Subscripts that go through a transformation. Those of one key or of several transformations are
-// the same but for the type, so that `.archive` needs no more than its dot.
+// Subscripts with a transformation. The overloads differ only in its type, so that `.archive` can
+// be written without a type name.
 extension PreferencesType {
-  /// The value that a closure makes of what is stored for a key.
+  /// The value that a closure derives from the stored value of a key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - closure: Is given what is stored, or `nil`.
+  ///   - closure: Receives the stored value, or `nil`.
   public subscript(key: PreferenceKey, closure: (PreferenceObject?) -> Any?) -> Any? {
     closure(object(forKey: key))
   }
 
-  /// The value of a key, stored by a transformation that has a name.
+  /// The value of a key, stored by a named transformation.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -38,7 +38,7 @@ extension PreferencesType {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - valueTransformer: What values become when they are stored.
+  ///   - valueTransformer: How the value is stored.
   public subscript(
     key: PreferenceKey, valueTransformer: ValueTransformer
   ) -> PreferenceObject? {
@@ -47,7 +47,7 @@ extension PreferencesType {
 }
 
 extension MutablePreferencesType {
-  /// The value of a key, stored by a transformation that has a name; setting `nil` removes.
+  /// The value of a key, stored by a named transformation; setting `nil` removes the key.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -57,7 +57,7 @@ extension MutablePreferencesType {
     nonmutating set { transformationKey.set(key, value: newValue, to: self) }
   }
 
-  /// The value of a key, stored by a transformation; setting `nil` removes.
+  /// The value of a key, stored by a transformation; setting `nil` removes the key.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -69,11 +69,11 @@ extension MutablePreferencesType {
     nonmutating set { transformation.set(key, value: newValue, to: self) }
   }
 
-  /// The value of a key, stored by a transformer that allows the reverse; setting `nil` removes.
+  /// The value of a key, stored by a reversible transformer; setting `nil` removes the key.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - valueTransformer: What values become when they are stored.
+  ///   - valueTransformer: How the value is stored.
   public subscript(
     key: PreferenceKey, valueTransformer: ValueTransformer
   ) -> PreferenceObject? {

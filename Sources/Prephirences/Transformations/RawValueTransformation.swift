@@ -11,7 +11,7 @@ struct RawValueTransformation<Value: RawRepresentable>: PreferenceTransformation
 
   func set<T>(_ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType) {
     guard let value = unwrapped(value) else { return preferences.removeObject(forKey: key) }
-    // What is of another type is no reason to lose what is stored.
+    // A value of another type must not remove the stored one.
     guard let rawValue = transformedValue(value) else {
       return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
     }
@@ -30,7 +30,7 @@ extension PreferencesType {
   /// Returns the value of a key whose raw value is stored.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The value; `nil` if there is none with the stored raw value.
+  /// - Returns: The value; `nil` if no value has the stored raw value.
   public func rawRepresentable<T: RawRepresentable>(forKey key: PreferenceKey) -> T? {
     RawValueTransformation<T>().get(key, from: self)
   }
@@ -40,7 +40,7 @@ extension MutablePreferencesType {
   /// Sets the value of a key to the raw value of a value.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes.
+  ///   - value: The value; `nil` removes the key.
   ///   - key: The key.
   public func set<T: RawRepresentable>(rawValue value: T?, forKey key: PreferenceKey) {
     RawValueTransformation<T>().set(key, value: value, to: self)

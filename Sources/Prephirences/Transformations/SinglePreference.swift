@@ -1,4 +1,4 @@
-/// Preferences of one value, whatever the key, on the way between two transformations.
+/// Preferences with a single value for every key, used between two transformations.
 final class SinglePreference: MutablePreferencesType {
   private(set) var value: Any?
 

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension TransformationKey: PreferenceTransformation {
-  /// Returns the value that a stored one stands for.
+  /// Returns the value of a stored value.
   ///
   /// - Parameter value: The stored value; `nil` if there is none.
-  /// - Returns: The value; `nil` if there is none, or if the stored one is not understood.
+  /// - Returns: The value; `nil` if there is none, or if the stored value cannot be read.
   public func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
     switch self {
     case .none: value
@@ -19,8 +19,8 @@ extension TransformationKey: PreferenceTransformation {
 
   /// Returns what to store for a value.
   ///
-  /// - Parameter value: The value; `nil` to remove it.
-  /// - Returns: What to store; `nil` removes.
+  /// - Parameter value: The value; `nil` removes the key.
+  /// - Returns: The value to store; `nil` removes the key.
   public func transformedValue(_ value: Any?) -> PreferenceObject? {
     switch self {
     case .none: value
@@ -37,8 +37,8 @@ extension TransformationKey: PreferenceTransformation {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - preferences: Where it is stored.
-  /// - Returns: The value; `nil` if there is none, or none of this type.
+  ///   - preferences: The preferences that store it.
+  /// - Returns: The value; `nil` if there is no value of this type.
   public func get<T>(_ key: PreferenceKey, from preferences: any PreferencesType) -> T? {
     switch self {
     case .none: PreferenceCast.cast(preferences.object(forKey: key))
@@ -53,8 +53,8 @@ extension TransformationKey: PreferenceTransformation {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - value: The value; `nil` removes.
-  ///   - preferences: Where it is stored.
+  ///   - value: The value; `nil` removes the key.
+  ///   - preferences: The preferences that store it.
   public func set<T>(
     _ key: PreferenceKey, value: T?, to preferences: any MutablePreferencesType
   ) {
@@ -81,7 +81,7 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  /// Why no result for a value means that it cannot be stored; `nil` if it is to be removed.
+  /// Returns why a value without a result cannot be stored; `nil` if it must be removed.
   private func refusal(of value: Any, forKey key: PreferenceKey) -> PreferencesError? {
     switch self {
     case .archive: .unarchivable(key, type(of: value))
@@ -90,8 +90,9 @@ extension TransformationKey: PreferenceTransformation {
     }
   }
 
-  // Each transformation of several reads and writes by its own methods, as it may need the key or
-  // refuse: those that do not lie next to the store see preferences of one key instead.
+  // Each of several transformations reads and writes with its own methods, because it may need the
+  // key or refuse a value. Those that are not next to the store use preferences with a single value
+  // instead.
 
   private static func get<T>(
     _ key: PreferenceKey, from preferences: any PreferencesType,

@@ -2,7 +2,7 @@
 public import Foundation
 #endif
 
-/// The transformations that have a name.
+/// The named transformations.
 ///
 /// ```swift
 /// preferences["color", .archive] = color
@@ -16,29 +16,30 @@ public enum TransformationKey {
   /// Setting a value that cannot be archived changes nothing.
   case archive
 
-  /// Two closures: what to store for a value, and the value that a stored one stands for.
+  /// Two closures: one returns the value to store, the other the value of a stored value.
   ///
-  /// Without the first, values are stored as they are.
+  /// Without the first closure, values are stored unchanged.
   case closureTuple(
     transform: ((Any?) -> PreferenceObject?)?, revert: (PreferenceObject?) -> Any?)
 
-  /// Several transformations, of which the first is the next to the store.
+  /// Several transformations; the first is next to the store.
   ///
-  /// Reading goes from the first to the last, writing from the last to the first. If one of them
-  /// refuses a value, nothing is changed.
+  /// Reading applies them from first to last, writing from last to first. If one of them refuses a
+  /// value, nothing is changed.
   case compose(transformations: [any PreferenceTransformation])
 
-  /// A transformer, which must allow the reverse transformation.
+  /// A transformer, which must allow reverse transformation.
   ///
-  /// Setting changes nothing if it does not, or if it makes nothing of the value.
+  /// Otherwise, or if it returns `nil` for a value, setting changes nothing.
   case valueTransformer(ValueTransformer)
 
-  /// Any other transformation, which is asked for everything.
+  /// Any other transformation.
   case transformation(any PreferenceTransformation)
 }
 
-// Unchecked because closures, transformers and other transformations may be anything: whoever uses
-// one on several threads answers for its safety there, as for that of the preferences.
+// Unchecked because closures, transformers and other transformations may be anything. A program
+// that uses one on several threads is responsible for its thread safety, and for that of the
+// preferences.
 extension TransformationKey: @unchecked Sendable {}
 
 extension TransformationKey {
@@ -50,13 +51,13 @@ extension TransformationKey {
     .transformation(CodableTransformation<Value>())
   }
 
-  /// Values are stored as they are; another spelling of `none`.
+  /// Values are stored as they are; an alias of `none`.
   public static var None: TransformationKey { .none }
 
-  /// Values are stored as archives; another spelling of ``archive``.
+  /// Values are stored as archives; an alias of ``archive``.
   public static var Archive: TransformationKey { .archive }
 
-  /// Names a transformation, which may have a name already.
+  /// Names a transformation, which may already be a `TransformationKey`.
   init(_ transformation: any PreferenceTransformation) {
     self = transformation as? TransformationKey ?? .transformation(transformation)
   }
@@ -65,7 +66,7 @@ extension TransformationKey {
 extension TransformationKey: Equatable {
   /// Returns whether two transformations are known to be the same.
   ///
-  /// Closures never are, and of other transformations nothing is known.
+  /// Closures are never equal, and other transformations cannot be compared.
   public static func == (left: TransformationKey, right: TransformationKey) -> Bool {
     switch (left, right) {
     case (.none, .none), (.archive, .archive): true

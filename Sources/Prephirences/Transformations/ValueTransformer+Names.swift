@@ -6,12 +6,12 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
   /// The name.
   public let rawValue: String
 
-  /// Makes a name.
+  /// Creates a name.
   ///
   /// - Parameter rawValue: The name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Makes a name.
+  /// Creates a name.
   ///
   /// - Parameter rawValue: The name.
   public init(_ rawValue: String) { self.rawValue = rawValue }
@@ -19,32 +19,32 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
   /// The transformer from `true` to `false` and back.
   public static let negateBooleanTransformerName = Self("NSNegateBoolean")
 
-  /// The transformer that tells whether a value is `nil`.
+  /// The transformer that returns whether a value is `nil`.
   public static let isNilTransformerName = Self("NSIsNil")
 
-  /// The transformer that tells whether a value is not `nil`.
+  /// The transformer that returns whether a value is not `nil`.
   public static let isNotNilTransformerName = Self("NSIsNotNil")
 
   /// The transformer from archives to objects and back.
   public static let keyedUnarchiveFromDataTransformerName = Self("NSKeyedUnarchiveFromData")
 
-  /// The transformer from archives to objects and back; another name of
+  /// The transformer from archives to objects and back; an alias of
   /// ``keyedUnarchiveFromDataTransformerName``.
   public static let secureUnarchiveFromDataTransformerName = Self("NSSecureUnarchiveFromData")
 }
 
-/// What is found by a name: transformers, and nothing else.
+/// A type whose instances are found by name: transformers.
 public protocol NamedValueTransformer {}
 
 extension NamedValueTransformer {
-  /// Finds the transformer of a name; `nil` if none of this class has it.
+  /// Finds the transformer with a name; `nil` if this class has none.
   ///
   /// - Parameter name: The name.
   public init?(forName name: NSValueTransformerName) {
     guard let transformer = ValueTransformer.named.withLock({ $0[name] }) as? Self else {
       return nil
     }
-    // Not a new one: what is found keeps its identity.
+    // Returns the registered object itself, so that it keeps its identity.
     self = transformer
   }
 }
@@ -58,10 +58,11 @@ extension ValueTransformer {
     .secureUnarchiveFromDataTransformerName: UnarchivingTransformer(),
   ])
 
-  /// Gives a transformer a name, or takes the name away.
+  /// Sets or removes the transformer of a name.
   ///
   /// - Parameters:
-  ///   - transformer: The transformer, in place of any that had the name; `nil` for none.
+  ///   - transformer: The transformer, which replaces any with the same name; `nil` removes the
+  ///     name.
   ///   - name: The name.
   public class func setValueTransformer(
     _ transformer: ValueTransformer?, forName name: NSValueTransformerName
@@ -69,7 +70,7 @@ extension ValueTransformer {
     named.withLock { $0[name] = transformer }
   }
 
-  /// Returns the names that transformers have.
+  /// Returns the names of all transformers.
   ///
   /// - Returns: The names, in no order.
   public class func valueTransformerNames() -> [NSValueTransformerName] {

@@ -1,37 +1,37 @@
 #if !canImport(ObjectiveC)
 public import Foundation
 
-/// Turns values into others, and back: the class of Apple's Foundation, which Foundation lacks on
-/// other systems.
+/// Converts values and, if possible, converts them back: Apple's Foundation class, which Foundation
+/// on other systems lacks.
 ///
-/// A subclass overrides ``transformedValue(_:)`` and, if the transformation can be reversed,
-/// ``allowsReverseTransformation()`` and ``reverseTransformedValue(_:)``. Transformers that are
-/// used on several threads must be safe there.
+/// A subclass overrides ``transformedValue(_:)`` and, if it is reversible,
+/// ``allowsReverseTransformation()`` and ``reverseTransformedValue(_:)``. Transformers that several
+/// threads use must be thread-safe.
 open class ValueTransformer: NSObject, NamedValueTransformer {
-  /// Makes a transformer.
+  /// Creates a transformer.
   public override init() { super.init() }
 
-  /// Returns the class of the values that the transformation makes.
+  /// Returns the class of the transformed values.
   ///
-  /// - Returns: The class; `NSObject` unless a subclass says more.
+  /// - Returns: The class; `NSObject` by default.
   open class func transformedValueClass() -> AnyClass { NSObject.self }
 
   /// Returns whether the transformation can be reversed.
   ///
-  /// - Returns: `true`, unless a subclass says otherwise.
+  /// - Returns: `true` by default.
   open class func allowsReverseTransformation() -> Bool { true }
 
-  /// Returns what a value becomes.
+  /// Returns the transformed value.
   ///
   /// - Parameter value: The value.
-  /// - Returns: The other value; `nil` unless a subclass gives one.
+  /// - Returns: The transformed value; `nil` by default.
   open func transformedValue(_ value: Any?) -> Any? { nil }
 
-  /// Returns the value that became another one.
+  /// Returns the original of a transformed value.
   ///
-  /// - Parameter value: What the value became.
-  /// - Returns: The value. Unless a subclass gives one, it is the transformed value, as of a
-  ///   transformation that is its own reverse; `nil` if there is no reverse.
+  /// - Parameter value: The transformed value.
+  /// - Returns: The original. By default it is the transformed value, as for a transformation that
+  ///   is its own reverse; `nil` if the transformation is not reversible.
   open func reverseTransformedValue(_ value: Any?) -> Any? {
     Self.allowsReverseTransformation() ? transformedValue(value) : nil
   }

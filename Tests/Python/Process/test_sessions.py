@@ -102,7 +102,7 @@ def test_pages_have_sessions_and_commands():
 def lines(page: str) -> list[str]:
   """The commands in the blocks of a page, in their order."""
   text = "".join(block.text for block in blocks("sh") if block.page == f"{page}.md")
-  return [line for line in text.splitlines() if line.strip()]
+  return [line for line in text.replace("&&\n ", "&&").splitlines() if line.strip()]
 
 
 @pytest.fixture

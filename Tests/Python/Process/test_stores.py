@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -415,6 +417,42 @@ def test_a_vaults_service_looks_at_no_desktop(home, keyring, tracing):
   calls = log.read_text()
   assert "vault.db" in calls and "/stores/" in calls
   assert "libsecret" not in calls and "connect(" not in calls
+
+
+class Lookups:
+  """How often a `set` consults the record of its service, and begins to read or write the vault."""
+
+  def __init__(self, home, *options: str, **settings) -> None:
+    log = home.folder / "calls"
+    home.set("alice", b"x", *options, **settings, through=[
+      "strace", "-f", "-qq", "-o", str(log), "-e", "trace=%file,%desc"])
+    calls = log.read_text()
+    found = re.findall(r"(\w+)\(.*/stores/[0-9a-f]{32}\"", calls)
+    self.of_record = ["stat" if "stat" in name else name for name in found]
+    # Each transaction of SQLite locks this range of the vault's file.
+    self.of_vault = len(re.findall(r"F_RDLCK.*l_start=1073741826", calls))
+
+
+@pytest.mark.parametrize(("options", "variables"), [
+  ((), {}), (("--store", "vault"), {}), ((), {"KEYCHAIN_STORE": "vault"})],
+  ids=["automatic", "argument", "environment"])
+def test_set_looks_each_thing_up_once(home, tracing, options, variables):
+  """The record is opened once, and made if it is missing; the row is opened only to be written."""
+  home.set("bob", b"x", "--service", "other")
+  first = Lookups(home, "--service", "s", *options, environment=variables)
+  assert first.of_record == ["openat", "stat", "linkat"]
+  assert 0 < first.of_vault <= 10
+  again = Lookups(home, "--service", "s", *options, environment=variables)
+  assert again.of_record == ["openat"]
+  assert 0 < again.of_vault <= 6
+
+
+def test_set_without_record_reads_row_once(home, tracing):
+  home.set("alice", b"x", "--service", "s")
+  shutil.rmtree(home.state / "stores")
+  lookups = Lookups(home, "--service", "s")
+  assert lookups.of_record == ["openat"]
+  assert 0 < lookups.of_vault <= 8
 
 
 def test_doctor_on_a_desktop(home, keyring):

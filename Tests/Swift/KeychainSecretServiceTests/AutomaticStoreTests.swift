@@ -20,9 +20,9 @@ extension Desktop {
     ]) { _, own in own }
     var configuration = AutomaticStore.Configuration()
     configuration.vault.environment = EnvironmentVariables(environment)
-    configuration.vault.deadline = Self.patience
+    configuration.vault.deadline = Self.timeout
     configuration.secretService.environment = environment
-    configuration.secretService.deadline = Self.patience
+    configuration.secretService.deadline = Self.timeout
     change(&configuration)
     return AutomaticStore(configuration: configuration)
   }

@@ -41,13 +41,13 @@ final class Desktop: Sendable {
   }
 
   /// How long a call may take unless the test is about time: a machine may stand still for seconds.
-  static let patience: Duration = .seconds(60)
+  static let timeout: Duration = .seconds(60)
 
   /// A handle, as a program of this desktop would have it, with much time.
   func store(
     _ change: (inout SecretServiceStore.Configuration) -> Void = { _ in }
   ) -> SecretServiceStore {
-    var configuration = SecretServiceStore.Configuration(deadline: Self.patience)
+    var configuration = SecretServiceStore.Configuration(deadline: Self.timeout)
     configuration.environment = environment
     change(&configuration)
     return SecretServiceStore(configuration: configuration)

@@ -10,7 +10,7 @@ struct FaultTests {
   private let identity = CredentialIdentity.genericPassword(service: "test", account: "a")
 
   private func store(
-    _ environment: [String: String], deadline: Duration = Desktop.patience
+    _ environment: [String: String], deadline: Duration = Desktop.timeout
   ) -> SecretServiceStore {
     var configuration = SecretServiceStore.Configuration(deadline: deadline)
     configuration.environment = environment

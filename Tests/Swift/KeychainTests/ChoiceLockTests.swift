@@ -8,7 +8,7 @@ import Testing
 @Suite("The lock of the choice of store", .timeLimit(.minutes(10)))
 struct ChoiceLockTests {
   /// For what must happen, however slow the machine is.
-  private static let patience = Duration.seconds(300)
+  private static let timeout = Duration.seconds(300)
 
   private let machine: Machine
 
@@ -43,7 +43,7 @@ struct ChoiceLockTests {
     let lock = lock
     let granted = DispatchSemaphore(value: 0)
     Thread {
-      let alone = try? lock.exclusive(within: Self.patience)
+      let alone = try? lock.exclusive(within: Self.timeout)
       if alone != nil { granted.signal() }
       extendLifetime(alone)
     }.start()
@@ -59,7 +59,7 @@ struct ChoiceLockTests {
     holders.start()
     defer { holders.end() }
     holders.waitUntilHeld()
-    _ = try lock.exclusive(within: Self.patience)
+    _ = try lock.exclusive(within: Self.timeout)
   }
 
   @Test func itsDescriptorsEndWithAnotherProgram() throws {

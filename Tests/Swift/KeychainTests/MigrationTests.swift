@@ -7,6 +7,8 @@ internal import KeychainVaultTesting
 internal import PrephirencesFiles
 internal import Testing
 
+@testable import KeychainStores
+
 @Suite("Migration", .timeLimit(.minutes(10)))
 struct MigrationTests {
   let scene: MigrationScene

@@ -150,7 +150,7 @@ struct KVCPreferencesTests {
     let preferences = MutableKVCPreferences(Person(), [\.color, \.fixed])
     #expect(preferences.readOnlyKeys == ["fixed"])
     preferences["fixed"] = 2
-    #expect(preferences.lastError?.message.contains("'fixed' can be read and not set") == true)
+    #expect(preferences.lastError?.message.contains("'fixed' is read-only") == true)
     preferences.set(dictionary: ["color": "green", "fixed": 2, "zzz": 1])
     #expect(preferences.lastError?.code == .readOnly && preferences["color"] as? String == "green")
     #expect(throws: PreferencesError.self) { try preferences.assign(2, forKey: "fixed") }

@@ -44,11 +44,11 @@ struct RefusalTests {
     #expect(
       store.refusals == [
         unarchivable, unarchivable,
-        "k: true the value of the key 'k' could not be read again: its transformer has no reverse",
-        "k: true the value of the key 'k' is of type Point, which its transformation does not take",
+        "k: true the value of the key 'k' could not be read back: its transformer is not reversible",
+        "k: true the value of the key 'k' is of type Point, which its transformation does not accept",
         unarchivable,
         "k: true the value of the key 'k' is of type Point, which cannot be encoded at 'x': JSON has only finite numbers",
-        "k: true the value of the key 'k' is of type Int, which its transformation does not take",
+        "k: true the value of the key 'k' is of type Int, which its transformation does not accept",
       ])
     store["k", .archive] = nil
     #expect(store["k"] == nil && store.refusals.count == 7)
@@ -83,10 +83,10 @@ struct RefusalTests {
       plist["k"] = value
       let message = try #require(plist.lastError?.message)
       #expect(
-        remedy.map(message.contains) ?? message.hasSuffix("which cannot be kept"), "\(message)")
+        remedy.map(message.contains) ?? message.hasSuffix("which cannot be stored"), "\(message)")
     }
     plist["\u{feff}k"] = 1
-    #expect(plist.lastError?.message.hasSuffix("which cannot be kept") == true)
+    #expect(plist.lastError?.message.hasSuffix("which cannot be stored") == true)
   }
 
   @Test func propertyLists() throws {
@@ -105,7 +105,7 @@ struct RefusalTests {
     #expect(preferences.lastError?.code == .unstorable)
     let unlisted = MutableKVCPreferences(Person())
     unlisted["age"] = 2
-    #expect(unlisted.lastError?.message.contains("make the class a PreferenceKeyPaths") == true)
+    #expect(unlisted.lastError?.message.contains("make the class conform to PreferenceKeyPaths") == true)
   }
 }
 

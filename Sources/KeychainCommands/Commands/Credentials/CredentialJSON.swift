@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecrets
 
-/// A credential as JSON shows it; what is not set is left out.
+/// A credential in JSON; absent attributes are omitted.
 struct CredentialJSON: Encodable {
   private let identity: CredentialIdentityJSON
   private let facts: CredentialFactsJSON
@@ -20,13 +20,13 @@ struct CredentialJSON: Encodable {
     try revealed?.encode(to: encoder)
   }
 
-  /// Puts the secret in, as text if it is text.
+  /// Adds the secret, as text if it is text.
   mutating func reveal(_ bytes: RawSpan) {
     revealed = RevealedSecretJSON(bytes)
   }
 }
 
-/// What is known about a credential, except its names.
+/// The attributes of a credential, without its names.
 private struct CredentialFactsJSON: Encodable {
   let accessibility: String
   let label: String?
@@ -53,13 +53,13 @@ private struct CredentialFactsJSON: Encodable {
   }
 }
 
-/// A secret, only if it was asked for.
+/// A secret in JSON.
 struct RevealedSecretJSON: Encodable {
-  /// `utf-8` or `base64`: how ``secret`` is written.
+  /// The encoding of ``secret``: `utf-8` or `base64`.
   let encoding: String
   let secret: String
 
-  /// Takes a secret, as text if it is text.
+  /// Creates it from a secret, as text if it is text.
   init(_ bytes: RawSpan) {
     if let text = bytes.text {
       (encoding, secret) = ("utf-8", text)
@@ -69,7 +69,7 @@ struct RevealedSecretJSON: Encodable {
   }
 }
 
-/// The names of a credential, as JSON shows them.
+/// The names of a credential in JSON.
 struct CredentialIdentityJSON: Encodable {
   let kind: String
   let accessGroup: String

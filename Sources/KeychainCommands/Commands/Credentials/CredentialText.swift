@@ -3,9 +3,10 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 
-/// Credentials and items of other programs, in words.
+/// The texts about credentials and items of other programs.
 enum CredentialText {
-  /// The table of a list, with the store of each for programs, and for a person if there are several.
+  /// Returns the table of a list, with the store of each credential for programs, and for a person
+  /// if there are several stores.
   static func table(_ listed: [ListedCredential], forPrograms: Bool) -> TextTable {
     let table = table(listed.map(\.credential))
     let hasSeveralStores = Set(listed.map { Array($0.store.utf8) }).count > 1
@@ -14,7 +15,7 @@ enum CredentialText {
       header: table.header + ["STORE"], rows: zip(table.rows, listed).map { $0 + [$1.store] })
   }
 
-  /// The table of a list of credentials.
+  /// Returns the table of a list of credentials.
   static func table(_ credentials: [Credential]) -> TextTable {
     TextTable(
       header: ["SERVICE", "ACCOUNT", "GROUP", "ACCESSIBILITY", "MODIFIED", "EXPIRES", "LABEL"],
@@ -28,7 +29,7 @@ enum CredentialText {
       })
   }
 
-  /// What a credential is for: the service, or the server with its other names.
+  /// Returns the service of a credential, or the server with its other names.
   private static func place(_ identity: CredentialIdentity) -> String {
     switch identity.kind {
     case .genericPassword(let service, _): service
@@ -39,7 +40,7 @@ enum CredentialText {
     }
   }
 
-  /// The items of other programs that have no names of a credential, for a terminal.
+  /// Returns the items of other programs that have no names of a credential, for a terminal.
   static func table(_ items: [UnlistedItem]) -> TextTable {
     TextTable(
       header: ["ITEM OF ANOTHER PROGRAM", "MODIFIED", "ATTRIBUTES"],
@@ -48,7 +49,7 @@ enum CredentialText {
       })
   }
 
-  /// The same for a pipe: the fields of credentials, then a field for each attribute.
+  /// Returns the same for a pipe: the fields of credentials, then a field for each attribute.
   static func fields(_ items: [UnlistedItem]) -> TextTable {
     TextTable(
       header: [],
@@ -66,11 +67,11 @@ enum CredentialText {
     item.attributes.map { "\($0.name)=\($0.value)" }
   }
 
-  /// That a list is empty, by what was asked for.
+  /// Returns that a list is empty, in terms of the search.
   ///
   /// - Parameters:
   ///   - query: The conditions of the search.
-  ///   - filter: What was selected of what it found.
+  ///   - filter: The selection from the results.
   ///   - isNarrower: Whether there were more conditions.
   /// - Returns: The sentence.
   static func nothingListed(
@@ -95,7 +96,7 @@ enum CredentialText {
       + (count == 1 ? "it" : "them")
   }
 
-  /// Everything about one credential but its secret, a line each.
+  /// Returns everything about a credential except its secret, one fact per line.
   static func description(of credential: Credential) -> String {
     var lines = names(credential.identity)
     lines += [
@@ -131,12 +132,12 @@ enum CredentialText {
     }
   }
 
-  /// The expiry of an older secret went with it.
+  /// Returns that the expiry of an older secret was removed.
   static func expiryIsGone(_ expiry: Date) -> String {
     "the expiry \(DateText.text(expiry)) went with the old secret"
   }
 
-  /// How the new secret gets an expiry; that of the old one is not offered if it has passed.
+  /// Returns how to give the new secret an expiry; the old expiry is not offered if it has passed.
   static func keepingExpiry(_ expiry: Date) -> String {
     expiry > Date()
       ? "--expires gives the new secret one, and --keep-expiry keeps that of the old one"
@@ -155,7 +156,7 @@ extension KeychainError {
       recovery: "store a new secret, or read the old one with --allow-expired")
   }
 
-  /// Several items have the attributes that were to find one.
+  /// The error if several items have the attributes of a search for one.
   static func ambiguous(_ credentials: [Credential], _ items: [UnlistedItem]) -> Self {
     let names =
       credentials.map(\.identity.description)
@@ -170,12 +171,12 @@ extension KeychainError {
   static let unlistedIsGone = KeychainError(
     .notFound, "the item was removed from the desktop keyring meanwhile")
 
-  /// No service or server has such an account.
+  /// The error if no service or server has such an account.
   static func nowhere(_ account: String) -> Self {
     Self(.notFound, "there is no credential '\(account)' of any service or server")
   }
 
-  /// That nothing is listed because it is locked.
+  /// The error if nothing is listed because everything is locked.
   static func allLocked(_ count: Int, _ places: Set<StorePlace>) -> Self {
     Self(
       .locked, "nothing can be listed: \(Words.locked(count))",

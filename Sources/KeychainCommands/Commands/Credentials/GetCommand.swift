@@ -112,7 +112,7 @@ struct GetCommand: KeychainSubcommand {
       attributes, mayBeOfOthers: query.service == nil && query.server == nil)
   }
 
-  /// Writes a secret to where it was asked for.
+  /// Writes a secret to the requested destination.
   func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
     if let output {
       let timeout = common.deadline ?? .seconds(10)
@@ -126,11 +126,11 @@ struct GetCommand: KeychainSubcommand {
   }
 }
 
-// Items of other programs that have no names of a credential are found by their attributes.
+// Items of other programs without names of a credential are found by their attributes.
 extension GetCommand {
-  /// The item of another program that has the attributes; `nil` if there is none.
+  /// Returns the item of another program that has the attributes; `nil` if there is none.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if more than it have them.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if several items have them.
   func unlistedItem(in session: Session) throws(KeychainError) -> UnlistedItem? {
     guard account == nil else { return nil }
     let attributes = CredentialAttributes(attribute)
@@ -143,7 +143,7 @@ extension GetCommand {
     return items.first
   }
 
-  /// Prints the secret of such an item.
+  /// Prints the secret of an unlisted item.
   func print(_ item: UnlistedItem, in session: Session) throws(KeychainError) {
     guard let secret = try session.stores.secret(of: item) else { throw .unlistedIsGone }
     guard json else { return try write(secret) }

@@ -71,7 +71,7 @@ struct ListCommand: KeychainSubcommand {
     }
     let isNamed = item.service != nil || item.server != nil
     try scope.check(isServiceNamed: isNamed)
-    // They are of no service, so a host's own has none of them.
+    // They belong to no service, so a host's own service has none.
     if otherPrograms, !isNamed, !scope.allServices, KeychainCommandContext.current.ownService != nil
     {
       throw ValidationError(UsageText.otherProgramsOfHost)
@@ -106,7 +106,7 @@ struct ListCommand: KeychainSubcommand {
       guard result.damaged.allSatisfy(records.contains) else { throw .damagedItems(result.damaged) }
       throw .damagedRecords(result.damaged, hasDeviceKey: try session.vault.hasDeviceSecret())
     }
-    // Which of them would be listed is not known, so this is no empty list.
+    // It is not known which of them would be listed, so the list may not be empty.
     guard !isAllLocked else {
       throw .allLocked(result.lockedCount, try session.stores.places(for: query))
     }
@@ -127,14 +127,14 @@ struct ListCommand: KeychainSubcommand {
     }
   }
 
-  /// Reports to a person that nothing is listed, and why; a program sees that there is no line.
+  /// Reports to a person that nothing is listed, and why; a program gets no lines.
   private func reportEmptyList(_ query: CredentialQuery, _ session: Session) {
     guard !json, StandardOutput.isTerminal else { return }
     let isNarrower = pattern != nil || !attribute.isEmpty
     session.interface.say(CredentialText.nothingListed(query, filter, isNarrower: isNarrower))
   }
 
-  /// Which services are listed if none is named, for the help.
+  /// The services that are listed by default, for the help.
   private static var servicesThatAreListed: String {
     let context = KeychainCommandContext.current
     guard let service = context.ownService else {
@@ -163,9 +163,9 @@ struct ListCommand: KeychainSubcommand {
   }
 }
 
-// Items of other programs that have no names of a credential are counted, and shown if asked for.
+// Items of other programs without names of a credential are counted, and shown on request.
 extension ListCommand {
-  /// Those that a search found and that are to be shown.
+  /// Returns the unlisted items of a search if they should be shown.
   func unlistedItems(
     of result: CredentialSearchResult, in session: Session
   ) throws(KeychainError) -> [UnlistedItem] {
@@ -174,9 +174,9 @@ extension ListCommand {
       .filter { pattern?.matches($0.label) ?? true }
   }
 
-  /// Reports how many are not shown.
+  /// Reports the number of items that are not shown.
   func reportUnlisted(_ result: CredentialSearchResult, _ interface: UserInterface) {
-    // They have a label and no expiry, so a search for something else cannot mean them.
+    // They have a label and no expiry, so other searches cannot mean them.
     guard result.unlistedCount > 0, !showsUnlisted, pattern == nil, !filter.isActive else { return }
     interface.say(CredentialText.unlisted(result.unlistedCount))
   }
@@ -188,7 +188,7 @@ extension ListCommand {
     session.interface.hint(StoreText.keyringLeftOut)
   }
 
-  /// Prints them after the credentials.
+  /// Prints unlisted items after the credentials.
   func print(_ items: [UnlistedItem]) throws(KeychainError) {
     guard !items.isEmpty else { return }
     try StandardOutput.write(

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 
-/// A credential in a list, with the store that has it.
+/// A credential in a list, with its store.
 struct ListedCredential {
   let credential: Credential
   let place: StorePlace?
@@ -13,7 +13,8 @@ struct ListedCredential {
     self.place = place
   }
 
-  /// The store in one word, as `--store` takes it; a collection of the desktop keyring follows a colon.
+  /// The store as the value of `--store`; a collection of the desktop keyring follows after a
+  /// colon.
   var store: String {
     guard let place else { return "" }
     let collection = StoresJSON.collection(place)
@@ -22,7 +23,7 @@ struct ListedCredential {
   }
 }
 
-/// A credential in a list as JSON shows it.
+/// A credential of a list in JSON.
 struct ListedCredentialJSON: Encodable {
   private let credential: CredentialJSON
   private let place: PlaceJSON
@@ -45,7 +46,7 @@ struct ListedCredentialJSON: Encodable {
   }
 }
 
-/// An item of another program as JSON shows it; what is not known is left out.
+/// An item of another program in JSON; unknown values are omitted.
 struct UnlistedItemJSON: Encodable {
   private let facts: Facts
   private var revealed: RevealedSecretJSON?
@@ -71,16 +72,16 @@ struct UnlistedItemJSON: Encodable {
     try revealed?.encode(to: encoder)
   }
 
-  /// Puts the secret in, as text if it is text.
+  /// Adds the secret, as text if it is text.
   mutating func reveal(_ bytes: RawSpan) { revealed = RevealedSecretJSON(bytes) }
 }
 
-/// What a list shows: credentials, and items of other programs.
+/// An entry of a list: a credential, or an item of another program.
 enum ListedJSON: Encodable {
   case credential(ListedCredentialJSON)
   case unlisted(UnlistedItemJSON)
 
-  /// Encodes what it is.
+  /// Encodes the entry.
   func encode(to encoder: any Encoder) throws {
     switch self {
     case .credential(let credential): try credential.encode(to: encoder)

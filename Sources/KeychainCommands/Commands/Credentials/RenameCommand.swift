@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// Gives a credential another name.
+/// Renames a credential.
 struct RenameCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
@@ -38,7 +38,7 @@ struct RenameCommand: KeychainSubcommand {
   var storeOptions: StoreOptions? { stores }
 
   func validate() throws {
-    // As of 'set': a server alone may name a password.
+    // As in 'set': a server is enough to name a password.
     let isOfServer = names.toServer != nil || (item.server != nil && names.toService == nil)
     guard !newAccount.isEmpty || isOfServer else {
       throw ValidationError(UsageText.emptyAccount)

@@ -57,7 +57,7 @@ struct SetCommand: KeychainSubcommand {
 
   func validate() throws {
     guard rest.isEmpty else { throw ValidationError(UsageText.secretFromArgument) }
-    // A server alone may name a password, as where only a token is asked for.
+    // A server is enough to name a password, for example if it accepts a token without an account.
     guard !account.isEmpty || item.server != nil else {
       throw ValidationError(UsageText.emptyAccount)
     }
@@ -87,7 +87,7 @@ struct SetCommand: KeychainSubcommand {
     }
   }
 
-  /// Reports that an expiry went with the old secret, or that the one that was kept has passed.
+  /// Reports that the expiry of the old secret was removed, or that the kept expiry has passed.
   private func report(_ merged: MergedCredential, _ interface: UserInterface) {
     if details.expires == nil, !keepExpiry, let expiry = merged.replaced?.expires {
       interface.say(CredentialText.expiryIsGone(expiry))

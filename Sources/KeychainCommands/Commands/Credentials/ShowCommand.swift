@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// Shows what is known about a credential.
+/// Shows a credential without its secret.
 struct ShowCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 
-/// Changes what is known about a credential.
+/// Changes a credential without its secret.
 struct UpdateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "update",

@@ -4,18 +4,18 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// What a person can do about something that a diagnosis found.
+/// What a person can do about a finding of a diagnosis.
 enum NextStep {
-  /// What a failure advises.
+  /// The recovery of a failure.
   case recover(KeychainError.Recovery)
 
-  // The stores.
+  // Stores.
   case findStoreOfDamagedRecord(hasDeviceKey: Bool)
   case finishMigration(UnfinishedCopies)
   case reachDesktopKeyring
   case makeVault
 
-  // What opens the vault.
+  // Keys of the vault.
   case protectDisk(removingSlots: [UInt32], codeCount: Int)
   case addSource(named: String)
   case rescue(VaultRescue, opensByDevice: Bool)
@@ -26,7 +26,7 @@ enum NextStep {
   case addSecondSlot(to: SlotKind)
   case replaceWeakKeyFile
 
-  // Where the vault is, and the memory of the process.
+  // The location of the vault, and the memory of the process.
   case moveToLocalDisk
   case leaveMemory
   case raiseMemoryLimit
@@ -36,7 +36,7 @@ enum NextStep {
 }
 
 extension Diagnosis {
-  /// What to do, in order.
+  /// The next steps, in order.
   var nextSteps: [NextStep] {
     let source = sourceProblem?.recovery.map { [NextStep.recover($0)] } ?? []
     return storeSteps + source + vaultSteps + expirySteps
@@ -67,13 +67,13 @@ extension Diagnosis {
       + memorySteps
   }
 
-  /// Whether a device key that is here opens everything.
+  /// Returns whether this machine's device key opens everything.
   private func isWeakHere(_ status: VaultStatus) -> Bool {
     grade == .weak && status.hasSlotOfThisDevice
   }
 
-  // The first passphrase gives the vault new keys. Slots of other devices cannot get them, and those of
-  // recovery codes only if the codes are given.
+  // The first passphrase gives the vault new keys. Slots of other devices cannot get them, and
+  // recovery codes get them only if the codes are given.
   private func protectionSteps(_ status: VaultStatus) -> [NextStep] {
     guard isWeakHere(status), status.canBeOpened else { return [] }
     let others = status.fullSlots.filter { $0.kind == .device && $0.isThisDevice != true }
@@ -98,7 +98,7 @@ extension Diagnosis {
       steps.append(.addDeviceOfRestoredBackup)
     }
     if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
-      // The passphrase gives the vault new keys, so the code is best made after it.
+      // The passphrase gives the vault new keys, so the code should be created after it.
       steps.append(.makeRecoveryCode(isAfterPassphrase: isWeakHere(status)))
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {

@@ -5,50 +5,50 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// The state of the keychain, found out without asking and without changing anything.
+/// The state of the keychain, without asking or changing anything.
 struct Diagnosis {
   /// How well the vault is protected.
   enum Grade: String, Encodable {
     case strong, fair, weak
   }
 
-  /// The store of the service, or of a new one, and why.
+  /// The store of the service, or of a new one, with the reason.
   let choice: Result<StoreDecision, KeychainError>
 
-  /// What there is of a desktop keyring.
+  /// The state of the desktop keyring.
   let probe: SecretServiceProbe
 
-  /// Whether there is a session bus to look on.
+  /// Whether there is a session bus to probe.
   let findsBus: Bool
 
-  /// The stores of the services that have one, and the paths of records that cannot be read.
+  /// The stores of all services, and the paths of records that cannot be read.
   let records: Result<(places: [StorePlace], unreadable: [String]), KeychainError>
 
-  /// What migrations have copied whose services have not changed over.
+  /// Copies of migrations whose services have not changed over.
   let copies: [UnfinishedCopies]
 
-  /// The program behind the desktop keyring.
+  /// The program of the desktop keyring.
   let provider: InstalledProgram?
 
   let path: String?
   let status: VaultStatus?
 
-  /// What makes the vault unusable.
+  /// Why the vault cannot be used.
   let vaultFailure: KeychainError?
 
-  /// Whether the device key exists; no record of a store can be read without it.
+  /// Whether the device key exists; without it, no record of a store can be read.
   let hasDeviceKey: Bool
 
-  /// The sources that name a key file of a few readable words.
+  /// The sources of key files that contain only a few readable words.
   let weakKeyFiles: [String]
 
   /// Why the secret that should open the vault without a person cannot be used.
   let sourceProblem: KeychainError?
 
-  /// What expires; `nil` if no credential can be read.
+  /// The expiring credentials; `nil` if no credential can be read.
   let expiry: ExpirySummary?
 
-  /// The service or server that was named; `nil` for all.
+  /// The given service or server; `nil` for all.
   let service: ServiceName?
 
   let canLockMemory: Bool
@@ -59,7 +59,7 @@ struct Diagnosis {
   /// Whether `/proc` is mounted, which shows the system's memory, mounts and processes.
   let hasProcessFiles: Bool
 
-  /// Makes a diagnosis, of the store that a service has or would get if one is named.
+  /// Creates a diagnosis of the store that a service has or would get; `nil` for a new service.
   init(_ session: Session, service: ServiceName?) {
     let probe = session.stores.probeKeyring()
     self.probe = probe
@@ -88,17 +88,17 @@ struct Diagnosis {
     }
   }
 
-  /// The decision, if it is known.
+  /// The decision; `nil` if it is not known.
   var decision: StoreDecision? { try? choice.get() }
 
-  /// Why the store in question, or one that services have, cannot be used.
+  /// Why the chosen store, or one that services have, cannot be used.
   var failure: KeychainError? {
     if case .failure(let failure) = choice { return failure }
     if case .failure(let failure) = records { return failure }
     return vaultFailure ?? keyringFailure
   }
 
-  /// Why a desktop keyring that is needed cannot be used; a locked one can.
+  /// Why a needed desktop keyring cannot be used; a locked one can.
   private var keyringFailure: KeychainError? {
     guard let place = decision?.place, place != .vault, let failure = probe.failure,
       failure.code != .locked, probe.provider != nil || !probe.isActivatable
@@ -106,15 +106,15 @@ struct Diagnosis {
     return failure
   }
 
-  /// The grade of the vault's protection, or `nil` without a vault.
+  /// The grade of the vault's protection; `nil` without a vault.
   var grade: Grade? {
     status.flatMap { Self.grade($0, hasWeakKeyFile: !weakKeyFiles.isEmpty) }
   }
 
-  /// A vault is as strong as the weakest slot that opens everything.
+  /// Returns the grade of a vault, which is as strong as the weakest slot that opens everything.
   ///
-  /// Whether a weak key file is that of a slot is not tried: if the vault has a slot for a key file, it is
-  /// assumed to be this one.
+  /// It is not checked whether a weak key file belongs to a slot: if the vault has a slot for a key
+  /// file, the file is assumed to belong to it.
   static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
     let opening = status.slots.filter { $0.grant == .root }
@@ -126,7 +126,7 @@ struct Diagnosis {
     return isCheap || isGuessable ? .fair : .strong
   }
 
-  /// Why a vault that can be read cannot be opened.
+  /// Returns why a readable vault cannot be opened.
   static func problem(of status: VaultStatus) -> KeychainError? {
     if let failure = status.seenFailure { return failure }
     guard status.exists else { return status.wasSeen ? .vaultIsGone(status.path) : nil }

@@ -4,7 +4,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// A diagnosis as JSON shows it.
+/// A diagnosis in JSON.
 struct DiagnosisJSON: Encodable {
   private let stores: StoresJSON
   private let facts: DiagnosisFactsJSON
@@ -21,7 +21,7 @@ struct DiagnosisJSON: Encodable {
   }
 }
 
-/// What a diagnosis found, except the choice of store.
+/// The findings of a diagnosis, without the choice of store.
 private struct DiagnosisFactsJSON: Encodable {
   let path: String?
   let grade: Diagnosis.Grade?
@@ -56,7 +56,7 @@ private struct DiagnosisFactsJSON: Encodable {
   }
 }
 
-/// The choice of store as JSON shows it.
+/// The choice of store in JSON.
 struct StoresJSON: Encodable {
   let store: String?
   let collection: String?
@@ -98,7 +98,7 @@ struct StoresJSON: Encodable {
     }
   }
 
-  // Programs depend on these words, so they don't follow names in the code.
+  // Programs depend on these words, so they are independent of names in the code.
   private static func word(for reason: StoreDecision.Reason) -> String {
     switch reason {
     case .argument: "option"
@@ -114,7 +114,7 @@ struct StoresJSON: Encodable {
   }
 }
 
-/// What is in both stores since a migration, as JSON shows it.
+/// Copies in both stores since a migration, in JSON.
 struct UnfinishedCopiesJSON: Encodable {
   let from: String
   let to: String
@@ -127,13 +127,13 @@ struct UnfinishedCopiesJSON: Encodable {
   }
 }
 
-/// The session bus as JSON shows it.
+/// The session bus in JSON.
 struct SessionBusJSON: Encodable {
   let address: String
   let process: Int32?
 }
 
-/// The desktop keyring as JSON shows it.
+/// The desktop keyring in JSON.
 struct DesktopKeyringJSON: Encodable {
   let provider: String?
   let process: Int32?

@@ -5,11 +5,11 @@ internal import KeychainStores
 internal import KeychainVault
 internal import SystemPackage
 
-/// A diagnosis, in words.
+/// The text of a diagnosis.
 struct DiagnosisText {
   let diagnosis: Diagnosis
 
-  /// Everything that was found, a line each, and at the end what to do next.
+  /// All findings, one per line, followed by the next steps.
   var text: String {
     var pairs = stores
     if let path = diagnosis.path { pairs.append(("vault", path)) }
@@ -28,7 +28,7 @@ struct DiagnosisText {
 // MARK: - The stores
 
 extension DiagnosisText {
-  /// Which store is used and why, what the services have, and what there is of a desktop keyring.
+  /// The chosen store and the reason, the services' stores, and the state of the desktop keyring.
   private var stores: [(String, String)] {
     let store =
       switch diagnosis.choice {
@@ -72,7 +72,7 @@ extension DiagnosisText {
       + records.unreadable.map { ("damaged", "the record \($0)") }
   }
 
-  /// A restored vault has items, and no record of them is here.
+  /// A restored vault has items, but this machine has no records for them.
   private var noRecords: String {
     guard let count = diagnosis.status?.itemCount, count > 0 else { return "none recorded" }
     return "\(Words.items(count)) in the vault, no choice recorded"
@@ -160,7 +160,7 @@ extension DiagnosisText {
     }
   }
 
-  /// What is lost with a file, or with what a person has.
+  /// Returns what is lost with a file, or with something that a person has.
   static func words(for loss: VaultLoss, _ status: VaultStatus) -> (String, String) {
     let words = words(for: loss.consequence, isOfDeviceKey: loss.key == .deviceKey)
     switch loss.key {
@@ -205,14 +205,14 @@ extension DiagnosisText {
     return status.isReadOnly ? "\(name), which can only be read" : name
   }
 
-  /// Why files on a file system may not stay; `nil` if they do.
+  /// Returns why files on a file system may be temporary; `nil` if they are not.
   static func passingPlace(_ status: VaultStatus) -> String? {
     if status.isInMemory { return "in memory: gone when the service or the machine stops" }
     return status.fileSystem == "overlay"
       ? "in a container its own layer, which goes with the container" : nil
   }
 
-  /// How many credentials have expired or will soon; nothing if none has.
+  /// The number of credentials that have expired or will soon; empty if there are none.
   private var expiry: [(String, String)] {
     guard let expiry = diagnosis.expiry, expiry.needsAttention else { return [] }
     let unknown =

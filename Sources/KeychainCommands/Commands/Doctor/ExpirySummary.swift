@@ -2,23 +2,23 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// How many credentials need a new secret soon, as far as can be read without unlocking.
+/// The number of credentials that need a new secret soon, if they can be read without unlocking.
 struct ExpirySummary: Hashable, Sendable {
-  /// How many days count as soon.
+  /// The number of days that count as soon.
   static let days = 30
 
   let expiredCount: Int
 
-  /// How many expire within ``days``, not counting those that have expired.
+  /// The number of those that will expire within ``days``.
   let expiringCount: Int
 
-  /// How many are locked, so their expiry is not known.
+  /// The number of locked credentials, whose expiry is not known.
   let unknownCount: Int
 
-  /// Whether some of the first two are in a named access group, which `list` shows only if asked.
+  /// Whether some of them are in a named access group, which `list` shows only on request.
   let needsAllGroups: Bool
 
-  /// Whether there is something to do.
+  /// Whether anything should be done.
   var needsAttention: Bool { expiredCount + expiringCount > 0 }
 
   init(_ found: CredentialSearchResult, now: Date = Date()) {
@@ -30,7 +30,8 @@ struct ExpirySummary: Hashable, Sendable {
     needsAllGroups = all.contains { !$0.identity.accessGroup.isEmpty }
   }
 
-  /// Counts the credentials of a service, or all that the host shows; `nil` if none can be read.
+  /// Counts the credentials of a service, or all that the host shows; `nil` if no credential can be
+  /// read.
   init?(_ session: Session, service: ServiceName?) {
     let query = service?.query ?? session.context.narrow(CredentialQuery())
     guard let found = session.stores.glance(query, .whole) else { return nil }

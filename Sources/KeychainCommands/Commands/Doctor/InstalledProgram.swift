@@ -2,13 +2,13 @@ internal import Foundation
 
 /// A running program, and the Debian package that installed it.
 struct InstalledProgram: Hashable {
-  /// The path of the program, if the system shows it.
+  /// The path of the program, if the system reports it.
   let path: String?
 
-  /// The last part of the path: the kernel's name of a process ends after 15 bytes.
+  /// The last part of the path, because the kernel's name of a process is limited to 15 bytes.
   var name: String? { path.flatMap { $0.split(separator: "/").last }.map { String($0) } }
 
-  /// The package of that path.
+  /// The package with that path.
   var package: String?
 
   /// The version of the package.
@@ -23,11 +23,11 @@ struct InstalledProgram: Hashable {
 
   private static let database = "/var/lib/dpkg"
 
-  /// Searches the lists of files that packages installed.
+  /// Searches packages' lists of installed files.
   private static func package(of path: String) -> String? {
     let folder = database + "/info"
     let lists = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    // Packages that were built before /bin became a link name files below it.
+    // Packages that were built before /bin became a link list files in it.
     let short = path.hasPrefix("/usr/") ? String(path.dropFirst(4)) : path
     let wanted = [path, short].map { Data("\n\($0)\n".utf8) }
     for list in lists where list.hasSuffix(".list") {

@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-/// What a person can do, in words.
+/// The texts of next steps.
 enum NextStepText {
   static func text(_ step: NextStep) -> String {
     switch step {

@@ -9,7 +9,7 @@ struct VaultLoss {
     case deviceKey
     case seenRecord
 
-    /// Everything of a kind that a person or a service has.
+    /// All slots of a kind that a person or a service has.
     case slots(SlotKind)
   }
 
@@ -17,13 +17,13 @@ struct VaultLoss {
     case everything
     case everythingAsNothingElseOpens
 
-    /// Everything, unless the device key of a slot is found: whether another machine has it is not known.
+    /// Everything, unless another machine has the device key of a slot, which is not known.
     case everythingUnlessDeviceKeyIsFound(slot: UInt32)
 
     /// Everything, except items that need no unlock.
     case everythingLocked
 
-    /// The items that are bound to this device; a slot opens the others.
+    /// The items that are bound to this device; a slot opens the rest.
     case deviceItems(count: Int, rest: VaultSlot)
 
     case nothing(as: VaultSlot)
@@ -35,7 +35,7 @@ struct VaultLoss {
   let consequence: Consequence
 }
 
-/// How to open a vault again that nothing here opens.
+/// How to open a vault again if no key on this machine opens it.
 enum VaultRescue: Equatable {
   case backup
   case deviceKey(path: String)
@@ -45,17 +45,17 @@ extension VaultStatus {
   /// The slots that open everything.
   var fullSlots: [VaultSlot] { slots.filter { $0.grant == .root } }
 
-  /// Whether something opens the whole vault: the device key that is here, or what a person has.
+  /// Whether anything opens the whole vault: this machine's device key, or a key that a person has.
   var canBeOpened: Bool {
     fullSlots.contains { $0.kind != .device || $0.isThisDevice == true }
   }
 
-  /// How to open the vault again if nothing here opens it.
+  /// How to open the vault again if no key on this machine opens it.
   var rescue: VaultRescue {
     fullSlots.contains { $0.kind == .device } ? .deviceKey(path: deviceSecretPath) : .backup
   }
 
-  /// What is lost with each file, and with what people have.
+  /// What is lost with each file, and with each key that people have.
   var losses: [VaultLoss] {
     let kinds: [SlotKind] = [.passphrase, .keyFile, .recipient, .recoveryCode]
     return [
@@ -75,7 +75,8 @@ extension VaultStatus {
     return bound > 0 ? .deviceItems(count: bound, rest: other) : .nothing(as: other)
   }
 
-  /// What is lost with the only slot of a kind that a person has; `nil` if there is no such slot.
+  /// Returns what is lost with the only slot of a kind that a person has; `nil` if there is no such
+  /// slot.
   private func lossOfSlots(of kind: SlotKind) -> VaultLoss.Consequence? {
     guard fullSlots.contains(where: { $0.kind == kind }) else { return nil }
     let others = fullSlots.filter { $0.kind != kind }

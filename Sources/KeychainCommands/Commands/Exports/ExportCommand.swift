@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
 
-/// Writes the credentials into a file for another vault.
+/// Writes credentials to a file for another vault.
 struct ExportCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
@@ -79,10 +79,10 @@ struct ExportCommand: KeychainSubcommand {
     for query in queries ?? [CredentialQuery()] { session.reportKeyring(query) }
   }
 
-  /// Whoever finds the file can try all shorter passphrases soon.
+  /// Whoever has the file can quickly try all shorter passphrases.
   private static let usualLength = 10
 
-  /// Checked first: nobody should choose a passphrase for an export that cannot be written.
+  /// Called first, so that nobody chooses a passphrase for an export that cannot be written.
   private func checkTarget() throws(KeychainError) {
     guard isToOutput else {
       var status = stat()
@@ -100,7 +100,8 @@ struct ExportCommand: KeychainSubcommand {
     return KeychainCommandContext.current.ownService.map { [ServiceName(.service, $0)] }
   }
 
-  /// Unlocks before the passphrase of the export is asked for, and checks that there is something to export.
+  /// Unlocks before asking for the passphrase of the export, and checks that there is something to
+  /// export.
   private func unlock(_ session: Session, _ services: [ServiceName]?) throws(KeychainError) {
     for service in services ?? [] {
       guard try session.vault.itemCounts(matching: [service.query]).isEmpty else { continue }
@@ -111,7 +112,7 @@ struct ExportCommand: KeychainSubcommand {
     try session.vault.ensureReadable(counts.requirementOfExport)
   }
 
-  /// What is exported if nothing is named, for the help.
+  /// The services that are exported by default, for the help.
   private static var servicesThatAreExported: String {
     KeychainCommandContext.current.ownService.map {
       "Those of the service '\($0)' are exported unless other ones are named, or --all-services is given."

@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// What was exported, as JSON shows it.
+/// The result of an export in JSON.
 struct ExportJSON: Encodable {
   let file: String
   let items: Int
@@ -14,7 +14,7 @@ struct ExportJSON: Encodable {
   }
 }
 
-/// What was imported, as JSON shows it.
+/// The result of an import in JSON.
 struct ImportJSON: Encodable {
   let dryRun: Bool
   let added: Int
@@ -23,7 +23,7 @@ struct ImportJSON: Encodable {
   let leftAlone: Int
   let leftOut: Int
 
-  /// The credentials that were there and differ.
+  /// The existing credentials that differ.
   let differing: [CredentialIdentityJSON]
 
   init(_ report: ImportReport, isDryRun: Bool) {

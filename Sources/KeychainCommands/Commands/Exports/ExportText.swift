@@ -2,9 +2,9 @@ internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
 
-/// Exports and imports, in words.
+/// The texts about exports and imports.
 enum ExportText {
-  /// What was exported; without a file, to standard output.
+  /// Returns what was exported; without a file, to standard output.
   static func summary(of report: ExportReport, file: String?) -> String {
     "exported \(Words.items(report.itemCount)) to \(file ?? "standard output")"
   }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// Takes the credentials of an export into the vault.
+/// Adds the credentials of an export to the vault.
 struct ImportCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
@@ -59,7 +59,7 @@ struct ImportCommand: KeychainSubcommand {
     describe(report, session.interface)
   }
 
-  /// Checked first: nobody should be asked for the passphrase of a file that cannot be read.
+  /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
   private func checkSource() throws(KeychainError) {
     guard isFromInput else {
       guard access(file, R_OK) == 0 else { throw .cannotOpen(file, errno: errno) }
@@ -72,7 +72,7 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   private func describe(_ report: ImportReport, _ interface: UserInterface) {
-    // What was overwritten was asked for; what was left alone, somebody may miss.
+    // Overwriting was requested, but skipped credentials may be missed.
     if dryRun || !overwrite {
       for identity in report.differing {
         interface.say(

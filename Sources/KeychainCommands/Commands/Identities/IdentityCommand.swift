@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// The identities by which several people or services open one vault.
+/// The identities with which several people or services open one vault.
 struct IdentityCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "identity",
@@ -12,7 +12,7 @@ struct IdentityCommand: KeychainCommandGroup {
     ])
 }
 
-/// Makes an identity.
+/// Creates an identity.
 struct IdentityCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -115,14 +115,14 @@ struct IdentityPinCommand: KeychainSubcommand {
 }
 
 extension Session {
-  /// The identity file that a command is about: the one that is named, otherwise that of the user.
+  /// Returns the identity file of a command: the given one, otherwise the user's.
   fileprivate func identityPath(_ file: String?) throws(KeychainError) -> String {
     if let file { return file }
     return try vault.defaultIdentityPath()
   }
 }
 
-/// An identity as JSON shows it, without its secret.
+/// An identity in JSON, without its secret.
 struct IdentityJSON: Encodable {
   let file: String
   let recipient: String
@@ -135,7 +135,7 @@ struct IdentityJSON: Encodable {
   }
 }
 
-/// Identities, in words.
+/// The texts about identities.
 enum IdentityText {
   static func made(_ identity: IdentityDescription) -> String {
     "created the identity \(identity.path)"
@@ -163,7 +163,7 @@ enum IdentityText {
       + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check \(check)'"
   }
 
-  /// Everything about an identity but its secret, a line each.
+  /// Returns everything about an identity except its secret, one fact per line.
   static func description(of identity: IdentityDescription) -> String {
     FactLines.text(
       [("file", identity.path), ("recipient", identity.recipient.description)]

@@ -144,14 +144,16 @@ struct MigrateCommand: KeychainSubcommand {
     return migration
   }
 
-  /// The service or server that was named.
+  /// The given service or server.
   private var named: ServiceName? {
     service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
   }
 
-  /// Whether the target has what the source has nothing of; `false` unless a service or server is named.
+  /// Returns whether the target has credentials although the source has none; `false` unless a
+  /// service or server is given.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if it has nothing, either.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/notFound`` if the target has none,
+  ///   either.
   private func isInTarget(of migration: CredentialMigration) throws(KeychainError) -> Bool {
     guard let named else { return false }
     let query = CredentialQuery(accessGroup: accessGroup, service: service, server: server)
@@ -159,7 +161,7 @@ struct MigrateCommand: KeychainSubcommand {
     do throws(KeychainError) {
       found = try migration.target.search(query)
     } catch {
-      // A keyring may have no collection yet.
+      // A keyring may not have a collection yet.
       guard error.code == .noStore else { throw error }
     }
     guard found.credentials.isEmpty else { return true }
@@ -188,7 +190,7 @@ struct MigrateCommand: KeychainSubcommand {
     }
   }
 
-  /// The place with the collection that was named.
+  /// Returns the place with the given collection.
   private func inCollection(_ place: StorePlace) -> StorePlace {
     guard place != .vault, let collection else { return place }
     return .secretService(.named(collection))

@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// What was moved, as JSON shows it.
+/// The result of a migration in JSON.
 struct MigrationJSON: Encodable {
   let dryRun: Bool
   let from: String
@@ -11,10 +11,10 @@ struct MigrationJSON: Encodable {
   let unchanged: Int
   let removed: Int
 
-  /// How many are in both stores, as their service keeps its own.
+  /// The number of credentials in both stores because their service did not change over.
   let inBoth: Int
 
-  /// The credentials that stay in the source, with the reason.
+  /// The credentials that stay in the source, each with the reason.
   let staying: [Staying]
   let damaged: [String]
   let ofOtherDevices: Int

@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 
-/// A migration, in words.
+/// The texts about migrations.
 enum MigrationText {
   static func summary(of report: MigrationReport, to target: StorePlace, isDryRun: Bool) -> String {
     let parts = [
@@ -18,7 +18,7 @@ enum MigrationText {
       + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(separator: "; ")
   }
 
-  /// A service or server that has not changed over.
+  /// Returns that a service or server has not changed over.
   static func staysBehind(
     _ service: CredentialIdentity, outOf target: StorePlace, isDryRun: Bool
   ) -> String {
@@ -31,14 +31,14 @@ enum MigrationText {
       + "\(isDryRun ? "would be" : "is") in the \(StoreText.name(of: target))"
   }
 
-  /// Why a credential stays where it is.
+  /// Returns why a credential stays where it is.
   static func stays(_ obstacle: MigrationReport.Obstacle) -> String {
     let name = obstacle.identity.description
     let reason = obstacle.reason.message
     return reason.contains(name) ? reason : "\(name): \(reason)"
   }
 
-  /// A service of which the source has nothing any more.
+  /// Returns that the source has nothing of a service any more.
   static func hasMoved(_ service: ServiceName?, to target: StorePlace) -> String {
     "everything of \(service?.description ?? "the services") is in the \(StoreText.name(of: target)) already"
   }
@@ -58,13 +58,13 @@ enum MigrationText {
     "the \(StoreText.name(of: source)) still has what was copied; --remove-source removes it"
   }
 
-  /// What a migration has left that did not come to its end.
+  /// Returns what an unfinished migration has left.
   static func inBothStores(_ copies: UnfinishedCopies) -> String {
     "\(Words.items(copies.count)) that a migration copied into the \(StoreText.name(of: copies.target)), while their "
       + "services still have the \(StoreText.name(of: copies.source))"
   }
 
-  /// How a migration comes to its end.
+  /// Returns how to finish a migration.
   static func finishing(_ copies: UnfinishedCopies) -> String {
     "to let services change over whose credentials are in both stores, run "
       + "'\(KeychainCommandContext.current.commandPath) migrate --from \(copies.source.name) "
@@ -82,7 +82,7 @@ extension MigrationReport {
 }
 
 extension KeychainError {
-  /// Neither store has anything of a service or server.
+  /// The error if neither store has anything of a service or server.
   static func nothingToMove(_ service: ServiceName) -> Self {
     Self(
       .notFound, "neither the vault nor the desktop keyring has a credential of \(service)",
@@ -90,7 +90,7 @@ extension KeychainError {
         + "\(KeychainCommandContext.current.scopeOption())'")
   }
 
-  /// The failure of a migration that did not move everything; `nil` if it did.
+  /// Creates the error for a migration that did not move everything; `nil` if it did.
   init?(incomplete report: MigrationReport, from source: StorePlace, isDryRun: Bool) {
     guard !report.isComplete else { return nil }
     let codes = Set(report.obstacles.map(\.reason.code))
@@ -113,7 +113,7 @@ extension KeychainError {
         : report.obstacles.first?.reason.recovery)
   }
 
-  /// The code of obstacles that are conflicts of names or versions; `nil` if there are others.
+  /// Returns the code if all obstacles are conflicts of names or versions; otherwise `nil`.
   private static func conflict(among codes: Set<Code>) -> Code? {
     let conflicts: [Code] = [.ambiguous, .alreadyExists, .versionConflict]
     return codes.isSubset(of: conflicts) ? conflicts.first(where: codes.contains) : nil

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 internal import KeychainTerminal
 internal import KeychainVault
 
-/// The codes on paper that open the vault.
+/// The recovery codes that open the vault.
 struct RecoveryCommand: KeychainCommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "recovery",
@@ -13,7 +13,7 @@ struct RecoveryCommand: KeychainCommandGroup {
     subcommands: [RecoveryCreateCommand.self])
 }
 
-/// Makes a recovery code.
+/// Creates a recovery code.
 struct RecoveryCreateCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "create",
@@ -65,7 +65,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     _ code: borrowing RecoveryCode, _ session: Session
   ) throws(KeychainError) -> Bool {
     guard let prompt = session.prompt else { throw .nobodyToShowTheCode }
-    return try prompt.isGivenBack(
+    return try prompt.confirmRetyped(
       code.text(), below: RecoveryCodeText.aboveCode, question: RecoveryCodeText.questionForCode,
       wrong: RecoveryCodeText.wrongCode
     ) { answer in
@@ -92,9 +92,9 @@ struct RecoveryCreateCommand: KeychainSubcommand {
   }
 }
 
-/// Recovery codes, in words.
+/// The texts about recovery codes.
 enum RecoveryCodeText {
-  /// What stands above a recovery code on the screen.
+  /// The text above a recovery code on the screen.
   static let aboveCode =
     "This is the recovery code of the vault. It opens everything in it.\n"
     + "Write it down on paper, and keep it away from this machine; it is not shown again.\n\n    "

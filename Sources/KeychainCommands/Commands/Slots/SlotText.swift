@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// Slots, and how they change, in words.
+/// The texts about slots and their changes.
 enum SlotText {
   /// The table of slots.
   static func table(_ slots: [VaultSlot], deviceKeyExists: Bool) -> TextTable {
@@ -23,7 +23,7 @@ enum SlotText {
     }
   }
 
-  /// The cost of a passphrase's hash, or the recipient.
+  /// Returns the cost of a passphrase's hash, or the recipient.
   private static func detail(_ slot: VaultSlot) -> String {
     if let recipient = slot.recipient { return recipient.description }
     return slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""

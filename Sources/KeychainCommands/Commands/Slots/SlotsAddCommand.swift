@@ -63,7 +63,7 @@ struct SlotsAddCommand: KeychainSubcommand {
     let wasOpen = try session.vault.status().readable == .unlockedNow
     let slot = try add(in: session)
     session.interface.say(SlotText.added(slot))
-    // The first passphrase or key file takes most of what the device key opens.
+    // The first passphrase or key file removes most of the access that the device key gives.
     if wasOpen, try session.vault.status().readable != .unlockedNow {
       session.interface.hint(SlotText.lockedNow(by: slot))
     }
@@ -118,7 +118,7 @@ struct SlotsAddCommand: KeychainSubcommand {
 }
 
 extension Session {
-  /// Asks for a recovery code that shall get new keys; `nil` if nobody can be asked.
+  /// Asks for a recovery code that should get new keys; `nil` if nobody can be asked.
   fileprivate var questionForKeptCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)? {
     guard let prompt else { return nil }
     return { slot, failures throws(KeychainError) in

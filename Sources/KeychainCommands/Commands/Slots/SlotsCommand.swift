@@ -40,7 +40,7 @@ struct SlotsListCommand: KeychainSubcommand {
   }
 }
 
-/// A slot as JSON shows it.
+/// A slot in JSON.
 struct SlotJSON: Encodable {
   let number: UInt32
   let kind: String
@@ -60,7 +60,7 @@ struct SlotJSON: Encodable {
     recipient = slot.recipient?.description
   }
 
-  // Programs depend on these words, so they don't follow names in the code.
+  // Programs depend on these words, so they are independent of names in the code.
 
   private static func word(for kind: SlotKind) -> String {
     switch kind {

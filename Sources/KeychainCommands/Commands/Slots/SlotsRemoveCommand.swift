@@ -55,10 +55,10 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     if !isAsked(in: session) { session.interface.hint(SlotText.removalKeepsKeys) }
   }
 
-  /// Whether a person can still say no.
+  /// Returns whether a person is asked to agree.
   private func isAsked(in session: Session) -> Bool { !yes && session.prompt != nil }
 
-  /// Finds the slot, says what goes with it, and asks.
+  /// Finds the slot, reports the losses, and asks.
   ///
   /// With `--rekey`, losses are reported later, when it is known which slots are kept.
   private func confirmed(in session: Session) throws(KeychainError) -> VaultSlot {
@@ -70,9 +70,9 @@ struct SlotsRemoveCommand: KeychainSubcommand {
     return slot
   }
 
-  /// Says what goes with the slot if the others stay.
+  /// Reports what is lost with the slot if the others stay.
   ///
-  /// - Returns: The number of items that go.
+  /// - Returns: The number of items that are lost.
   private func listLosses(_ slots: [VaultSlot], in session: Session) throws(KeychainError) -> Int {
     let doomed = deleteItems ? try session.vault.itemsDeleted(withSlot: number) : []
     for credential in doomed {
@@ -87,8 +87,8 @@ struct SlotsRemoveCommand: KeychainSubcommand {
 }
 
 extension [VaultSlot] {
-  /// Whether this machine's device key opens everything once a slot is gone, as no passphrase, key file or
-  /// identity is left.
+  /// Returns whether only this machine's device key opens everything after a slot is removed,
+  /// because no passphrase, key file or identity is left.
   fileprivate func leaveOnlyTheDevice(without number: UInt32) -> Bool {
     let rest = filter { $0.number != number }
     let isDaily = { (slot: VaultSlot) in

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// Accepts a vault that was put back from a backup.
+/// Accepts a vault that was restored from a backup.
 struct AcceptRestoredCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "accept-restored",
@@ -34,13 +34,14 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   }
 }
 
-/// A restored vault, in words.
+/// The texts about a restored vault.
 enum RestoredText {
   static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
   static let accepted = "accepted the vault as it is"
   static let nothingToAccept = "the vault is as it was seen last; there is nothing to accept"
 
-  /// How a restored vault differs from what was seen, and what opens it, a line each.
+  /// Returns how a restored vault differs from the record of it, and what opens it, one fact per
+  /// line.
   static func lines(of differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     if differences.isOtherVault {
@@ -53,7 +54,7 @@ enum RestoredText {
     return lines + contents(differences) + slots(differences)
   }
 
-  /// What the file holds, and whether that is what it should.
+  /// Returns the contents of the file, and whether they are as expected.
   private static func contents(_ differences: RestoredDifferences) -> [String] {
     let held = Words.items(differences.itemCount)
     guard !differences.isStateDamaged else {
@@ -92,7 +93,7 @@ enum RestoredText {
     return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
   }
 
-  /// The slots, as one that was removed here still opens an older copy: only a person knows that.
+  /// Returns the slots: only a person knows whether one was removed that still opens an older copy.
   private static func slots(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
     let count = differences.slots.count + differences.damagedSlots.count

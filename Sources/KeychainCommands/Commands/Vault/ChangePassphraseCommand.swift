@@ -34,7 +34,7 @@ struct ChangePassphraseCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    // Checked before the present passphrase is asked for.
+    // Checked before asking for the present passphrase.
     guard newPassphrase.isGiven || session.prompt != nil else {
       throw .nobodyToAsk(for: .newPassphrase)
     }

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// Makes a vault.
+/// Creates a vault.
 struct InitCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
@@ -66,10 +66,10 @@ struct InitCommand: KeychainSubcommand {
     }
   }
 
-  /// Whether a vault that is gone may be left behind; a person is asked where that can be done.
+  /// Returns whether a missing vault may be abandoned; a person is asked if possible.
   private func startsAnew(_ session: Session) throws(KeychainError) -> Bool {
     let status = try session.vault.status()
-    // Nobody should choose a passphrase for a vault that cannot be made.
+    // Nobody should choose a passphrase for a vault that cannot be created.
     guard !status.exists else { throw .vaultExists(status.path) }
     guard status.wasSeen else { return false }
     guard startAnew || session.prompt != nil else { return false }
@@ -79,8 +79,10 @@ struct InitCommand: KeychainSubcommand {
     return true
   }
 
-  /// A source in the environment is tried by every later command, and would fail if the vault did not
-  /// open by it: unless something else is chosen, it gets a slot.
+  /// Returns whether to add slots for the sources in the environment.
+  ///
+  /// Every later command tries them, and would fail if they did not open the vault, so they get
+  /// slots unless something else is chosen.
   private func usesSourcesAtHand(_ session: Session) -> Bool {
     !wantsPassphrase && !keyFile.isGiven && !noDevice && session.vault.hasUnlockSource
   }

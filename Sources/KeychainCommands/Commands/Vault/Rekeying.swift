@@ -4,10 +4,11 @@ internal import KeychainTerminal
 internal import KeychainVault
 
 extension Session {
-  /// Gives the vault new keys, and reports what was done.
+  /// Gives the vault new keys, and reports the result.
   ///
-  /// A slot can be removed in the same step, with the items that need a passphrase if none is kept. If
-  /// `isAgreed`, nothing is asked, and everything that is not kept is removed.
+  /// A slot can be removed in the same step, together with the items that need a passphrase if no
+  /// passphrase is kept. If `isAgreed`, nothing is asked, and everything that is not kept is
+  /// removed.
   func rekey(
     removing removed: UInt32? = nil, deletingItems: Bool = false, keeping kept: KeptSlotOptions,
     assumingYes isAgreed: Bool
@@ -44,7 +45,7 @@ extension Session {
   }
 }
 
-/// New keys, in words.
+/// The texts about new keys.
 enum RekeyText {
   static func questionToKeep(_ slot: VaultSlot, failures: Int) -> String {
     let again = failures > 0 ? "that passphrase is wrong; try again\n" : ""
@@ -53,7 +54,7 @@ enum RekeyText {
 
   static let questionToRekey = "give the vault new keys, and lose that? [y/N] "
 
-  /// What new keys would lose, a line each.
+  /// Returns what new keys would lose, one fact per line.
   static func losses(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
     var lines = plan.dropped.map { slot in
       let forged =
@@ -72,7 +73,7 @@ enum RekeyText {
     return lines
   }
 
-  /// What new keys have done, a line each.
+  /// Returns the results of new keys, one per line.
   static func lines(of report: RekeyReport) -> [String] {
     let plan = report.plan
     let deleted = plan.otherDeviceItemCount + plan.deletedItems.count
@@ -87,7 +88,7 @@ enum RekeyText {
     ].compactMap(\.self)
   }
 
-  /// What a person should do after the vault got new keys.
+  /// Returns what a person should do after the vault got new keys.
   static func hints(about report: RekeyReport) -> [String] {
     var hints = [
       "copies of the vault made before still open as they did, and hold the secrets of their time: "

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// Shows the state of the vault in few words.
+/// Shows a summary of the vault's state.
 struct StatusCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "status",

@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
 
-/// The state of a vault as JSON shows it.
+/// The state of a vault in JSON.
 struct StatusJSON: Encodable {
   let path: String
   let state: String
@@ -61,7 +61,7 @@ struct StatusJSON: Encodable {
   }
 }
 
-/// A verification as JSON shows it.
+/// A verification in JSON.
 struct VerificationJSON: Encodable {
   let intact: Bool
   let items: Int

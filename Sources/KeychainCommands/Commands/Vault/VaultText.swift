@@ -1,9 +1,9 @@
 internal import KeychainCredentials
 internal import KeychainVault
 
-/// The vault as a whole, in words.
+/// The texts about the vault as a whole.
 enum VaultText {
-  /// The state of a vault in few lines.
+  /// Returns the state of a vault in a few lines.
   static func description(
     of status: VaultStatus, sourceProblem: KeychainError? = nil
   ) -> String {
@@ -25,14 +25,14 @@ enum VaultText {
       ] + check(status) + disagreement(status) + problem(ofSource: sourceProblem))
   }
 
-  /// How a vault is absent.
+  /// Returns how a vault is missing.
   static func absence(_ status: VaultStatus) -> String {
     status.wasSeen ? "was here before, and is gone" : "not made yet"
   }
 
-  /// Whether a vault is locked, and for how long it stays unlocked.
+  /// Returns whether a vault is locked, and for how long it stays unlocked.
   static func state(of status: VaultStatus) -> String {
-    // Without the kernel's list of keys, only the limit is known, and not when it ends for lack of use.
+    // Without the kernel's list of keys, only the time limit is known, not the idle time.
     let most = Environment.listsKernelKeys ? "" : "at most "
     let left = status.cachedFor.map { ", for \(most)\(Words.time($0)) more" } ?? ""
     switch status.readable {
@@ -43,12 +43,12 @@ enum VaultText {
     }
   }
 
-  /// What distinguishes the vault from others.
+  /// Returns what distinguishes the vault from others.
   static func check(_ status: VaultStatus) -> [(String, String)] {
     status.check.map { [("check", $0.description)] } ?? []
   }
 
-  /// What the seen record says, if it does not agree with the vault.
+  /// Returns how the seen record disagrees with the vault, if it does.
   private static func disagreement(_ status: VaultStatus) -> [(String, String)] {
     switch status.seenRecord {
     case .current, .none: []
@@ -68,7 +68,7 @@ enum VaultText {
     }
   }
 
-  /// Why the secret that should open the vault without a person cannot be used.
+  /// Returns why the secret that should open the vault without a person cannot be used.
   static func problem(ofSource problem: KeychainError?) -> [(String, String)] {
     problem.map { [("problem", $0.message)] } ?? []
   }

@@ -1,8 +1,8 @@
 #if !canImport(ObjectiveC)
 public import Foundation
 
-// What Apple's systems give every object, and Foundation has on no other. Without these, the names are
-// keys.
+// Apple's systems give these methods to every object; Foundation on other systems does not. Without
+// these declarations, dynamic member lookup would take the names for keys.
 extension UserDefaults {
   /// Returns the value of a key; another spelling of ``preferenceObject(forKey:)``.
   ///
@@ -15,7 +15,7 @@ extension UserDefaults {
   /// Sets the value of a key, and saves it; another spelling of ``setPreference(_:forKey:)-(PreferenceObject?,_)``.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` removes, and one that cannot be kept changes nothing.
+  ///   - value: The value; `nil` removes the key, and an unsupported value changes nothing.
   ///   - key: The key.
   public func setValue(_ value: PreferenceObject?, forKey key: PreferenceKey) {
     setPreference(value, forKey: key)
@@ -31,14 +31,15 @@ extension UserDefaults {
   /// Returns the values of several keys.
   ///
   /// - Parameter keys: The keys.
-  /// - Returns: The values of those that have one.
+  /// - Returns: The values of the keys that have one.
   public func dictionaryWithValues(forKeys keys: [PreferenceKey]) -> PreferencesDictionary {
     keys.reduce(into: [:]) { $0[$1] = preferenceObject(forKey: $1) }
   }
 
   /// Sets the value of a key to a URL, and saves it.
   ///
-  /// Without this method, a URL goes to the one of `UserDefaults`, which keeps only its path, on Linux.
+  /// Without this method, a URL goes to the setter of `UserDefaults`, which on Linux stores only
+  /// its path.
   ///
   /// - Parameters:
   ///   - url: The URL.
@@ -47,7 +48,8 @@ extension UserDefaults {
 
   /// Sets the value of a key to a number, and saves it.
   ///
-  /// Without this method, such a number goes to one of `UserDefaults` that stops the program, on Linux.
+  /// Without this method, such a number goes to a setter of `UserDefaults` that on Linux stops the
+  /// program.
   ///
   /// - Parameters:
   ///   - value: The number.
@@ -58,27 +60,27 @@ extension UserDefaults {
 }
 
 extension UserDefaults {
-  /// Not here: there is no key-value coding.
+  /// Unavailable: there is no key-value coding.
   @available(*, unavailable, message: "read dictionary(forKey:) and its values")
   public func value(forKeyPath keyPath: String) -> PreferenceObject? { nil }
 
-  /// Not here: there is no key-value coding.
+  /// Unavailable: there is no key-value coding.
   @available(*, unavailable, message: "set the dictionary of the first key")
   public func setValue(_ value: PreferenceObject?, forKeyPath keyPath: String) {}
 
-  /// Not here: Foundation has no colours.
+  /// Unavailable: Foundation has no colours.
   @available(*, unavailable, message: "store an archive, or a Codable colour")
   public func color(forKey key: PreferenceKey) -> PreferenceObject? { nil }
 
-  /// Not here: Foundation has no colours.
+  /// Unavailable: Foundation has no colours.
   @available(*, unavailable, message: "store an archive, or a Codable colour")
   public func set(color: PreferenceObject?, forKey key: PreferenceKey) {}
 
-  /// Not here: part of AppKit.
+  /// Unavailable: part of AppKit.
   @available(*, unavailable, renamed: "cgRect(forKey:)")
   public func nsRectForKey(key: PreferenceKey) -> CGRect? { nil }
 
-  /// Not here: part of AppKit.
+  /// Unavailable: part of AppKit.
   @available(*, unavailable, renamed: "cgSize(forKey:)")
   public func nsSizeForKey(key: PreferenceKey) -> CGSize? { nil }
 }

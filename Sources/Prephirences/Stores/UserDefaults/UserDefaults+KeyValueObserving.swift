@@ -1,16 +1,16 @@
 #if !canImport(ObjectiveC)
 public import Foundation
 
-// What programs may use of key-value observing, which is on Apple's systems only: each says what to do
-// instead.
+// Key-value observing exists on Apple's systems only. Each unavailable declaration names the
+// replacement.
 extension UserDefaults {
-  /// Not here: there is no key-value observing.
+  /// Unavailable: there is no key-value observing.
   @available(*, unavailable, message: "use observe(forKey:initial:_:)")
   public struct KeyValueObservingOptions: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt
 
-    /// Makes options of their bits.
+    /// Creates options from their bits.
     ///
     /// - Parameter rawValue: The bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -21,34 +21,34 @@ extension UserDefaults {
     /// The old value.
     public static var old: Self { Self(rawValue: 2) }
 
-    /// The present value, too.
+    /// The present value as well.
     public static var initial: Self { Self(rawValue: 4) }
 
-    /// Before the change, too.
+    /// The time before the change as well.
     public static var prior: Self { Self(rawValue: 8) }
   }
 
-  /// Not here: there is no key-value observing.
+  /// Unavailable: there is no key-value observing.
   @available(*, unavailable, message: "use observe(forKey:initial:_:)")
   public func addObserver(
     _ observer: AnyObject, forKeyPath keyPath: String, options: KeyValueObservingOptions = [],
     context: UnsafeMutableRawPointer?
   ) {}
 
-  /// Not here: there is no key-value observing.
+  /// Unavailable: there is no key-value observing.
   @available(*, unavailable, message: "end the observation of observe(forKey:initial:_:)")
   public func removeObserver(
     _ observer: AnyObject, forKeyPath keyPath: String, context: UnsafeMutableRawPointer? = nil
   ) {}
 
-  /// Not here: there is no key-value observing.
+  /// Unavailable: there is no key-value observing.
   @available(*, unavailable, message: "use observe(forKey:initial:_:)")
   public func observe<Value>(
     _ keyPath: KeyPath<UserDefaults, Value>, options: KeyValueObservingOptions = [],
     changeHandler: @escaping (UserDefaults, PreferenceChange) -> Void
   ) -> PreferenceObservation { PreferenceObservation {} }
 
-  /// Not here: there is no Combine.
+  /// Unavailable: there is no Combine.
   @available(*, unavailable, message: "use observe(forKey:initial:_:) or changes(forKey:initial:)")
   public func publisher<Value>(for keyPath: KeyPath<UserDefaults, Value>) -> PreferenceChanges {
     changes(forKeys: [])

@@ -1,27 +1,26 @@
 public import Foundation
 
-// The protocols' readers have names of their own, because `UserDefaults` has methods of the same
-// names that convert less. Those are what a call on a `UserDefaults` itself means; a call on
-// preferences means these.
+// The protocols' getters have their own names, because `UserDefaults` has methods with the same
+// names that convert less. A call on a `UserDefaults` uses those, a call on preferences these.
 
 /// User defaults are preferences.
 ///
-/// What is set through the protocols, subscripts and wrappers is on disk when the call returns, and
-/// comes back as it was set, also in another process:
+/// Values set through the protocols, subscripts and wrappers are on disk when the call returns, and
+/// are read back as they were set, even by another process:
 ///
 /// | set | seen by programs that use `UserDefaults` alone |
 /// | --- | --- |
 /// | text, truth value, data | the same |
-/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it, but not to `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
-/// | date | the same, without the fraction of its second, which lies beside it under a key that begins with `PrephirencesExactDates.` |
+/// | number of any width | a number; here it is an `NSNumber`, which casts to each type that holds it except `CGFloat`: read that as `Double`, or by a `Preference<CGFloat>` |
+/// | date | the same, without the fraction of its second, which is stored under a separate key with the prefix `PrephirencesExactDates.` |
 /// | URL | data: its archive, which `url(forKey:)` reads |
 /// | UUID, `Decimal` | data: the archive of its text |
 /// | array, dictionary | the same, of these |
 ///
-/// Keys are told apart as `UserDefaults` does, but in dictionaries two that are canonically equivalent
-/// are one. Any other value is refused: nothing changes, and ``lastPreferencesError`` says so. Setters of
-/// `UserDefaults` itself, such as `set(1.5, forKey:)` on `UserDefaults.standard`, are not saved before
-/// `synchronize()` is called, on Linux.
+/// Keys are compared as `UserDefaults` does, but in dictionaries canonically equivalent keys are
+/// the same. Any other value is refused: nothing changes, and ``lastPreferencesError`` has the
+/// reason. On Linux, values set by `UserDefaults` itself, for example by `set(1.5, forKey:)` on
+/// `UserDefaults.standard`, are saved only by `synchronize()`.
 extension UserDefaults: PreferencesType {
   /// Returns the value of a key.
   ///
@@ -40,7 +39,7 @@ extension UserDefaults: PreferencesType {
     object(forKey: ExactDates.key(beside: key)).map(PropertyListForm.decode)
   }
 
-  /// Returns all defaults that are found, those registered and those of the system included.
+  /// Returns all visible defaults, including those that are registered and those of the system.
   ///
   /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {

@@ -4,9 +4,9 @@ extension UserDefaults {
   /// Sets the values of several keys, and saves them.
   ///
   /// - Parameter values: The values by their keys.
-  /// - Throws: ``PreferencesError``: ``PreferencesError/Code/unstorable`` for a value that no property
-  ///   list can hold, before anything is changed; ``PreferencesError/Code/inputOutput`` if the values
-  ///   were set, but not saved.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` for a value that a
+  ///   property list cannot hold, before anything is changed; with
+  ///   ``PreferencesError/Code/inputOutput`` if the values were set, but not saved.
   public func save(_ values: PreferencesDictionary) throws(PreferencesError) {
     try save(values.map { ($0.key, $0.value) })
   }
@@ -30,7 +30,8 @@ extension UserDefaults {
   }
 
   private func replace(_ forms: [(PreferenceKey, Any?)]) {
-    // All reads before the first write, as a read after one collects all defaults again.
+    // Performs all reads before the first write, because a read after a write collects all defaults
+    // again.
     let dated = Set(
       forms.lazy.map { ExactDates.key(beside: $0.0) }.filter { self.object(forKey: $0) != nil })
     for (key, form) in forms {
@@ -40,7 +41,7 @@ extension UserDefaults {
         if dated.contains(beside) { removeObject(forKey: beside) }
         continue
       }
-      // In this order, as exact dates that are not those of the value are ignored.
+      // The value comes first: exact dates that do not match it are ignored.
       if let dates = ExactDates.list(of: form) {
         set(dates as Any?, forKey: beside)
       } else if dated.contains(beside) {

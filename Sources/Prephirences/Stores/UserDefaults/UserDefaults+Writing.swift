@@ -4,7 +4,7 @@ extension UserDefaults: MutablePreferencesType {
   /// Why the last change through the protocols, subscripts and wrappers was refused or not saved; `nil`
   /// if it was saved.
   ///
-  /// It is that of this object, on any thread.
+  /// It belongs to this object, on all threads.
   public var lastPreferencesError: PreferencesError? { FailedObjects.shared[self] }
 
   private func record(_ values: [(PreferenceKey, PreferenceObject?)]) {
@@ -16,10 +16,10 @@ extension UserDefaults: MutablePreferencesType {
     }
   }
 
-  /// Sets the value of a key, and saves it; `nil` removes.
+  /// Sets the value of a key, and saves it; `nil` removes the key.
   ///
   /// - Parameters:
-  ///   - value: The value; one that cannot be kept changes nothing.
+  ///   - value: The value; an unsupported value changes nothing.
   ///   - key: The key.
   @_disfavoredOverload
   @_implements(MutablePreferencesType,set(_:forKey:))
@@ -27,7 +27,7 @@ extension UserDefaults: MutablePreferencesType {
     record([(key, value)])
   }
 
-  /// Removes a key with its value, and saves that.
+  /// Removes a key and its value, and saves the change.
   @_disfavoredOverload
   @_implements(MutablePreferencesType,removeObject(forKey:))
   public func removePreference(forKey key: PreferenceKey) { record([(key, nil)]) }
@@ -52,15 +52,14 @@ extension UserDefaults: MutablePreferencesType {
   @_implements(MutablePreferencesType,set(_:forKey:))
   public func setPreference(_ value: Bool, forKey key: PreferenceKey) { record([(key, value)]) }
 
-  /// Sets the value of a key to a URL; `nil` removes.
+  /// Sets the value of a key to a URL; `nil` removes the key.
   @_disfavoredOverload
   @_implements(MutablePreferencesType,set(_:forKey:))
   public func setPreference(_ value: URL?, forKey key: PreferenceKey) { record([(key, value)]) }
 
-  /// Removes a key with its value, and saves that.
+  /// Removes a key and its value, and saves the change.
   ///
-  /// Without this method, a literal `nil` calls a method of `UserDefaults` that never returns, on
-  /// Linux.
+  /// On Linux, a literal `nil` would otherwise call a method of `UserDefaults` that never returns.
   ///
   /// - Parameters:
   ///   - value: A literal `nil`.
@@ -69,26 +68,26 @@ extension UserDefaults: MutablePreferencesType {
     record([(key, nil)])
   }
 
-  /// Sets the values of several keys, and saves them at once; other keys stay as they are.
+  /// Sets the values of several keys, and saves them in one step; other keys keep theirs.
   ///
-  /// `NSNull`, which JSON has, is left out at any depth. If any other value cannot be kept, nothing
+  /// JSON's `NSNull` is left out at any depth. If any other value cannot be stored, nothing
   /// changes.
   public func set(dictionary: PreferencesDictionary) {
     record(withoutNulls(dictionary).map { ($0.key, $0.value) })
   }
 
-  /// Takes note of a value that was refused, as ``lastPreferencesError``.
+  /// Records a refused value as ``lastPreferencesError``.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
     FailedObjects.shared[self] = error
   }
 
-  /// Removes all keys that can be removed, and saves that.
+  /// Removes all keys that can be removed, and saves the change.
   ///
-  /// These are the ones of the program or of the suite; defaults that are registered or given as
-  /// arguments, and those of the system, stay.
+  /// These are the keys of the program or of the suite; defaults that are registered, given as
+  /// arguments or from the system stay.
   public func clearAll() {
-    // Of keys that are canonically equivalent, a dictionary names but one at a time, and user
-    // defaults save the removal of one only together with that of the others.
+    // A dictionary lists only one of several canonically equivalent keys at a time, and user
+    // defaults save the removal of one only together with the others.
     var remaining = Int.max
     while case let keys = dictionaryRepresentation().keys, keys.count < remaining {
       remaining = keys.count

@@ -27,7 +27,7 @@ final class SampleStore: MutablePreferencesType, Sendable {
       observers.post([PreferenceChange(key, from: values[key], to: value)])
       values[key] = value
     }
-    observers.tellPosted()
+    observers.deliverPending()
   }
 
   func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {

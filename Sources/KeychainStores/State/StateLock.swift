@@ -1,8 +1,9 @@
-package import KeychainCredentials
+internal import KeychainCredentials
+internal import KeychainVault
 internal import PrephirencesFiles
 
 /// A lock on something that one process of the user does at a time, held until the value is destroyed.
-package struct StateLock: ~Copyable {
+struct StateLock: ~Copyable {
   private let lock: FileLock
 
   /// Takes the lock.
@@ -12,7 +13,7 @@ package struct StateLock: ~Copyable {
   ///   - state: The state folder.
   ///   - time: How long to wait for another process.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/busy`` if another process has it for longer.
-  package init(
+  init(
     _ name: String, in state: StateFolder, within time: Duration = .zero
   ) throws(KeychainError) {
     let path = try state.make() + "/" + name
