@@ -9,6 +9,11 @@ extension KeychainError {
       underlying: error.systemError.map { .system(errno: $0.rawValue) })
   }
 
+  /// That something has the name of a file that was to be made.
+  package static func fileExists(_ path: String, recovery: Recovery = .nameNewFile) -> Self {
+    Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
+  }
+
   /// A failed system call on a file.
   package static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
     Self(FileError.failed(error, action, path))
@@ -29,9 +34,16 @@ extension KeychainError.Code {
   }
 }
 
-/// Calls what works on files, and translates its failure.
+/// Evaluates an expression that uses files, and translates its failure.
 package func translated<Result: ~Copyable>(
   _ result: @autoclosure () throws(FileError) -> Result
 ) throws(KeychainError) -> Result {
-  do { return try result() } catch { throw KeychainError(error) }
+  try translating(result)
+}
+
+/// Calls a closure that uses files, and translates its failure.
+package func translating<Result: ~Copyable>(
+  _ body: () throws(FileError) -> Result
+) throws(KeychainError) -> Result {
+  do { return try body() } catch { throw KeychainError(error) }
 }

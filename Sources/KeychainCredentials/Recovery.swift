@@ -182,4 +182,15 @@ extension KeychainError.Recovery {
 
   /// To choose a name that is not taken.
   package static var nameNewFile: Self { "name a new file" }
+
+  /// To choose a name that is not taken, or make room under the one that was given.
+  package static var nameNewFileOrRemoveThis: Self {
+    nameNewFile + ", or remove this one if it is not needed any more"
+  }
+
+  /// To open the vault in each call, where it cannot stay unlocked.
+  package static var giveKeyEachTime: Self {
+    "give what unlocks the vault each time: a key file, which needs neither time nor memory, by "
+      + "KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE"
+  }
 }

@@ -72,11 +72,7 @@ public struct SecretServiceProbe: Sendable {
     busProcess = try BusSocket(address, deadline).peer.process
     let bus = try BusConnection(address, Libsecret.shared(), deadline)
     defer { bus.close() }
-    do throws(BusError) {
-      try lookAtProvider(bus, deadline)
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(bus: lookAtProvider(bus, deadline))
     guard let provider else { throw .noProvider }
     guard provider.isOurs else { throw .providerOfAnotherUser(provider.user) }
     guard defaultCollection != nil else {

@@ -91,13 +91,11 @@ final class RenewalFileLock: Sendable {
 
   private static func create(_ path: String) throws(KeychainError) {
     let key = (0..<keyCount).map { _ in UInt8.random(in: 0 ... .max) }
-    do throws(FileError) {
+    try translating { () throws(FileError) in
       // Another process may have created it first; then its key is used.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try DescriptorIO.write(key, to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
     }
   }
 

@@ -36,12 +36,7 @@ extension StoredValue {
   }
 
   private init(_ contentType: String, _ data: Data) throws(KeychainError) {
-    let secret: SecretBytes
-    do throws(SecretsError) {
-      secret = try SecretBytes(copying: data.span.bytes)
-    } catch {
-      throw KeychainError(error)
-    }
+    let secret = try translated(secrets: SecretBytes(copying: data.span.bytes))
     self.init(contentType: contentType, secret: SharedSecret(secret))
   }
 }

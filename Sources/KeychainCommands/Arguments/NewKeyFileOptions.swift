@@ -30,7 +30,7 @@ struct NewKeyFileOptions: ParsableArguments {
     _ body: (String?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     guard let newKeyFile else { return try body(withKeyFile) }
-    let key = try translating { () throws(SecretsError) in try SecretBytes.random(count: 32) }
+    let key = try translated(secrets: SecretBytes.random(count: 32))
     try key.write(toNewFile: newKeyFile)
     do throws(KeychainError) {
       return try body(newKeyFile)

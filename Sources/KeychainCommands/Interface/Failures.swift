@@ -5,13 +5,6 @@ extension KeychainError {
   static let vaultOrKeyring = KeychainError(
     .invalidArgument, UsageText.vaultOrKeyring, recovery: "leave one of them out")
 
-  static let emptyPassphrase = KeychainError(
-    .refused, "an empty passphrase protects nothing",
-    recovery: "choose one, or none: a vault without any is protected by the device key only")
-
-  static let emptyExportPassphrase = KeychainError(
-    .refused, "an empty passphrase protects nothing", recovery: "choose one for the export")
-
   static let emptySecret = KeychainError(
     .invalidArgument, "the secret is empty; nothing was changed",
     recovery: "add --allow-empty if that is meant")
@@ -54,12 +47,6 @@ extension KeychainError {
   static func nothingMatches(_ attributes: CredentialAttributes) -> Self {
     let names = attributes.map { "'\($0.name)'" }.joined(separator: ", ")
     return Self(.notFound, "there is no credential with these values of \(names)")
-  }
-
-  static func noSlot(_ number: UInt32) -> Self {
-    Self(
-      .notFound, "the vault has no slot \(number)",
-      recovery: .listSlots)
   }
 
   static func noSlot(of recipient: VaultRecipient) -> Self {

@@ -50,6 +50,6 @@ final class PassphraseDescriptor: Sendable {
     guard let secret = try SecretBytes.reading(descriptor, named: name, limit: Self.limit) else {
       throw .passphraseTooLong(name)
     }
-    return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
+    return try translated(secrets: secret.droppingTrailingNewline())
   }
 }

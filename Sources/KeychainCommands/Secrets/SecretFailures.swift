@@ -18,10 +18,9 @@ extension KeychainError {
   static let secretTooLong = KeychainError(
     .tooLarge, "the secret is longer than \(Credential.maximumSecretCount) bytes")
 
-  static func fileExists(_ path: String) -> Self {
-    Self(
-      .alreadyExists, "\(path) exists already",
-      recovery: "name a new file, or use --with-key-file if this one is to open the vault")
+  static func keyFileExists(_ path: String) -> Self {
+    .fileExists(
+      path, recovery: .nameNewFile + ", or use --with-key-file if this one is to open the vault")
   }
 
   static func openToOthers(_ path: String) -> Self {
@@ -29,13 +28,12 @@ extension KeychainError {
       .insecurePermissions, "'\(path)' can be read or changed by other users",
       recovery:
         "make it yours alone: chmod 600 '\(path)'; if others may read it, as in a container: "
-        + "--allow-group-read or --allow-others-read")
+        + "\(.allowReaders(.group)) or \(.allowReaders(.others))")
   }
 
   static func outputExists(_ path: String) -> Self {
-    Self(
-      .alreadyExists, "'\(path)' exists already, and is not overwritten",
-      recovery: "name a new file, or replace this one with --overwrite")
+    .fileExists(
+      "'\(path)'", recovery: .nameNewFile + ", or replace this one with \(.overwrite)")
   }
 
   static func outputOfOthers(_ path: String) -> Self {

@@ -146,7 +146,7 @@ extension SecretBytes {
     do throws(FileError) {
       try PrivateFile.create(path) { descriptor throws(Errno) in try write(to: descriptor) }
     } catch {
-      throw error.kind == .alreadyExists ? .fileExists(path) : .cannotWrite(path, error)
+      throw error.kind == .alreadyExists ? .keyFileExists(path) : .cannotWrite(path, error)
     }
   }
 }

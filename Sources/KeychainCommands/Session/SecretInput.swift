@@ -29,9 +29,7 @@ struct SecretInput {
   ) throws(KeychainError) -> SecretBytes {
     if let insecureValue {
       session.interface.hint(SecretInput.insecureValue)
-      return try translating { () throws(SecretsError) in
-        try SecretBytes(copying: insecureValue)
-      }
+      return try translated(secrets: SecretBytes(copying: insecureValue))
     }
     guard isatty(STDIN_FILENO) == 0 else { return try session.askTwice(for: .secret(identity)) }
     return try piped()
@@ -54,7 +52,7 @@ struct SecretInput {
         STDIN_FILENO, named: "standard input", limit: Credential.maximumSecretCount)
     else { throw .secretTooLong }
     guard trimsNewline else { return secret }
-    return try translating { () throws(SecretsError) in try secret.droppingTrailingNewline() }
+    return try translated(secrets: secret.droppingTrailingNewline())
   }
 }
 

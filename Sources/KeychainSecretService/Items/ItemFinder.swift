@@ -92,10 +92,6 @@ struct ItemFinder {
   }
 
   func value(_ answer: Result<BusValue, BusError>) throws(KeychainError) -> BusValue {
-    do throws(BusError) {
-      return try answer.get()
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(bus: answer.get())
   }
 }

@@ -95,11 +95,7 @@ final class SecretSession: @unchecked Sendable {
     var count = 0
     let start = unsafe functions.secret_value_get(value, &count)
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    do throws(SecretsError) {
-      return try unsafe SecretBytes(copying: bytes.bytes)
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(secrets: unsafe SecretBytes(copying: bytes.bytes))
   }
 
   /// Returns whether a secret can belong to this session, by its parts: path, initialization

@@ -87,11 +87,7 @@ final class ServiceOperation {
 
   /// Makes a call whose failures are all errors of the store.
   func answer(to call: BusCall) throws(KeychainError) -> BusValue {
-    do throws(BusError) {
-      return try result(of: call)
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(bus: result(of: call))
   }
 
   func note(_ error: BusError) {
@@ -151,6 +147,13 @@ extension ServiceOperation {
       path, Self.properties, "Set",
       [.string(Self.itemInterface), .string(name), .variant(value)], reply: .nothing)
   }
+}
+
+/// Evaluates an expression that uses the bus, and translates its failure.
+func translated<Result>(
+  bus result: @autoclosure () throws(BusError) -> Result
+) throws(KeychainError) -> Result {
+  do { return try result() } catch { throw KeychainError(error) }
 }
 
 extension KeychainError {

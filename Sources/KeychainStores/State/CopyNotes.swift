@@ -80,13 +80,10 @@ package struct CopyNotes: Sendable {
       return
     }
     let lines = notes.map { "\n\($0.mark) \($0.way)" }.sorted().joined()
-    do throws(FileError) {
-      try PrivateFile.replace(path) { descriptor throws(Errno) in
+    try translated(
+      PrivateFile.replace(path) { descriptor throws(Errno) in
         try DescriptorIO.write(Array(lines.utf8), to: descriptor)
-      }
-    } catch {
-      throw KeychainError(error)
-    }
+      })
   }
 
   private func path() throws(KeychainError) -> String {

@@ -78,13 +78,11 @@ package final class KeyedRecords: Sendable {
   package func create(_ fileName: String, _ text: String) throws(KeychainError) -> Bool {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
-    do throws(FileError) {
+    return try translating { () throws(FileError) in
       try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
       return try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try DescriptorIO.write(sealed, to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
     }
   }
 
@@ -92,13 +90,11 @@ package final class KeyedRecords: Sendable {
   package func replace(_ fileName: String, by text: String) throws(KeychainError) {
     let path = try path(fileName)
     let sealed = try sealed(text, fileName)
-    do throws(FileError) {
+    try translating { () throws(FileError) in
       try PrivateFile.makeFolder(FilePath(path).removingLastComponent().string)
       try PrivateFile.replace(path) { descriptor throws(Errno) in
         try DescriptorIO.write(sealed, to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
     }
   }
 

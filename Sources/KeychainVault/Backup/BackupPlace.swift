@@ -148,10 +148,9 @@ struct BackupPlace {
 
 extension KeychainError {
   fileprivate static func backupIsThere(_ path: String) -> Self {
-    Self(
-      .alreadyExists, "\(path) exists already",
-      recovery:
-        "name a new file, or replace an older backup of the same vault with "
+    .fileExists(
+      path,
+      recovery: .nameNewFile + ", or replace an older backup of the same vault with "
         + "\(.replaceBackup)")
   }
 
@@ -163,7 +162,7 @@ extension KeychainError {
     Self(
       .refused,
       "\(path) is another vault, or a backup from before this one got new keys, and is not replaced",
-      recovery: "name a new file, or remove this one if it is no longer needed")
+      recovery: .nameNewFileOrRemoveThis)
   }
 
   /// Returns the same error, about what is in the place of a backup.
@@ -188,7 +187,7 @@ extension KeychainError {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(
       code, "\(message); it is not replaced",
-      recovery: "name a new file, or remove this one if it is no longer needed",
+      recovery: .nameNewFileOrRemoveThis,
       underlying: underlying)
   }
 }

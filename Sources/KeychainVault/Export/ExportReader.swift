@@ -22,28 +22,13 @@ struct ExportReader: ~Copyable {
     guard header.count == SecretStream.headerCount else {
       throw .damagedExport("it ends too early")
     }
-    let opener = try Self.opener(key.key, header)
-    let nothing = try Self.nothing()
+    let opener = try translated(
+      secrets: unsafe SecretStream.Opener(key: key.key, header: header.span.bytes))
+    let nothing = try translated(secrets: SecretBytes.random(count: 0))
     self.input = input
     self.opener = opener
     additionalData = key.beginning + header
     chunk = nothing
-  }
-
-  private static func opener(
-    _ key: borrowing SecretBytes, _ header: [UInt8]
-  ) throws(KeychainError) -> SecretStream.Opener {
-    do throws(SecretsError) {
-      return try unsafe SecretStream.Opener(key: key, header: header.span.bytes)
-    } catch {
-      throw KeychainError(error)
-    }
-  }
-
-  private static func nothing() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) { return try SecretBytes.random(count: 0) } catch {
-      throw KeychainError(error)
-    }
   }
 
   mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
@@ -102,37 +87,29 @@ struct ExportReader: ~Copyable {
 
   private mutating func bytes(_ count: Int) throws(KeychainError) -> SecretBytes {
     if offset == chunk.count, count > 0 { try advance() }
-    do throws(SecretsError) {
-      if count <= chunk.count - offset {
-        let range = offset..<(offset + count)
-        offset += count
-        return try chunk.withBytes { bytes throws(SecretsError) in
-          try SecretBytes(copying: bytes.extracting(range))
-        }
+    guard count <= chunk.count - offset else { return try bytesOfSeveralChunks(count) }
+    let range = offset..<(offset + count)
+    offset += count
+    return try translating { () throws(SecretsError) in
+      try chunk.withBytes { bytes throws(SecretsError) in
+        try SecretBytes(copying: bytes.extracting(range))
       }
-    } catch {
-      throw KeychainError(error)
     }
-    return try bytesOfSeveralChunks(count)
   }
 
   private mutating func bytesOfSeveralChunks(_ count: Int) throws(KeychainError) -> SecretBytes {
-    do {
-      var buffer = try SecretBuffer()
-      while buffer.count < count {
-        if offset == chunk.count { try advance() }
-        let range = offset..<min(chunk.count, offset + count - buffer.count)
+    var buffer = try translated(secrets: SecretBuffer())
+    while buffer.count < count {
+      if offset == chunk.count { try advance() }
+      let range = offset..<min(chunk.count, offset + count - buffer.count)
+      try translating { () throws(SecretsError) in
         try chunk.withBytes { bytes throws(SecretsError) in
           try buffer.append(bytes.extracting(range))
         }
-        offset = range.upperBound
       }
-      return try buffer.finish()
-    } catch let error as SecretsError {
-      throw KeychainError(error)
-    } catch {
-      throw error as? KeychainError ?? .damagedExport("it cannot be read")
+      offset = range.upperBound
     }
+    do throws(SecretsError) { return try buffer.finish() } catch { throw KeychainError(error) }
   }
 
   /// Opens the next chunk.

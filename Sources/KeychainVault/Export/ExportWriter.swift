@@ -22,12 +22,8 @@ final class ExportWriter {
   /// Writes everything before the first chunk.
   init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
     self.output = output
-    do throws(SecretsError) {
-      sealer = try SecretStream.Sealer(key: key.key)
-      pending = try SecretBuffer()
-    } catch {
-      throw KeychainError(error)
-    }
+    sealer = try translated(secrets: SecretStream.Sealer(key: key.key))
+    pending = try translated(secrets: SecretBuffer())
     additionalData = key.beginning + sealer.header
     try write(additionalData)
   }
@@ -58,11 +54,7 @@ final class ExportWriter {
       // Sealed only when more follows, because the last chunk may be full.
       if pending.count == ExportStream.chunkCount { try seal(.message) }
       let end = min(bytes.byteCount, offset + ExportStream.chunkCount - pending.count)
-      do throws(SecretsError) {
-        try pending.append(bytes.extracting(offset..<end))
-      } catch {
-        throw KeychainError(error)
-      }
+      try translated(secrets: pending.append(bytes.extracting(offset..<end)))
       offset = end
     }
   }

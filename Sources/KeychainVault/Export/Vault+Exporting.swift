@@ -74,10 +74,7 @@ extension Vault {
   private func newExportKey(
     _ passphrase: borrowing SecretBytes, _ queries: [CredentialQuery]?
   ) throws(KeychainError) -> ExportKey {
-    guard passphrase.count > 0 else {
-      throw KeychainError(
-        .refused, "an empty passphrase protects nothing", recovery: "choose one for the export")
-    }
+    guard passphrase.count > 0 else { throw .emptyExportPassphrase }
     try existingSession().requireReadable(itemCounts(matching: queries).requirementOfExport)
     let head = try ExportHead(parameters: passwordHashForNewPassphrase())
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))

@@ -42,14 +42,12 @@ struct DeviceSecretFile: Sendable {
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
     if let secret = try read() { return secret }
     let new = try Self.newSecret()
-    do throws(FileError) {
+    try translating { () throws(FileError) in
       try PrivateFile.makeFolder(folder.path)
       // If another process was faster, its secret counts.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try new.write(to: descriptor)
       }
-    } catch {
-      throw KeychainError(error)
     }
     guard let secret = try read() else {
       throw KeychainError(.inputOutput, "the device key \(path) vanished while it was made")
@@ -58,10 +56,6 @@ struct DeviceSecretFile: Sendable {
   }
 
   private static func newSecret() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try SecretBytes.random(count: count)
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: SecretBytes.random(count: count))
   }
 }

@@ -27,9 +27,8 @@ struct IdentityWriting {
       try PrivateFile.create(path) { descriptor throws(Errno) in try text.write(to: descriptor) }
     } catch {
       guard error.kind == .alreadyExists else { throw KeychainError(error) }
-      throw KeychainError(
-        .alreadyExists, "\(path) exists already, and is not overwritten",
-        recovery: "name a new file; overwriting an identity loses what it opens")
+      throw .fileExists(
+        path, recovery: .nameNewFile + "; overwriting an identity loses what it opens")
     }
     return identity.recipient
   }
@@ -44,25 +43,18 @@ struct IdentityWriting {
       return
     }
     let new = try Self.text(text, pin: pin, dropping: isDropped, name: path)
-    do throws(FileError) {
-      try PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) }
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(
+      PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) })
   }
 
   private static func newIdentity() throws(KeychainError) -> VaultIdentity {
-    do throws(SecretsError) {
-      return try VaultIdentity.random()
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: VaultIdentity.random())
   }
 
   private static func text(
     _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       var buffer = try SecretBuffer()
       try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
       try buffer.append("# \(identity.recipient)\n")
@@ -70,8 +62,6 @@ struct IdentityWriting {
       try buffer.append("\n")
       for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }
       return try buffer.finish()
-    } catch {
-      throw KeychainError(error)
     }
   }
 
@@ -90,7 +80,7 @@ struct IdentityWriting {
     }
     // What follows the last line feed is not a line if it is empty.
     if kept.last?.isEmpty == true { kept.removeLast() }
-    do throws(SecretsError) {
+    return try translating { () throws(SecretsError) in
       var buffer = try SecretBuffer()
       for line in kept {
         try text.withBytes { bytes throws(SecretsError) in
@@ -100,8 +90,6 @@ struct IdentityWriting {
       }
       try buffer.append(IdentityFile.pinPrefix + "\(pin)\n")
       return try buffer.finish()
-    } catch {
-      throw KeychainError(error)
     }
   }
 }

@@ -50,7 +50,6 @@ struct RekeySecrets {
         vault.unlocker.sources.present(source), admin.head, session.opened.path,
         Deadline(after: vault.configuration.deadline))
     }
-    try requireRoot(opened.root.bytes)
     try keep(opened)
   }
 
@@ -115,17 +114,8 @@ struct RekeySecrets {
       try vault.unlocker.open(slot, by: presented, Deadline(after: vault.configuration.deadline))
     }
     guard let root else { return false }
-    try requireRoot(root)
     try keep(OpenedRoot(root: SharedSecret(root), slot: slot, presented: presented))
     return true
-  }
-
-  private func requireRoot(_ root: borrowing SecretBytes) throws(KeychainError) {
-    guard root.isEqual(to: admin.root.bytes) else {
-      throw KeychainError(
-        .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: .restoreBackup)
-    }
   }
 
   /// Keeps a slot with the secret that opened it; a device slot needs no secret.
@@ -133,6 +123,9 @@ struct RekeySecrets {
   /// A slot with a wrong mac can open, for example if its number was changed. Such a slot is not
   /// sealed again.
   private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
+    guard opener.root.bytes.isEqual(to: admin.root.bytes) else {
+      throw .strangeSlot(opener.slot.number)
+    }
     guard kept[opener.slot.number] == nil, opener.slot.number != removed else { return }
     guard try opener.slot.isMade(byHolderOf: admin.root.bytes) else {
       throw .forgedSlot(

@@ -1,12 +1,10 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 
 extension KeychainError {
   static let slotsChanged = KeychainError(
     .busy, "the slots changed meanwhile", recovery: .tryAgain)
 
-  static func noSlot(_ number: UInt32) -> Self {
-    Self(
-      .notFound, "the vault has no slot \(number)",
-      recovery: .listSlots)
+  package static func noSlot(_ number: UInt32) -> Self {
+    Self(.notFound, "the vault has no slot \(number)", recovery: .listSlots)
   }
 }

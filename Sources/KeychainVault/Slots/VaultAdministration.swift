@@ -20,11 +20,7 @@ struct VaultAdministration: Sendable {
     opener = opened
     root = opened.root
     keys = try TierKeys(root: self.root.bytes)
-    guard keys.checks == head.row.checks else {
-      throw KeychainError(
-        .damaged, "a slot of the vault opens, but to another vault's key",
-        recovery: .restoreBackup)
-    }
+    guard keys.checks == head.row.checks else { throw .strangeSlot(opened.slot.number) }
   }
 
   /// Changes slots in one transaction, if the whole vault is intact.

@@ -9,8 +9,7 @@ extension KeychainError {
     Self(
       .refused,
       "the vault cannot be kept unlocked here: the kernel's keyring says \(error.words)",
-      recovery: reason(error) + "give each command what unlocks the vault: a key file, which needs "
-        + "neither time nor memory, by KEYCHAIN_KEY_FILE, or a passphrase by KEYCHAIN_PASSPHRASE_FILE",
+      recovery: reason(error) + .giveKeyEachTime,
       underlying: .system(errno: error.rawValue))
   }
 

@@ -91,12 +91,7 @@ struct UnlockSources: Sendable {
     _ path: String, _ name: String
   ) throws(KeychainError) -> PresentedSecret {
     let contents = try SecretFile.named(path, name: name, policy: policy)
-    let secret: SecretBytes
-    do throws(SecretsError) {
-      secret = try contents.droppingTrailingNewline()
-    } catch {
-      throw KeychainError(error)
-    }
+    let secret = try translated(secrets: contents.droppingTrailingNewline())
     guard secret.count > 0 else {
       throw KeychainError(
         .incorrectSecret, "\(SecretFile.describe(path, name)) holds no passphrase")

@@ -41,11 +41,7 @@ extension Unlocker {
   }
 
   private func publicKey(of privateKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SealedBox.publicKey(of: privateKey))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Data(SealedBox.publicKey(of: privateKey)))
   }
 
   /// Reports the check of a vault that is trusted only because it was never seen before.

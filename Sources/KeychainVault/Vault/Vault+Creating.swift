@@ -100,20 +100,14 @@ extension Vault {
   ) throws(KeychainError) -> VaultRecipient {
     // Pins name other vaults, so the identity would not open the new one.
     guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
-    do throws(SecretsError) {
-      return VaultRecipient(
-        publicKey: Data(try SealedBox.publicKey(of: presented.secret)))
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(
+      secrets: VaultRecipient(
+        publicKey: Data(SealedBox.publicKey(of: presented.secret))))
   }
 
   /// Prepares a passphrase slot at the cost that the policy sets.
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
-    guard passphrase.count > 0 else {
-      throw KeychainError(
-        .refused, "an empty passphrase protects nothing", recovery: "choose one, or none at all")
-    }
+    guard passphrase.count > 0 else { throw .emptyPassphrase }
     let parameters = try passwordHashForNewPassphrase()
     let lock = try unlocker.passwordHashLock(.passphrase, Deadline(after: configuration.deadline))
     defer { extendLifetime(lock) }

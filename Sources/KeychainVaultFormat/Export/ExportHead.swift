@@ -21,11 +21,7 @@ package struct ExportHead: Hashable, Sendable {
   /// Creates the head of a new export.
   package init(parameters: PasswordHash.Parameters) throws(KeychainError) {
     self.parameters = parameters
-    do throws(SecretsError) {
-      salt = try SecretBytes.random(count: Self.saltCount).withBytes { $0.array }
-    } catch {
-      throw KeychainError(error)
-    }
+    salt = try translated(secrets: SecretBytes.random(count: Self.saltCount).withBytes { $0.array })
   }
 
   package init(parameters: PasswordHash.Parameters, salt: [UInt8]) {

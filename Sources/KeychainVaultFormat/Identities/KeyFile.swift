@@ -9,10 +9,6 @@ package enum KeyFile {
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {
-    do throws(SecretsError) {
-      return try Blake2b.key(hashing: contents)
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Blake2b.key(hashing: contents))
   }
 }

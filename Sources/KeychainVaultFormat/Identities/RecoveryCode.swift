@@ -16,11 +16,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   }
 
   package static func random() throws(KeychainError) -> RecoveryCode {
-    do throws(SecretsError) {
-      return RecoveryCode(try SecretBytes.random(count: count))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: RecoveryCode(SecretBytes.random(count: count)))
   }
 
   /// Reads a code that a person typed.
@@ -46,12 +42,10 @@ public struct RecoveryCode: ~Copyable, Sendable {
   /// - Returns: 8 groups of 4 characters with hyphens between them, in guarded memory.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insufficientMemory``.
   public borrowing func text() throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       var buffer = try SecretBuffer()
       try Text32.append(bytes, sumCount: Self.sumCount, .grouped, to: &buffer)
       return try buffer.finish()
-    } catch {
-      throw KeychainError(error)
     }
   }
 

@@ -33,13 +33,11 @@ extension ItemSealing {
   ) throws(KeychainError) -> AccessGroupRow {
     let token = try groupToken(name)
     let key = try groupNameKey(token, accessibility, name: "access group '\(name)'")
-    do throws(SecretsError) {
+    return try translating { () throws(SecretsError) in
       let padded = try Padding.pad(SecretBytes(copying: name))
       return AccessGroupRow(
         token: token, accessibility: accessibility,
         box: Data(try SecretBox.seal(padded, with: key)))
-    } catch {
-      throw KeychainError(error)
     }
   }
 

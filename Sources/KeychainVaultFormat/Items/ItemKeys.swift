@@ -36,7 +36,7 @@ package enum ClassKey {
   private static func bind(
     _ classKey: borrowing SecretBytes, to device: DeviceSecret
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       var fields = try SecretBuffer()
       for byte in FieldWriter.fields({ $0.integer(UInt32(device.secret.bytes.count)) }) {
         try fields.append(byte)
@@ -46,8 +46,6 @@ package enum ClassKey {
       return try secretFields.withBytes { fields throws(SecretsError) in
         try KeyDerivation.key(from: classKey, label: "pk1/class.device", fields: fields)
       }
-    } catch {
-      throw KeychainError(error)
     }
   }
 }

@@ -48,11 +48,7 @@ package enum MetadataCoding {
           writer.text(pair.value)
         }
       }
-    do throws(SecretsError) {
-      return try unsafe SecretBytes(copying: fields.span.bytes)
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
   }
 
   /// Returns the credential of a row, or `nil` if the plaintext is not what the format says.

@@ -18,7 +18,7 @@ package final class SealingBatch {
   private static let scratchLimit = 1 << 20
 
   package init() throws(KeychainError) {
-    do throws(SecretsError) { scratch = try SecretBuffer() } catch { throw KeychainError(error) }
+    scratch = try translated(secrets: SecretBuffer())
   }
 
   package func sealPadded(
@@ -27,11 +27,9 @@ package final class SealingBatch {
     guard message.count <= Self.scratchLimit else {
       return try Sealing.sealPadded(message, with: key)
     }
-    do throws(SecretsError) {
+    return try translating { () throws(SecretsError) in
       try scratch.replaceAll(byPadding: message)
       return Data(try SecretBox.seal(scratch, with: key))
-    } catch {
-      throw KeychainError(error)
     }
   }
 

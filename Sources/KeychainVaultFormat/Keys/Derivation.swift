@@ -9,22 +9,16 @@ package enum Derivation {
   package static func key(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
   ) throws(KeychainError) -> SecretBytes {
-    do throws(SecretsError) {
-      return try unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes)
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(
+      secrets: unsafe KeyDerivation.key(from: key, label: label, fields: fields.span.bytes))
   }
 
   package static func tag(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
   ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(
-        try unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(
+      secrets: Data(
+        unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)))
   }
 
   /// Returns the first 16 bytes of a tag.
@@ -35,10 +29,6 @@ package enum Derivation {
   }
 
   package static func hash(_ bytes: Data, count: Int) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try Blake2b.digest(bytes.bytes, count: count))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Data(Blake2b.digest(bytes.bytes, count: count)))
   }
 }

@@ -7,11 +7,7 @@ package enum Sealing {
   package static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SecretBox.seal(message, with: key))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Data(SecretBox.seal(message, with: key)))
   }
 
   /// Opens a box; `nil` if it was not sealed under this key or was changed.
@@ -29,11 +25,7 @@ package enum Sealing {
   package static func sealPadded(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
-    do throws(SecretsError) {
-      return Data(try SecretBox.seal(Padding.pad(message), with: key))
-    } catch {
-      throw KeychainError(error)
-    }
+    try translated(secrets: Data(SecretBox.seal(Padding.pad(message), with: key)))
   }
 
   /// Opens a box and removes the padding; `nil` if either breaks the format, or if there are more

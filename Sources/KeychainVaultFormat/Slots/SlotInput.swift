@@ -41,20 +41,15 @@ package struct SlotInput: ~Copyable {
   package static func recoveryCode(bytes: borrowing SecretBytes) throws(KeychainError) -> SlotInput
   {
     let salt = try randomSalt()
-    do throws(SecretsError) {
-      return SlotInput(
-        kind: .recoveryCode, parameters: Data(), salt: salt, key: try bytes.copy())
-    } catch {
-      throw KeychainError(error)
-    }
+    return try translated(
+      secrets: SlotInput(
+        kind: .recoveryCode, parameters: Data(), salt: salt, key: bytes.copy()))
   }
 
   package static func randomSalt() throws(KeychainError) -> Data {
-    do throws(SecretsError) {
+    try translating { () throws(SecretsError) in
       let salt = try SecretBytes.random(count: SlotSealing.saltCount)
       return Data(salt.withBytes { $0.array })
-    } catch {
-      throw KeychainError(error)
     }
   }
 }

@@ -64,11 +64,9 @@ package struct StateRow: Hashable, Sendable {
 
   package func sealed(under open: borrowing SecretBytes) throws(KeychainError) -> Data {
     let key = try Derivation.key(open, "pk1/state.box")
-    do throws(SecretsError) {
+    return try translating { () throws(SecretsError) in
       let plaintext = try unsafe SecretBytes(copying: fields.span.bytes)
       return Data(try SecretBox.seal(plaintext, with: key))
-    } catch {
-      throw KeychainError(error)
     }
   }
 

@@ -25,13 +25,17 @@ struct WhoAmI: ParsableCommand {
     commandName: "whoami", abstract: "Say how long the token is")
 
   @Flag(help: "Ask on the terminal, and say what happens") var ask = false
+  @Flag(help: "Name commands in what is said") var namingCommands = false
   @Option(help: "The token to store first") var store: String?
 
   func run() throws {
+    let notice =
+      namingCommands
+      ? KeychainCommandContext.current.writeToStandardError : Notice.writeToStandardError
     let keychain =
       ask
       ? KeychainPreferences(
-        service: SampleTool.service, interaction: .terminal, notice: Notice.writeToStandardError)
+        service: SampleTool.service, interaction: .terminal, notice: notice)
       : KeychainPreferences(service: SampleTool.service)
     if let store { try keychain.set(store, for: "api") }
     print(try keychain.string(for: "api").map { "\($0.count) characters" } ?? "nobody")

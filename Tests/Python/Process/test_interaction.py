@@ -115,3 +115,12 @@ def test_notices_go_to_standard_error(home, sample_tool):
   assert made.returncode == 0 and made.stdout == b"5 characters\n"
   assert made.stderr.startswith(b"SampleTool: created the vault ")
   assert b"'Vault.addRecoveryCodeSlot(" in made.stderr and b"`" not in made.stderr
+
+
+def test_notices_name_commands_of_the_host(home, sample_tool):
+  made = subprocess.run(
+    [sample_tool, "whoami", "--ask", "--naming-commands", "--store", "12345"],
+    env=home.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+  assert made.returncode == 0 and made.stdout == b"5 characters\n"
+  assert made.stderr.startswith(b"mytool: made the vault ")
+  assert b"'mytool keychain recovery create'" in made.stderr and b"Vault." not in made.stderr

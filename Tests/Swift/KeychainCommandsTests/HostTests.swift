@@ -60,7 +60,7 @@ struct HostTests {
     #expect(context.commandPath == "mytool keychain")
     #expect(context.defaultService == "com.example")
     KeychainCommandContext.$current.withValue(context) {
-      #expect(UnlockText.howToUnlock == "run 'mytool keychain unlock'")
+      #expect(KeychainError.Recovery.unlock.commandText == "run 'mytool keychain unlock'")
     }
   }
 

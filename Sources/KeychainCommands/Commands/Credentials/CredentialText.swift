@@ -180,7 +180,7 @@ extension KeychainError {
   static func allLocked(_ count: Int, _ places: Set<StorePlace>) -> Self {
     Self(
       .locked, "nothing can be listed: \(Words.locked(count))",
-      recovery: .advice(UnlockText.unlockToSee(places)))
+      recovery: UnlockText.unlockToSee(places))
   }
 
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {

@@ -94,7 +94,8 @@ struct ListCommand: KeychainSubcommand {
       && result.damaged.isEmpty
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(Words.locked(result.lockedCount))
-      session.interface.hint(UnlockText.unlockToSee(try session.stores.places(for: query)))
+      session.interface.hint(
+        UnlockText.unlockToSee(try session.stores.places(for: query)).commandText)
     }
     if result.otherDeviceCount > 0 {
       session.interface.say(Words.ofOtherDevices(result.otherDeviceCount))

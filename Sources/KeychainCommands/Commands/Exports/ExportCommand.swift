@@ -86,7 +86,7 @@ struct ExportCommand: KeychainSubcommand {
   private func checkTarget() throws(KeychainError) {
     guard isToOutput else {
       var status = stat()
-      guard lstat(file, &status) != 0 else { throw .exportExists(file) }
+      guard lstat(file, &status) != 0 else { throw .fileExists(file) }
       return
     }
     guard !StandardOutput.isTerminal else { throw .exportToTerminal }

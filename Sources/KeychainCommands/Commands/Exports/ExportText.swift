@@ -43,10 +43,6 @@ enum ExportText {
 }
 
 extension KeychainError {
-  static func exportExists(_ path: String) -> Self {
-    Self(.alreadyExists, "\(path) exists already", recovery: "name a new file")
-  }
-
   static let exportToTerminal = KeychainError(
     .refused, "an export is not written to a terminal",
     recovery: "name a file, or redirect standard output to one")

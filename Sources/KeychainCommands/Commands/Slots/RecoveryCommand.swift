@@ -87,7 +87,7 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     do throws(KeychainError) {
       try line.write(toNewFile: path)
     } catch {
-      throw error.code == .alreadyExists ? .codeFileExists(path) : error
+      throw error.code == .alreadyExists ? .fileExists(path) : error
     }
   }
 }
@@ -116,12 +116,6 @@ enum RecoveryCodeText {
 }
 
 extension KeychainError {
-  static func codeFileExists(_ path: String) -> Self {
-    Self(
-      .alreadyExists, "\(path) exists already, and is not overwritten",
-      recovery: "name a new file")
-  }
-
   static let nobodyToShowTheCode = KeychainError(
     .refused,
     "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
