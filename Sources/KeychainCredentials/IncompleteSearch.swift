@@ -33,6 +33,6 @@ extension KeychainError {
     let subject = names.count == 1 ? "1 item is" : "\(names.count) items are"
     return Self(
       .damaged, "\(subject) damaged: " + names.joined(separator: "; "),
-      recovery: "run `prefs keychain verify`, and restore a backup")
+      recovery: .verify)
   }
 }
