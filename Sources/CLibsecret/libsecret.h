@@ -1,8 +1,8 @@
 // The few functions of libsecret, GLib, GObject and GIO that the desktop keyring needs.
 //
-// They are declared here, and nothing is linked: a machine without libsecret builds and runs the
-// package. Tests/Data/Prototypes compiles this file together with the libraries' own headers, where a
-// declaration that differs is an error.
+// They are declared here, and nothing is linked, so a machine without libsecret can build and run
+// the package. Tests/Data/Prototypes compiles this file together with the libraries' own headers,
+// so that a different declaration is an error.
 
 #ifndef CLIBSECRET_LIBSECRET_H
 #define CLIBSECRET_LIBSECRET_H

@@ -92,9 +92,9 @@ struct clibsecret {
 };
 #undef CLIBSECRET_MEMBER
 
-// Loads a libsecret and, through it, GLib; the library stays loaded. NULL if all went well, else
-// what is missing: the library itself, or the name of a function that it lacks. Binding is lazy, since
-// GLib's libraries call each other by thousands of names, of which a command needs a few.
+// Loads libsecret and, through it, GLib. The library stays loaded. Returns NULL on success,
+// otherwise what is missing: the library, or the name of a function in it. Binding is lazy because
+// GLib's libraries call each other by thousands of names, of which a command needs few.
 static inline const char *clibsecret_load(struct clibsecret *functions, const char *library) {
   void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == NULL) return library;

@@ -11,7 +11,7 @@
 
 #include "loading.h"
 
-// What the class needs, and what the object that this thread is about to make is given.
+// What the class needs, and the properties of the object that this thread is about to create.
 struct clibsecret_service_class {
   const struct clibsecret *functions;
   clibsecret_constructor parent_constructor;
@@ -23,7 +23,7 @@ struct clibsecret_service_properties {
   int timeout;
 };
 
-// Swift emits variables of a header only where they stand in a function.
+// Swift emits variables of a header only if they are inside a function.
 static inline struct clibsecret_service_class *clibsecret_service_class(void) {
   static struct clibsecret_service_class class;
   return &class;
@@ -55,7 +55,7 @@ static inline void clibsecret_service_class_init(void *class, void *data) {
   object_class->constructor = clibsecret_service_constructor;
 }
 
-// Makes the subclass: once in a process. 0 if that fails.
+// Creates the subclass, once per process. Returns 0 on failure.
 static inline size_t clibsecret_service_register(const struct clibsecret *functions) {
   struct clibsecret_type_query parent = {0};
   const size_t type = functions->secret_service_get_type();
@@ -66,7 +66,8 @@ static inline size_t clibsecret_service_register(const struct clibsecret *functi
                                                   parent.instance_size, NULL, 0);
 }
 
-// Makes an object of the subclass for the service of one owner; NULL with an error.
+// Creates an object of the subclass for the service of one owner. Returns NULL and an error on
+// failure.
 static inline SecretService *clibsecret_service_new(const struct clibsecret *functions, size_t type,
                                                     GDBusConnection *connection, const char *owner,
                                                     int timeout, GError **error) {

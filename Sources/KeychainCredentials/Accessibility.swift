@@ -39,7 +39,7 @@ public enum Accessibility: UInt8, CaseIterable, Hashable, Sendable {
   }
 
   /// The unlock state that is needed to read an item of this accessibility.
-  public var requires: UnlockRequirement {
+  public var unlockRequirement: UnlockRequirement {
     switch self {
     case .always, .alwaysThisDeviceOnly: .nothing
     case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: .unlockedSinceBoot

@@ -50,7 +50,7 @@ extension InMemoryCredentialStore {
 
     /// Throws if a credential needs the store to be unlocked, and it is locked.
     func checkReadable(_ credential: Credential) throws(KeychainError) {
-      guard credential.accessibility.requires <= readable else {
+      guard credential.accessibility.unlockRequirement <= readable else {
         throw KeychainError(
           .locked, "the store in memory is locked for \(credential.identity)",
           recovery: "unlock it")

@@ -46,7 +46,7 @@ public final class InMemoryCredentialStore: CredentialStore, CredentialReceiver 
       return (state.items.values.map(\.credential), state.readable)
     }
     let matching = credentials.filter(query.matches)
-    let found = matching.filter { $0.accessibility.requires <= readable }
+    let found = matching.filter { $0.accessibility.unlockRequirement <= readable }
     return CredentialSearchResult(
       credentials: found, lockedCount: matching.count - found.count)
   }

@@ -206,6 +206,6 @@ extension Credential {
     guard accessibility == .whenPasscodeSetThisDeviceOnly else { return }
     throw KeychainError(
       .refused, "the desktop keyring cannot promise \(accessibility)",
-      recovery: "use the vault, or another accessibility")
+      recovery: "use \(.useVault), or another accessibility")
   }
 }

@@ -1,6 +1,6 @@
 internal import CLibsodium
 
-/// Comparison that takes the same time wherever the first difference lies.
+/// Comparison in constant time, wherever the first difference is.
 public enum ConstantTime {
   /// Returns whether two byte strings are equal; their lengths are not hidden.
   ///
@@ -21,7 +21,7 @@ public enum ConstantTime {
 }
 
 extension SecretBytes {
-  /// Returns whether two secrets are equal, in time that tells nothing but their lengths.
+  /// Returns whether two secrets are equal, in time that reveals only their lengths.
   ///
   /// - Parameter other: The secret to compare with.
   /// - Returns: `true` if lengths and bytes are equal.

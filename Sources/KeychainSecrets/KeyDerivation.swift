@@ -4,7 +4,7 @@ internal import CLibsodium
 ///
 /// The corresponding C function is `crypto_generichash_blake2b_salt_personal`.
 package enum KeyDerivation {
-  /// The number of bytes in what is derived: 32.
+  /// The number of bytes in the output: 32.
   package static let outputCount = 32
 
   /// The greatest number of bytes in a label: 16.
@@ -14,8 +14,8 @@ package enum KeyDerivation {
   ///
   /// - Parameters:
   ///   - key: 16 to 64 bytes.
-  ///   - label: What the key is for: at most 16 bytes, zero-padded to 16 as the personalisation.
-  ///   - fields: The message: what tells this key from its siblings. It may be secret itself.
+  ///   - label: The purpose of the key: at most 16 bytes, zero-padded to 16 as the personalisation.
+  ///   - fields: The message that distinguishes this key from others. It may itself be secret.
   /// - Returns: 32 bytes in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
   ///   has a length outside its limits, or ``SecretsError/Code/outOfMemory``.
@@ -35,11 +35,11 @@ package enum KeyDerivation {
     return derived
   }
 
-  /// Derives an identifier or an authentication tag: bytes that may be shown.
+  /// Derives an identifier or an authentication tag, which is not secret.
   ///
   /// - Parameters:
   ///   - key: 16 to 64 bytes.
-  ///   - label: What the bytes are for: at most 16 bytes.
+  ///   - label: The purpose of the bytes: at most 16 bytes.
   ///   - fields: The message.
   /// - Returns: 32 bytes in ordinary memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the label
@@ -85,7 +85,7 @@ package enum KeyDerivation {
   }
 }
 
-/// BLAKE2b without a key: for checksums and for hashing what is long.
+/// BLAKE2b without a key, for checksums and for hashing long data.
 ///
 /// The corresponding C function is `crypto_generichash_blake2b`.
 package enum Blake2b {
@@ -107,7 +107,7 @@ package enum Blake2b {
     return digest
   }
 
-  /// Hashes bytes that are secret, such as the contents of a key file, into a key.
+  /// Hashes secret bytes, such as the contents of a key file, into a key.
   ///
   /// - Parameters:
   ///   - bytes: The message.

@@ -3,9 +3,10 @@ public enum MemoryLocking: String, Codable, Hashable, Sendable {
   /// Memory can be locked, as far as the limit allows.
   case available
 
-  /// The limit (`RLIMIT_MEMLOCK`) leaves no page to be locked.
+  /// The limit (`RLIMIT_MEMLOCK`) allows to lock no page.
   case limited
 
-  /// The call is denied although the limit allows it, as by the seccomp filter of a container or service.
+  /// The call is denied although the limit allows it, for example by a container's or service's
+  /// seccomp filter.
   case denied
 }

@@ -35,7 +35,7 @@ package enum Padding {
     return padded
   }
 
-  /// Writes the length and the data to memory of zeros.
+  /// Writes the length and the data to zeroed memory.
   static func write(
     _ data: borrowing SecretBytes, to out: UnsafeMutablePointer<UInt8>
   ) throws(SecretsError) {
@@ -47,12 +47,12 @@ package enum Padding {
     unsafe data.withPointer { unsafe (out + headerCount).update(from: $0, count: count) }
   }
 
-  /// Takes the padding off again.
+  /// Removes the padding.
   ///
   /// - Parameter padded: What ``pad(_:)`` returned.
   /// - Returns: The data, in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the length, the number
-  ///   of zeros or a zero is wrong: there is one padded form of each text. Or
+  ///   of zeros or a zero is wrong, because each text has only one padded form. Or
   ///   ``SecretsError/Code/outOfMemory``.
   package static func unpad(_ padded: borrowing SecretBytes) throws(SecretsError) -> SecretBytes {
     try padded.withBytes { bytes throws(SecretsError) in

@@ -7,15 +7,17 @@ public enum PasswordHash {
   /// The number of bytes in a salt: 16.
   public static let saltCount = Int(crypto_pwhash_SALTBYTES)
 
-  /// What one evaluation costs.
+  /// The cost of one evaluation.
   public struct Parameters: Hashable, Sendable {
-    /// The memory that one evaluation takes, in bytes.
+    /// The memory for one evaluation, in bytes.
     public let memory: UInt64
 
-    /// How often the memory is passed over.
+    /// The number of passes over the memory.
     public let passes: UInt32
 
-    /// Describes a cost; ``isAcceptable`` says whether it will be evaluated.
+    /// Describes a cost.
+    ///
+    /// ``isAcceptable`` says whether it can be used.
     ///
     /// - Parameters:
     ///   - memory: Bytes.
@@ -31,9 +33,9 @@ public enum PasswordHash {
     /// libsodium's `MODERATE`: 256 MiB, 3 passes.
     public static let moderate = Self(memory: 256 << 20, passes: 3)
 
-    /// The most that is evaluated: 1 GiB, 10 passes.
+    /// The maximum that is accepted: 1 GiB, 10 passes.
     ///
-    /// A file must not choose how long its reader works.
+    /// A file must not decide how long its reader works.
     public static let maximum = Self(memory: 1 << 30, passes: 10)
 
     /// Whether the cost lies between Argon2's own minimum (8 KiB, 1 pass) and ``maximum``, and the
@@ -52,8 +54,8 @@ public enum PasswordHash {
   ///   - parameters: The cost.
   /// - Returns: 32 bytes in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/refusedParameters`` if the cost is not
-  ///   acceptable (nothing is allocated), ``SecretsError/Code/outOfMemory`` if the memory is not
-  ///   to be had, or ``SecretsError/Code/invalidLength`` if the salt is not 16 bytes.
+  ///   acceptable (nothing is allocated), ``SecretsError/Code/outOfMemory`` if there is not enough
+  ///   memory, or ``SecretsError/Code/invalidLength`` if the salt is not 16 bytes.
   public static func key(
     passphrase: borrowing SecretBytes, salt: [UInt8], parameters: Parameters
   ) throws(SecretsError) -> SecretBytes {

@@ -1,12 +1,12 @@
 internal import CLibsodium
 internal import Glibc
 
-/// What a process can do so that others do not read its memory.
+/// Protects the memory of a process from other processes.
 public enum ProcessProtection {
   /// Disables core dumps, and `ptrace` and `/proc/<pid>/mem` for other processes of the user.
   ///
-  /// The superuser can still read everything. A failure is not reported: there is nothing that a
-  /// caller could do instead.
+  /// The superuser can still read everything. A failure is not reported, because a caller could do
+  /// nothing about it.
   ///
   /// The corresponding C functions are `setrlimit` and `prctl` with `PR_SET_DUMPABLE`.
   public static func hideMemory() {
@@ -17,12 +17,13 @@ public enum ProcessProtection {
 
   /// Whether memory can be locked here, so that it is never written to swap.
   ///
-  /// Tried with one page; the limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
+  /// Tests it with one page. The limit (`RLIMIT_MEMLOCK`) may still be too small for large secrets.
   public static var canLockMemory: Bool { memoryLocking == .available }
 
-  /// Whether memory can be locked here, and what keeps a process from it.
+  /// Whether memory can be locked here, or what prevents it.
   ///
-  /// Tried with one page. A limit of 0 bytes and a filter give the same error; then the limit is reported.
+  /// Tests it with one page. A limit of 0 bytes and a filter give the same error; the limit is
+  /// reported then.
   public static var memoryLocking: MemoryLocking {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard
@@ -32,12 +33,12 @@ public enum ProcessProtection {
     else { return .limited }
     defer { unsafe munmap(page, size) }
     if unsafe mlock(page, size) == 0 { return .available }
-    // See mlock(2): ENOMEM and EAGAIN are the limit's, EPERM is so only if the limit is 0.
+    // See mlock(2): the limit causes ENOMEM and EAGAIN, and EPERM only if it is 0.
     let isOfLimit = errno == ENOMEM || errno == EAGAIN || lockedMemoryLimit == 0
     return isOfLimit ? .limited : .denied
   }
 
-  /// How many bytes may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
+  /// The number of bytes that may be locked (`RLIMIT_MEMLOCK`), or `nil` if there is no limit.
   public static var lockedMemoryLimit: UInt64? {
     var limit = rlimit()
     unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit)

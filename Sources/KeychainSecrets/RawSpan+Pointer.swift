@@ -1,5 +1,7 @@
 extension RawSpan {
-  /// Calls `body` with a pointer to the bytes; for an empty span, to nothing that may be read.
+  /// Calls `body` with a pointer to the bytes.
+  ///
+  /// For an empty span, the pointer must not be read.
   func withPointer<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -29,7 +31,7 @@ extension RawSpan {
     Value(littleEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: Value.self))
   }
 
-  /// The bytes as an array, which is not protected: for what is not secret.
+  /// The bytes as an unprotected array; not for secrets.
   package var array: [UInt8] {
     unsafe withUnsafeBytes { unsafe Array($0) }
   }

@@ -1,18 +1,18 @@
 internal import CLibsodium
 
-/// Encryption to a public key by a sender that stays anonymous: X25519 with XSalsa20-Poly1305.
+/// Encryption to a public key by an anonymous sender: X25519 with XSalsa20-Poly1305.
 ///
 /// The corresponding C functions are `crypto_box_seal` and `crypto_box_seal_open`.
 public enum SealedBox {
   /// The number of bytes in a public or private key: 32.
   public static let keyCount = Int(crypto_box_PUBLICKEYBYTES)
 
-  /// By how many bytes a sealed box is longer than its message: 48.
+  /// The number of bytes by which a sealed box is longer than its message: 48.
   public static let overhead = keyCount + Int(crypto_box_MACBYTES)
 
   /// Returns the public key that belongs to a private key.
   ///
-  /// - Parameter privateKey: 32 bytes, such as ``SecretBytes/random(count:)`` makes them.
+  /// - Parameter privateKey: 32 bytes, such as those of ``SecretBytes/random(count:)``.
   /// - Returns: 32 bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength``.
   ///
@@ -28,23 +28,24 @@ public enum SealedBox {
     return publicKey
   }
 
-  /// Returns whether bytes are the public key of somebody.
+  /// Returns whether bytes are a usable public key.
   ///
-  /// There is one way to write a key down: bytes that mean one modulo the prime of the curve are none.
-  /// Nor is a point of low order, with which everybody computes the same secret.
+  /// A key has only one valid encoding: other bytes that are equal to it modulo the curve's prime
+  /// are rejected. So are points of low order, with which everybody computes the same secret.
   ///
   /// - Parameter bytes: The bytes.
-  /// - Returns: `true` if something can be sealed to them that the owner of a private key opens.
+  /// - Returns: `true` if the owner of a private key can open what is sealed to them.
   public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
     guard bytes.count == keyCount, isReduced(bytes), (try? Sodium.start()) != nil else {
       return false
     }
     var shared = bytes
-    // Any private key: libsodium refuses the result of a point of low order, which is zero for all.
+    // With any private key, libsodium rejects the result of a point of low order, which is always
+    // zero.
     return unsafe crypto_scalarmult(&shared, [UInt8](repeating: 1, count: keyCount), bytes) == 0
   }
 
-  /// Whether a number of 32 bytes, the lowest first, is below 2²⁵⁵ − 19.
+  /// Whether a little-endian number of 32 bytes is below 2²⁵⁵ − 19.
   private static func isReduced(_ bytes: [UInt8]) -> Bool {
     let prime: [UInt8] = [0xed] + [UInt8](repeating: 0xff, count: keyCount - 2) + [0x7f]
     return bytes.reversed().lexicographicallyPrecedes(prime.reversed())
@@ -56,8 +57,8 @@ public enum SealedBox {
   ///   - message: The bytes to encrypt.
   ///   - publicKey: 32 bytes.
   /// - Returns: The box, ``overhead`` bytes longer than the message.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key is none, as
-  ///   ``isPublicKey(_:)`` says.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if ``isPublicKey(_:)``
+  ///   returns `false` for the key.
   public static func seal(
     _ message: borrowing SecretBytes, to publicKey: [UInt8]
   ) throws(SecretsError) -> [UInt8] {

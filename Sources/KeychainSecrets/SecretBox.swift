@@ -10,7 +10,7 @@ public enum SecretBox {
   /// The number of bytes in a key: 32.
   public static let keyCount = Int(crypto_secretbox_KEYBYTES)
 
-  /// By how many bytes a box is longer than its message: 40.
+  /// The number of bytes by which a box is longer than its message: 40.
   public static let overhead = nonceCount + Int(crypto_secretbox_MACBYTES)
 
   static let nonceCount = Int(crypto_secretbox_NONCEBYTES)
@@ -28,7 +28,7 @@ public enum SecretBox {
     try seal(message, with: key, nonce: randomNonce())
   }
 
-  /// Seals what a buffer holds under a random nonce.
+  /// Seals the contents of a buffer under a random nonce.
   ///
   /// - Parameters:
   ///   - message: The buffer.
@@ -50,9 +50,9 @@ public enum SecretBox {
     return nonce
   }
 
-  /// Seals a message under a nonce that the caller chooses, for tests against published vectors.
+  /// Seals a message under a given nonce, for tests against published vectors.
   ///
-  /// Not public: one nonce used twice with one key gives both messages away.
+  /// Not public, because using a nonce twice with one key reveals both messages.
   static func seal(
     _ message: borrowing SecretBytes, with key: borrowing SecretBytes, nonce: [UInt8]
   ) throws(SecretsError) -> [UInt8] {
@@ -92,7 +92,7 @@ public enum SecretBox {
   ///   - key: 32 bytes.
   /// - Returns: The message, in guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the box was
-  ///   sealed under another key or was changed in any bit (a box too short to be one included),
+  ///   sealed under another key, was changed in any bit, or is too short,
   ///   ``SecretsError/Code/invalidLength`` if the key is not 32 bytes, or
   ///   ``SecretsError/Code/outOfMemory``.
   public static func open(

@@ -8,7 +8,7 @@ public struct SecretBuffer: ~Copyable {
   /// The number of bytes written so far.
   public private(set) var count = 0
 
-  /// Makes an empty buffer.
+  /// Creates an empty buffer.
   ///
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public init() throws(SecretsError) {
@@ -37,7 +37,7 @@ public struct SecretBuffer: ~Copyable {
     count += bytes.byteCount
   }
 
-  /// Replaces what was written by padded data; see ``Padding``.
+  /// Replaces the contents with padded data; see ``Padding``.
   ///
   /// - Parameter data: At most `UInt32.max` bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the data is too long,
@@ -46,14 +46,14 @@ public struct SecretBuffer: ~Copyable {
     removeLast(count)
     let count = Padding.paddedCount(for: data.count)
     try reserve(count)
-    // What was not written, or was removed, is zero.
+    // Bytes that were not written or were removed are zero.
     try unsafe storage.fill { out throws(SecretsError) in try unsafe Padding.write(data, to: out) }
     self.count = count
   }
 
   /// Removes and wipes the last bytes.
   ///
-  /// - Parameter removed: How many; more than there are empties the buffer.
+  /// - Parameter removed: How many bytes; more than there are empties the buffer.
   public mutating func removeLast(_ removed: Int) {
     let kept = max(0, count - max(0, removed))
     unsafe storage.fill { unsafe sodium_memzero($0 + kept, count - kept) }
@@ -65,7 +65,7 @@ public struct SecretBuffer: ~Copyable {
     count == 0 ? nil : storage.withBytes { $0.byte(at: count - 1) }
   }
 
-  /// Calls `body` with what was written so far.
+  /// Calls `body` with the bytes written so far.
   ///
   /// - Parameter body: Reads the bytes; the span must not outlive the call.
   /// - Returns: What `body` returns.
@@ -79,7 +79,7 @@ public struct SecretBuffer: ~Copyable {
     }
   }
 
-  /// Returns what was written, and wipes the buffer.
+  /// Returns the bytes, and wipes the buffer.
   ///
   /// - Returns: The bytes.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
@@ -90,7 +90,7 @@ public struct SecretBuffer: ~Copyable {
     }
   }
 
-  /// Makes room for `additional` bytes, and lets `body` write into it and say how many it wrote.
+  /// Reserves `additional` bytes for `body`, which writes into them and returns how many it wrote.
   mutating func append(
     upTo additional: Int,
     _ body: (UnsafeMutablePointer<UInt8>, Int) throws(SecretsError) -> Int

@@ -7,7 +7,7 @@ extension SecretBytes {
   /// one length.
   package borrowing func base64Encoded(after prefix: String) throws(SecretsError) -> SecretBytes {
     let start = prefix.utf8.count
-    // The length counts a NUL at the end.
+    // The length includes a NUL at the end.
     let length = sodium_base64_encoded_len(count, sodium_base64_VARIANT_ORIGINAL)
     let encoded = try SecretBytes(zeroed: start + length)
     unsafe encoded.fill { output in
@@ -23,7 +23,7 @@ extension SecretBytes {
     }
   }
 
-  /// Returns the bytes that base64 text stands for, or `nil` if it is none.
+  /// Returns the bytes that base64 text encodes, or `nil` if it is not base64 text.
   ///
   /// The corresponding C function is `sodium_base642bin`.
   package borrowing func base64Decoded(after prefixCount: Int) throws(SecretsError) -> SecretBytes?

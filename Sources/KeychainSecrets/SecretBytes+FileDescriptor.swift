@@ -6,7 +6,7 @@ extension SecretBytes {
   /// - Parameters:
   ///   - descriptor: An open descriptor. It stays open.
   ///   - limit: The greatest number of bytes to accept.
-  /// - Returns: What was read, or `nil` if there is more than `limit` bytes.
+  /// - Returns: The bytes, or `nil` if there are more than `limit`.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput`` if reading fails, or
   ///   ``SecretsError/Code/outOfMemory``. An interrupted read is repeated, and a descriptor in
   ///   non-blocking mode is waited for.
@@ -17,7 +17,7 @@ extension SecretBytes {
   ) throws(SecretsError) -> SecretBytes? {
     var buffer = try SecretBuffer()
     while buffer.count <= limit {
-      // One byte more than the limit tells "exactly as much" from "more".
+      // One byte more than the limit distinguishes "exactly the limit" from "more".
       let room = min(65535, limit - buffer.count) + 1
       let count = try unsafe buffer.append(upTo: room) { out, room throws(SecretsError) in
         try repeatingWhileBusy(descriptor, waitingFor: POLLIN) {
@@ -29,8 +29,9 @@ extension SecretBytes {
     return nil
   }
 
-  /// Repeats a call that was interrupted, or that found a descriptor in non-blocking mode (another
-  /// program may have left a pipe or terminal so) not ready.
+  /// Repeats a call that was interrupted, or whose non-blocking descriptor was not ready.
+  ///
+  /// Another program may have left a pipe or terminal in that mode.
   private static func repeatingWhileBusy(
     _ descriptor: Int32, waitingFor event: CInt, _ call: () -> Int
   ) throws(SecretsError) -> Int {
@@ -50,7 +51,7 @@ extension SecretBytes {
   /// Writes all bytes to a file descriptor.
   ///
   /// - Parameter descriptor: An open descriptor. It stays open.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``, when some bytes may have
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/inputOutput``; some bytes may have
   ///   been written. An interrupted or partial write is continued, and a descriptor in non-blocking
   ///   mode is waited for.
   ///

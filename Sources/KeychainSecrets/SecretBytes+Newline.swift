@@ -1,5 +1,6 @@
 extension SecretBytes {
-  /// How many bytes at the end are one newline: 2 for a carriage return with it, 0 if there is none.
+  /// Returns the number of bytes of one newline at the end: 2 with a carriage return, 0 if there is
+  /// none.
   package borrowing func trailingNewlineCount() -> Int {
     withBytes { bytes in
       let count = bytes.byteCount
@@ -8,7 +9,7 @@ extension SecretBytes {
     }
   }
 
-  /// Returns the bytes without one newline at the end, which editors and `echo` add.
+  /// Returns the bytes without one newline at the end, such as editors and `echo` add.
   package borrowing func droppingTrailingNewline() throws(SecretsError) -> SecretBytes {
     let kept = count - trailingNewlineCount()
     return try withBytes { bytes throws(SecretsError) in

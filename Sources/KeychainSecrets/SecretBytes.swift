@@ -2,10 +2,10 @@ internal import CLibsodium
 
 /// Bytes that must not leak: a password, a token, a key.
 ///
-/// The memory comes from `sodium_malloc` (or from slots of such an allocation, up to 256 bytes): it
-/// is kept out of core dumps, lies beside guard pages, is locked as far as `RLIMIT_MEMLOCK` allows
-/// (a lock that the system refuses is not an error), and is wiped when the value is destroyed. There is no
-/// way to print it and no way to copy it by accident.
+/// The memory comes from `sodium_malloc`, or from slots of such an allocation for up to 256 bytes.
+/// It is kept out of core dumps, is next to guard pages, is locked as far as `RLIMIT_MEMLOCK`
+/// allows (a refused lock is not an error), and is wiped when the value is destroyed. The value
+/// cannot be printed, or copied by accident.
 ///
 /// ```swift
 /// let token = try SecretBytes(copying: "hunter2")
@@ -19,15 +19,15 @@ public struct SecretBytes: ~Copyable {
   /// The number of bytes; 0 is allowed.
   public let count: Int
 
-  /// Makes `count` zero bytes and lets `body` fill them.
+  /// Creates a value of `count` zero bytes, which `body` fills.
   ///
-  /// Afterwards they never change: values above 256 bytes are made read-only for the whole process.
+  /// Afterwards they never change: values above 256 bytes become read-only for the whole process.
   ///
   /// - Parameters:
   ///   - count: The number of bytes, not negative.
-  ///   - body: Writes the bytes. What it throws is passed on, and the memory is wiped.
-  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory`` if no memory is to be had,
-  ///   ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
+  ///   - body: Writes the bytes. If it throws, the memory is wiped and the error is rethrown.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory`` if there is not enough
+  ///   memory, ``SecretsError/Code/invalidLength`` if `count` is negative, or what `body` throws.
   ///
   /// The corresponding C functions are `sodium_malloc` and `sodium_mprotect_readonly`.
   public init(
@@ -42,7 +42,7 @@ public struct SecretBytes: ~Copyable {
 
   /// Copies bytes into guarded memory.
   ///
-  /// - Parameter bytes: The bytes to copy. The caller's own copy stays as it is.
+  /// - Parameter bytes: The bytes to copy. The caller's own copy is not changed.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public init(copying bytes: RawSpan) throws(SecretsError) {
     try self.init(zeroed: bytes.byteCount)
@@ -64,7 +64,7 @@ public struct SecretBytes: ~Copyable {
     try unsafe self.init(copying: string.utf8Span.span.bytes)
   }
 
-  /// Makes `count` bytes of the system's random generator.
+  /// Returns `count` bytes of the system's random generator.
   ///
   /// - Parameter count: The number of bytes, not negative.
   /// - Returns: The bytes.
@@ -89,7 +89,7 @@ public struct SecretBytes: ~Copyable {
 
   /// Calls `body` with the bytes.
   ///
-  /// Whatever `body` copies out of the span is no longer protected.
+  /// Bytes that `body` copies out of the span are no longer protected.
   ///
   /// - Parameter body: Reads the bytes; the span must not outlive the call.
   /// - Returns: What `body` returns.
@@ -102,7 +102,7 @@ public struct SecretBytes: ~Copyable {
 
   /// Returns a second value with the same bytes.
   ///
-  /// - Returns: The copy, in guarded memory of its own.
+  /// - Returns: The copy, in its own guarded memory.
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public borrowing func copy() throws(SecretsError) -> SecretBytes {
     try withBytes { bytes throws(SecretsError) in try SecretBytes(copying: bytes) }
@@ -137,7 +137,7 @@ extension SecretBytes {
     try body(&bytes)
   }
 
-  /// Calls an initialising body with the memory, before the value is handed out.
+  /// Calls `body` with the memory, before the value is handed out.
   borrowing func fill<Failure: Error>(
     _ body: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {
@@ -146,8 +146,8 @@ extension SecretBytes {
 
   /// Makes a large value read-only, once.
   ///
-  /// Slots share their page and stay writable; toggling the protection around each read would be a
-  /// race between threads.
+  /// Slots share their page and stay writable, because toggling the protection around each read
+  /// would be a race between threads.
   borrowing func protect() {
     if slab == nil { unsafe sodium_mprotect_readonly(base) }
   }

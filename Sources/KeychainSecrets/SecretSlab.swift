@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// One guarded allocation, cut into small slots.
 ///
-/// `sodium_malloc` takes at least four pages and, until it is freed, a dozen system calls, and the memory
-/// that a process may lock is scarce (8 MiB by default). Keys, short secrets and the padded texts of most
-/// items therefore share pages.
+/// Each `sodium_malloc` takes at least four pages and a dozen system calls, and a process may lock
+/// little memory (8 MiB by default). Therefore keys, short secrets and the padded texts of most
+/// items share pages.
 @safe
 final class SecretSlab {
   static let byteCount = 16384
@@ -27,7 +27,7 @@ final class SecretSlab {
 
   deinit { unsafe sodium_free(base) }
 
-  /// Wipes a slot and gives it back.
+  /// Wipes a slot and returns it.
   func release(_ slot: UnsafeMutableRawPointer) {
     unsafe sodium_memzero(slot, pool.slotSize)
     pool.take(back: unsafe (slot - base) / pool.slotSize, of: self)
@@ -52,21 +52,21 @@ final class SecretSlabPool: Sendable {
   let slotSize: Int
   var slotCount: Int { SecretSlab.byteCount / slotSize }
 
-  // The slabs that have a free slot. Allocation takes the last one, so that its cost does not grow
-  // with the number of secrets; a slab with none left is kept alive by its secrets alone.
+  // The slabs with a free slot. Allocation uses the last one, so that its cost does not grow with
+  // the number of secrets. Only its secrets keep a full slab alive.
   private let withRoom = Mutex<[SecretSlab]>([])
 
   private init(slotSize: Int) { self.slotSize = slotSize }
 
-  /// The pool for a number of bytes; `nil` if they are too many for any.
+  /// Returns the pool for a number of bytes; `nil` if no pool has slots of that size.
   static func fitting(_ count: Int) -> SecretSlabPool? {
     [short, padded].first { count <= $0.slotSize }
   }
 
-  /// How many slabs have a free slot, for tests.
+  /// The number of slabs with a free slot, for tests.
   var countWithRoom: Int { withRoom.withLock(\.count) }
 
-  /// Returns a zeroed slot and the slab it belongs to; a new slab is made when all are full.
+  /// Returns a zeroed slot and its slab, creating a new slab if all are full.
   func allocate() throws(SecretsError) -> (SecretSlab, UnsafeMutableRawPointer) {
     let taken = withRoom.withLock { slabs -> Result<(SecretSlab, Int), SecretsError> in
       do throws(SecretsError) {
@@ -83,7 +83,9 @@ final class SecretSlabPool: Sendable {
     return unsafe (slab, slab.base + slot * slotSize)
   }
 
-  /// Takes a wiped slot back; the last slot but for a spare slab's frees the slab.
+  /// Takes a wiped slot back.
+  ///
+  /// Frees an empty slab, except one spare.
   fileprivate func take(back index: Int, of slab: SecretSlab) {
     withRoom.withLock { slabs in
       if slab.isFull { slabs.append(slab) }
@@ -93,6 +95,5 @@ final class SecretSlabPool: Sendable {
   }
 }
 
-// @unchecked Sendable because `base` never changes and `freeSlots` is protected by the mutex of the
-// pool.
+// @unchecked Sendable because `base` never changes and the pool's mutex protects `freeSlots`.
 extension SecretSlab: @unchecked Sendable {}

@@ -2,8 +2,8 @@ internal import CLibsodium
 
 /// Authenticated encryption of a sequence of messages: XChaCha20-Poly1305 with rekeying.
 ///
-/// Messages open only in their order, each once, none left out; that none is missing at the end is
-/// told by the tag ``Tag/final``.
+/// Messages open only in their order, each once, with none left out. The tag ``Tag/final`` shows
+/// that none is missing at the end.
 ///
 /// The corresponding C functions are those of `crypto_secretstream_xchacha20poly1305`.
 public enum SecretStream {
@@ -13,21 +13,21 @@ public enum SecretStream {
   /// The number of bytes in the header that begins a stream: 24.
   public static let headerCount = Int(crypto_secretstream_xchacha20poly1305_HEADERBYTES)
 
-  /// By how many bytes a sealed message is longer than the message: 17.
+  /// The number of bytes by which a sealed message is longer than the message: 17.
   public static let overhead = Int(crypto_secretstream_xchacha20poly1305_ABYTES)
 
-  /// What a message is in its stream.
+  /// The role of a message in its stream.
   public enum Tag: UInt8, Hashable, Sendable {
-    /// One of many.
+    /// A message among others.
     case message = 0
 
     /// The last of a group of messages.
     case push = 1
 
-    /// The last one before both sides change the key.
+    /// The last message before both sides change the key.
     case rekey = 2
 
-    /// The last one.
+    /// The last message.
     case final = 3
   }
 
@@ -36,7 +36,7 @@ public enum SecretStream {
     /// The bytes.
     public let bytes: SecretBytes
 
-    /// What the message is in its stream.
+    /// The role of the message in its stream.
     public let tag: Tag
 
     /// Returns the bytes alone, without copying them.
@@ -51,10 +51,10 @@ public enum SecretStream {
 extension SecretStream {
   /// Seals the messages of a stream.
   public struct Sealer: ~Copyable {
-    // The state holds the key: it lies in guarded memory, and is wiped with it.
+    // The state contains the key, so it is in guarded memory and is wiped with it.
     private let state: SecretBytes
 
-    /// What the stream begins with; whoever opens it needs it.
+    /// The beginning of the stream, which is needed to open it.
     public let header: [UInt8]
 
     /// Begins a stream under a random nonce.
@@ -80,8 +80,8 @@ extension SecretStream {
     ///
     /// - Parameters:
     ///   - message: The bytes to encrypt.
-    ///   - tag: What the message is in the stream.
-    ///   - additionalData: Bytes that are authenticated with it, and must be given to open it.
+    ///   - tag: The role of the message in the stream.
+    ///   - additionalData: Bytes that are authenticated too, and must be given to open the message.
     /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
     public mutating func seal(
       _ message: borrowing SecretBytes, tag: Tag = .message, additionalData: [UInt8] = []
@@ -89,12 +89,12 @@ extension SecretStream {
       message.withBytes { Self.seal($0, state, tag, additionalData) }
     }
 
-    /// Seals what a buffer holds as the next message.
+    /// Seals the contents of a buffer as the next message.
     ///
     /// - Parameters:
     ///   - message: The buffer.
-    ///   - tag: What the message is in the stream.
-    ///   - additionalData: Bytes that are authenticated with it, and must be given to open it.
+    ///   - tag: The role of the message in the stream.
+    ///   - additionalData: Bytes that are authenticated too, and must be given to open the message.
     /// - Returns: The sealed message, ``SecretStream/overhead`` bytes longer.
     public mutating func seal(
       _ message: borrowing SecretBuffer, tag: Tag = .message, additionalData: [UInt8] = []
@@ -128,7 +128,7 @@ extension SecretStream {
     ///
     /// - Parameters:
     ///   - key: 32 bytes.
-    ///   - header: What the stream begins with: ``SecretStream/headerCount`` bytes.
+    ///   - header: The beginning of the stream: ``SecretStream/headerCount`` bytes.
     /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the key or the header
     ///   has another length, or ``SecretsError/Code/outOfMemory``. A wrong key shows with the first
     ///   message.
@@ -154,10 +154,10 @@ extension SecretStream {
     ///   - sealed: What ``Sealer/seal(_:tag:additionalData:)-(SecretBytes,_,_)`` returned.
     ///   - additionalData: The bytes that were authenticated with it.
     /// - Returns: The message, in guarded memory, and its tag.
-    /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the message was
-    ///   sealed under another key, is not the next one, or was changed in any bit (one too short to
-    ///   be a message included), or ``SecretsError/Code/outOfMemory``. The right message can still be
-    ///   opened then.
+    /// - Throws: ``SecretsError`` with ``SecretsError/Code/authenticationFailed`` if the message
+    ///   was sealed under another key, is not the next one, was changed in any bit, or is too
+    ///   short; or ``SecretsError/Code/outOfMemory``. The right message can still be opened
+    ///   afterwards.
     public mutating func open(
       _ sealed: RawSpan, additionalData: [UInt8] = []
     ) throws(SecretsError) -> Message {
@@ -185,9 +185,9 @@ extension SecretStream {
 }
 
 extension SecretBytes {
-  /// Calls `body` with the state of a stream, which these bytes are.
+  /// Calls `body` with these bytes as the state of a stream.
   ///
-  /// It is short enough for a slot, whose memory stays writable.
+  /// The state fits into a slot, whose memory stays writable.
   fileprivate borrowing func withState(
     _ body: (UnsafeMutablePointer<SecretStream.State>) -> Void
   ) {

@@ -1,6 +1,6 @@
 /// A failure of guarded memory or of a cryptographic operation.
 ///
-/// It never carries a secret, a key or an input.
+/// It never contains a secret, a key or an input.
 public struct SecretsError: Error, Hashable, Sendable {
   /// What went wrong.
   public let code: Code
@@ -21,23 +21,23 @@ public struct SecretsError: Error, Hashable, Sendable {
     /// libsodium could not be initialised (`sodium_init`).
     public static var libraryUnavailable: Self { Self(storage: .libraryUnavailable) }
 
-    /// The system gave no memory, for an allocation or for a password hash.
+    /// There is not enough memory, for an allocation or for a password hash.
     public static var outOfMemory: Self { Self(storage: .outOfMemory) }
 
     /// A box was not sealed under this key, or was changed since.
     public static var authenticationFailed: Self { Self(storage: .authenticationFailed) }
 
-    /// A key, salt, label, box or padded text has a length that the operation does not take.
+    /// A key, salt, label, box or padded text has a length that the operation does not accept.
     public static var invalidLength: Self { Self(storage: .invalidLength) }
 
-    /// Password-hash parameters lie outside the limits.
+    /// Password-hash parameters are outside the limits.
     public static var refusedParameters: Self { Self(storage: .refusedParameters) }
 
     /// Reading or writing a file descriptor failed; see ``SecretsError/systemError``.
     public static var inputOutput: Self { Self(storage: .inputOutput) }
   }
 
-  /// The `errno` behind ``Code/inputOutput``, else 0.
+  /// The `errno` behind ``Code/inputOutput``; otherwise 0.
   public internal(set) var systemError: Int32 = 0
 
   static func inputOutput(errno: Int32) -> Self {

@@ -43,7 +43,7 @@ struct MigrationRun {
   /// Checks both stores before anything is changed.
   mutating func begin() throws(KeychainError) {
     if let vault = source as? Vault { try vault.requireReadableAndIntact() }
-    let requirement = try listing().filter(canLeave).map(\.accessibility.requires).max()
+    let requirement = try listing().filter(canLeave).map(\.accessibility.unlockRequirement).max()
     if let vault = target as? Vault { try vault.ensureReadable(requirement ?? .nothing) }
     do throws(KeychainError) {
       let found = try target.search(migration.selection)

@@ -2,7 +2,9 @@ internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesFiles
 
-/// A lock on something that one process of the user does at a time, held until the value is destroyed.
+/// A lock for work that only one process of the user may do at a time.
+///
+/// It is held until the value is destroyed.
 struct StateLock: ~Copyable {
   private let lock: FileLock
 

@@ -53,7 +53,7 @@ extension AutomaticStore {
   func ownPlace(of service: ServiceName) -> StorePlace? {
     do throws(KeychainError) {
       if let place = try records.place(of: service) { return place }
-      guard case .something = try vault.holding(service.query) else { return nil }
+      guard case .present = try vault.presence(of: service.query) else { return nil }
       return .vault
     } catch {
       return nil
@@ -105,7 +105,7 @@ extension CredentialStore {
     case let automatic as AutomaticStore:
       let place = try automatic.decision(for: identity).place
       try automatic.store(at: place).checkStoring(identity, accessibility, mode: mode)
-    case let vault as Vault: try vault.ensureReadable(accessibility.requires)
+    case let vault as Vault: try vault.ensureReadable(accessibility.unlockRequirement)
     case let keyring as SecretServiceStore:
       try keyring.checkStoring(identity, accessibility, mode: mode)
     default: break

@@ -153,13 +153,14 @@ extension AutomaticStore {
   ) throws(KeychainError) -> Result {
     if let explicit = try chooser.explicit() {
       let own = ownPlace(of: service)
-      if let own, own != explicit.place {
-        configuration.notice?(.differs(service, explicit.place, own: own))
-      }
       let store = store(at: explicit.place)
       if own == nil { try settle(explicit, service, adding: first, to: store) }
       observing.use(explicit.place, self)
-      return try body(explicit, store)
+      let result = try body(explicit, store)
+      if let own, own != explicit.place {
+        configuration.notice?(.differs(service, explicit.place, own: own))
+      }
+      return result
     }
     var change = LockedChange(store: self, service: service, first: first)
     do throws(KeychainError) {

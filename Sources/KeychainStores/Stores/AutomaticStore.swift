@@ -21,13 +21,14 @@ internal import Synchronization
 /// 1. an explicit choice: ``Configuration-swift.struct/choice``, the path of a vault, `KEYCHAIN_STORE`
 ///    (`vault`, `secret-service` or `auto`), or `KEYCHAIN_VAULT`;
 /// 2. the record of the service; a vault that has credentials of the service counts as a record;
-/// 3. the desktop keyring, if there is a session bus, this user runs a provider of the Secret
+/// 3. the vault, if a passphrase or key for it is given (``VaultConfiguration/unlock``);
+/// 4. the desktop keyring, if there is a session bus, this user runs a provider of the Secret
 ///    Service on it, and its collection can be used without asking, or asking is allowed;
-/// 4. the vault.
+/// 5. the vault.
 ///
 /// An explicit choice that differs from the record is followed, and reported when it writes; the
 /// record stays. A keyring is recorded when it has shown that it can store the credential, before
-/// the credential is written. The third step runs at most once in a process. Records outlive the
+/// the credential is written. The fourth step runs at most once in a process. Records outlive the
 /// last credential of their service; ``migration(from:to:)`` moves a service to another store.
 ///
 /// While a service moves, no credential is lost and no old one is found. Programs that change

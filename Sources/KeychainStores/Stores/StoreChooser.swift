@@ -77,9 +77,9 @@ final class StoreChooser: Sendable {
     if let place = try records.place(of: service) {
       return StoreDecision(place: place, reason: .record)
     }
-    switch try vault.holding(service.query) {
-    case .something, .unknown: return StoreDecision(place: .vault, reason: .vaultContents)
-    case .nothing:
+    switch try vault.presence(of: service.query) {
+    case .present, .unknown: return StoreDecision(place: .vault, reason: .vaultContents)
+    case .absent:
       // A vault that this device key does not open may belong to a key that is restored later. It
       // must not be replaced by a new one, and so nothing can be recorded.
       guard try vault.hasDeviceSecret() else {

@@ -5,7 +5,7 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The place of a backup that may take that of an older one.
+/// The place of a backup that may replace an older one.
 struct BackupPlace {
   /// The real path.
   let path: String
@@ -14,10 +14,12 @@ struct BackupPlace {
   private let limitsMemory: Bool
   private let deadline: Deadline
 
-  /// Finds the place; nothing is opened yet.
+  /// Finds the place.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is that of the vault itself, or
-  ///   if something lies there that is no file of its own.
+  /// Nothing is opened yet.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if it is the vault itself, or
+  ///   if it is not a file of its own.
   init(
     _ path: String, of vault: VaultFile.Opened, limitingMemory: Bool, _ deadline: Deadline
   ) throws(KeychainError) {
@@ -26,15 +28,15 @@ struct BackupPlace {
     self.path = target.path
     limitsMemory = limitingMemory
     self.deadline = deadline
-    guard !target.isBesideOthers else {
-      // The older backup is opened, and SQLite believes a journal beside it, whoever made that.
+    guard !target.othersCanAddFiles else {
+      // The older backup is opened, and SQLite trusts a journal next to it, whoever made it.
       throw KeychainError(
         .insecurePermissions,
-        "other users can make files in \(target.folder), and one that looks like a journal of the older "
-          + "backup would be believed when that is opened",
+        "other users can make files in \(target.folder), and SQLite would trust one that looks like a "
+          + "journal of the older backup",
         recovery: "use a folder of your own; or make the backup under a new name")
     }
-    let isBesideVault = FilesBesideVault(vault.path).paths.contains(self.path)
+    let isBesideVault = SidecarFiles(vault.path).paths.contains(self.path)
     let found = try translated(PrivateFile.look(self.path))
     guard found?.identity != vault.identity, !isBesideVault else {
       throw KeychainError(
@@ -42,23 +44,25 @@ struct BackupPlace {
     }
   }
 
-  /// A link is not followed: it may lead to the vault, or away from the backups.
+  /// Rejects a link, which may lead to the vault, or away from the backups.
   private static func refuseLink(_ path: String) throws(KeychainError) {
     guard try translated(PrivateFile.look(path))?.type == .symbolicLink else { return }
     throw KeychainError(
       .refused, "\(path) is a symbolic link, and is not replaced", recovery: "name the real path")
   }
 
-  /// Fails if something lies at a path, or beside it, that a copy there would be mixed up with.
+  /// Fails if there is a file at a path, or next to it, that would be taken for a part of a copy
+  /// there.
   static func requireAbsent(_ path: String) throws(KeychainError) {
     if try translated(PrivateFile.look(path))?.type == .regular { throw .backupIsThere(path) }
-    for path in [path] + FilesBesideVault(path).paths {
+    for path in [path] + SidecarFiles(path).paths {
       try translated(NewFile.requireAbsent(path))
     }
   }
 
-  /// Fails if something lies there that is no backup of the vault with these checks; nothing of it is
-  /// changed, except that a change of it is undone which was broken off.
+  /// Fails if there is a file that is not a backup of the vault with these checks.
+  ///
+  /// The file is not changed, except that an interrupted change of it is undone.
   func requireReplaceable(by checks: VaultChecks) throws(KeychainError) {
     guard try isTaken() else { return try Self.requireAbsent(path) }
     try whileNobodyWrites(checks) { _ throws(KeychainError) in }
@@ -79,7 +83,7 @@ struct BackupPlace {
     }
   }
 
-  /// The sealed state of the older backup; `nil` if there is none.
+  /// Returns the sealed state of the older backup; `nil` if there is none.
   func olderState(_ checks: VaultChecks) throws(KeychainError) -> Data? {
     guard try isTaken() else { return nil }
     var box: Data?
@@ -87,9 +91,9 @@ struct BackupPlace {
     return box
   }
 
-  /// Refuses to replace a copy that has changes which the vault lacks: it may be all that is left of them.
+  /// Fails if a copy has changes that the vault lacks, because they may exist only there.
   ///
-  /// That of a copy which was changed on its own, and less often than the vault since, is not noticed.
+  /// If a copy was changed on its own less often than the vault was since, this is not detected.
   func requireOlder(
     _ older: Data?, than vault: StateRow, in box: Data, under open: borrowing SecretBytes
   ) throws(KeychainError) {
@@ -104,9 +108,9 @@ struct BackupPlace {
     }
   }
 
-  /// Whether a file lies there that is the user's, and that others cannot change.
+  /// Whether there is a file of the user that others cannot change.
   ///
-  /// They may be able to read it: on a memory stick every file has the same mode.
+  /// Others may be able to read it: on a memory stick every file has the same mode.
   private func isTaken() throws(KeychainError) -> Bool {
     guard let stat = try translated(PrivateFile.look(path)) else { return false }
     guard stat.type == .regular else {
@@ -122,8 +126,9 @@ struct BackupPlace {
 
   /// Opens the older backup, and runs `body` while no other process changes it.
   ///
-  /// A journal beside it that undoes a broken-off change is played back first, and is empty then; nobody fills it
-  /// before `body` has ended. So none is left that would be played back into the new backup.
+  /// A journal next to it that undoes an interrupted change is played back first and is then empty.
+  /// Nobody can fill it before `body` has ended, so no journal is left that would be played back
+  /// into the new backup.
   private func whileNobodyWrites(
     _ checks: VaultChecks, _ body: (any VaultRows) throws(KeychainError) -> Void
   ) throws(KeychainError) {
@@ -146,7 +151,7 @@ extension KeychainError {
     Self(
       .alreadyExists, "\(path) exists already",
       recovery:
-        "name a new file, or put the new backup in the place of an older one of the same vault with "
+        "name a new file, or replace an older backup of the same vault with "
         + "\(.replaceBackup)")
   }
 
@@ -158,16 +163,16 @@ extension KeychainError {
     Self(
       .refused,
       "\(path) is another vault, or a backup from before this one got new keys, and is not replaced",
-      recovery: "name a new file, or remove this one if it is not needed any more")
+      recovery: "name a new file, or remove this one if it is no longer needed")
   }
 
-  /// The same error, as one about what lies in the place of a backup.
+  /// Returns the same error, about what is in the place of a backup.
   fileprivate static func backupIsNotOlder(
     _ path: String, _ found: UInt64, vault: UInt64
   ) -> Self {
     Self(
       .refused,
-      "\(path) has changes that the vault has not, and is not replaced: it is at change \(found), and the "
+      "\(path) has changes that the vault lacks, and is not replaced: it is at change \(found), and the "
         + "vault at \(vault)",
       recovery:
         "look at it with \(.nameVault), and name a new file, or remove this one if it is not needed"
@@ -183,7 +188,7 @@ extension KeychainError {
     guard [.foreign, .damaged, .unsupportedFormat].contains(code) else { return self }
     return Self(
       code, "\(message); it is not replaced",
-      recovery: "name a new file, or remove this one if it is not needed any more",
+      recovery: "name a new file, or remove this one if it is no longer needed",
       underlying: underlying)
   }
 }

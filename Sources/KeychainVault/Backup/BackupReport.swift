@@ -1,16 +1,16 @@
 public import KeychainVaultFormat
 
-/// What a backup holds.
+/// What a backup contains.
 public struct BackupReport: Hashable, Sendable {
-  /// How many items are in it.
+  /// The number of items.
   public var itemCount: Int
 
-  /// How many of them open only together with this machine's device secret, or another's.
+  /// The number of items that open only with the device secret of this machine or another one.
   public var deviceItemCount: Int
 
   /// The slots that open it.
   public var slots: [VaultSlot]
 
-  /// Whether nothing but this machine's device secret opens it.
+  /// Whether only this machine's device secret opens it.
   public var needsThisDevice: Bool
 }

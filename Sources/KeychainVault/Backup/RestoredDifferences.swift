@@ -1,6 +1,6 @@
 public import KeychainVaultFormat
 
-/// How a restored vault differs from what was seen before.
+/// How a restored vault differs from its seen record.
 public struct RestoredDifferences: Hashable, Sendable {
   /// The counter of the file.
   public var fileCounter: UInt64
@@ -11,29 +11,31 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether the record is of another vault.
   public var isOtherVault: Bool
 
-  /// Whether as many changes were seen as the file counts, but others: two copies of the vault were
-  /// changed.
+  /// Whether the seen record has the same number of changes, but different ones: two copies of the
+  /// vault were changed.
   public var isFork: Bool
 
-  /// Whether the two counters lie further apart than any use explains, so that the greater one is forged.
+  /// Whether the counters differ by more than is possible, so that the greater one is forged.
   public var isForged: Bool
 
-  /// Whether the record of what was seen is damaged, so that nothing shows whether changes are lost.
+  /// Whether the seen record is damaged, so that lost changes cannot be detected.
   public var isSeenRecordDamaged: Bool
 
-  /// Whether the vault's state row is damaged, so that what it counted is not known.
+  /// Whether the vault's state row is damaged, so that its counts are unknown.
   public var isStateDamaged: Bool
 
-  /// How many items the vault's state row counts; 0 if it is damaged.
+  /// The number of items by the vault's state row; 0 if it is damaged.
   public var expectedItemCount: Int
 
-  /// How many items there are.
+  /// The number of items in the vault.
   public var itemCount: Int
 
-  /// How many slots the vault's state row counts; 0 if it is damaged.
+  /// The number of slots by the vault's state row; 0 if it is damaged.
   public var expectedSlotCount: Int
 
-  /// The slots that open the vault: one that was removed may be among them again.
+  /// The slots that open the vault.
+  ///
+  /// A removed slot may be among them again.
   public var slots: [VaultSlot]
 
   /// The numbers of slots that are damaged.

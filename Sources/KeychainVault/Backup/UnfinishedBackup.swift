@@ -3,18 +3,18 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The file in which a backup is made that gets its name when it is done.
+/// The file in which a backup is made until it gets its final name.
 ///
-/// It has one name for each place, and its maker holds a lock on it: so two makers wait for each other, and what a
-/// killed one left is used again.
+/// It has one name for each place, and its maker holds a lock on it. So two makers wait for each
+/// other, and a file left by a killed process is used again.
 struct UnfinishedBackup: ~Copyable {
   let path: String
   private let lock: FileLock
 
-  /// Makes the file, or takes over one that is left.
+  /// Creates the file, or takes over a leftover one.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/timedOut`` if another process makes a backup to the
-  ///   same place for too long.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/timedOut`` if another process is making
+  ///   a backup to the same place until the deadline.
   init(of target: String, _ deadline: Deadline) throws(KeychainError) {
     path = target + ".unfinished-backup"
     lock = try Self.lock(path, deadline)
@@ -23,7 +23,7 @@ struct UnfinishedBackup: ~Copyable {
   private static func lock(_ path: String, _ deadline: Deadline) throws(KeychainError) -> FileLock {
     while true {
       let lock = try translated(FileLock(exclusive: path, deadline: deadline))
-      // Whoever held the lock before may have given the file another name meanwhile.
+      // The previous holder of the lock may have renamed the file meanwhile.
       guard let stat = try translated(PrivateFile.look(path)),
         let locked = try? Stat(lock.descriptor), stat.identity == locked.identity
       else {
@@ -39,9 +39,9 @@ struct UnfinishedBackup: ~Copyable {
     }
   }
 
-  /// Empties the file of what a killed process may have left.
+  /// Removes from the file what a killed process may have left.
   borrowing func prepare() throws(KeychainError) {
-    for path in FilesBesideVault(path).paths { unsafe unlink(path) }
+    for path in SidecarFiles(path).paths { unsafe unlink(path) }
     guard ftruncate(lock.descriptor.rawValue, 0) == 0 else {
       throw .system(.current, "write", path)
     }
@@ -56,12 +56,12 @@ struct UnfinishedBackup: ~Copyable {
     try translated(PrivateFile.move(path, to: name))
   }
 
-  /// Removes the file, if it has not got its name.
+  /// Removes the file, unless it got its final name.
   borrowing func remove() {
     guard let stat = try? PrivateFile.look(path), let locked = try? Stat(lock.descriptor),
       stat.identity == locked.identity
     else { return }
-    for path in [path] + FilesBesideVault(path).paths { unsafe unlink(path) }
+    for path in [path] + SidecarFiles(path).paths { unsafe unlink(path) }
   }
 }
 

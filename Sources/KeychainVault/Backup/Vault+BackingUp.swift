@@ -7,36 +7,38 @@ internal import SystemPackage
 extension Vault {
   /// Copies the vault into a file, as it is at one moment.
   ///
-  /// One read transaction verifies and copies the vault. Others can read the vault meanwhile. Their changes
-  /// wait for the end of the transaction, and fail with ``KeychainError/Code/busy`` if their deadline passes
-  /// before it.
+  /// One read transaction verifies and copies the vault. Meanwhile others can read the vault. Their
+  /// changes wait until the transaction ends, and fail with ``KeychainError/Code/busy`` if their
+  /// deadline passes first.
   ///
-  /// With `replacing`, an older backup at `path` gives way to the new one in one step: whoever looks, also after
-  /// a power loss, finds the older one or the new one, whole. The copy is made under the name of the file with
-  /// `.unfinished-backup` after it. Two such calls for one file wait for each other. An older backup counts as
-  /// one of the same vault if it has the same keys: not if the vault got new ones after it was made. A copy
-  /// that was changed since, so that it counts as many changes as the vault or more, is left alone.
+  /// With `replacing`, the new backup replaces an older one at `path` in one step: a reader finds
+  /// either the older one or all of the new one, even after a power loss. The copy is made in a
+  /// file with the added extension `.unfinished-backup`. Two such calls for one file wait for each
+  /// other. Only a backup with the same keys is replaced, so not one from before the vault got new
+  /// keys. A copy that was changed later, and counts at least as many changes as the vault, is not
+  /// replaced.
   ///
   /// - Parameters:
-  ///   - path: Where the copy goes. It is made with mode 0600.
-  ///   - replacing: Whether it may take the place of an older backup of the same vault. If not, or if there
-  ///     is none, there must be no file yet.
-  ///   - progress: Is told now and then how far the verification has come.
-  /// - Returns: What is in the copy and what opens it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
+  ///   - path: The path of the copy, which gets mode 0600.
+  ///   - replacing: Whether to replace an older backup of the same vault. If `false`, or if there
+  ///     is none, the file must not exist.
+  ///   - progress: Called from time to time with the progress of the verification.
+  /// - Returns: What the copy contains and what opens it.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact, or
-  ///   ``KeychainError/Code/inputOutput``. What was begun of a copy is removed. With `replacing`,
-  ///   ``KeychainError/Code/refused`` if `path` leads to the vault itself, to a backup of another vault or one that has more changes, to a
-  ///   link or to what is no file; ``KeychainError/Code/foreign`` or ``KeychainError/Code/damaged`` if what is
-  ///   there is no intact vault; ``KeychainError/Code/timedOut`` if another backup to this file takes longer
-  ///   than the deadline.
+  ///   ``KeychainError/Code/inputOutput``. A partial copy is removed. With `replacing`,
+  ///   ``KeychainError/Code/refused`` if `path` is the vault itself, a backup of another vault or
+  ///   with more changes, a link, or not a regular file; ``KeychainError/Code/foreign`` or
+  ///   ``KeychainError/Code/damaged`` if the file there is not an intact vault;
+  ///   ``KeychainError/Code/timedOut`` if another backup to this file takes longer than the
+  ///   deadline.
   @discardableResult
   public func backup(
     to path: String, replacing: Bool = false, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> BackupReport {
     if replacing { return try replaceBackup(at: path, progress) }
     let target = try translated(TrustedPath(resolving: path))
-    // What lies beside the copy would be believed as a part of it.
+    // SQLite would trust files next to the copy as parts of it.
     try BackupPlace.requireAbsent(target.path)
     return try copy(existingSession(), progress) { rows, _, _ throws(KeychainError) in
       try Self.makeCopy(of: rows, at: target)
@@ -50,7 +52,8 @@ extension Vault {
     let place = try BackupPlace(
       path, of: session.opened, limitingMemory: configuration.limitsDatabaseMemory,
       session.deadline)
-    // Before the vault is read: nobody waits for it while somebody holds the older backup.
+    // Before the vault is read, so that nobody waits for it while another process holds the older
+    // backup.
     try place.requireReplaceable(by: session.readHead().row.checks)
     let unfinished = try UnfinishedBackup(of: place.path, session.deadline)
     do throws(KeychainError) {
@@ -72,7 +75,7 @@ extension Vault {
     }
   }
 
-  /// Verifies the vault, and has its rows copied if it is intact.
+  /// Verifies the vault, and copies its rows if it is intact.
   private func copy(
     _ session: VaultSession, _ progress: ((VaultProgress) -> Void)?,
     _ make: (any VaultRows, ItemSealing, StateRow) throws(KeychainError) -> Void
@@ -114,7 +117,7 @@ extension Vault {
       try rows.copyAll(to: target.path)
       try translated(PrivateFile.syncFolder(target.folder))
     } catch {
-      for path in [target.path] + FilesBesideVault(target.path).paths { unsafe unlink(path) }
+      for path in [target.path] + SidecarFiles(target.path).paths { unsafe unlink(path) }
       throw error
     }
   }

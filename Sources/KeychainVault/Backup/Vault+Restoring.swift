@@ -5,16 +5,17 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
-  /// Accepts the vault as it lies there, after it was restored from a backup on purpose.
+  /// Accepts the vault as it is now, after it was restored from a backup on purpose.
   ///
-  /// The state row is made to agree with the rows, and the record of what was seen with the vault. The counter
-  /// goes on from the greater of the two; from the lesser, where they lie further apart than any use explains.
+  /// Corrects the state row to match the rows, and the seen record to match the vault. The counter
+  /// continues from the greater of the two, or from the smaller one if they differ by more than is
+  /// possible.
   ///
-  /// - Parameter confirm: Is shown the differences, and the slots that open the vault from then on;
-  ///   `false` leaves everything as it is.
+  /// - Parameter confirm: Receives the differences, and the slots that will open the vault. Return
+  ///   `false` to change nothing.
   /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` says no,
-  ///   ``KeychainError/Code/busy`` if the vault changed meanwhile, or
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` returns
+  ///   `false`, ``KeychainError/Code/busy`` if the vault changed meanwhile, or
   ///   ``KeychainError/Code/locked`` if the indexes cannot be read.
   @discardableResult
   public func acceptRestored(
@@ -60,7 +61,8 @@ extension Vault {
     return true
   }
 
-  /// The state row as it is, `nil` if it is damaged, and as the rows ask for it.
+  /// Returns the current state row, `nil` if it is damaged, and the state row that would match the
+  /// rows.
   private static func restored(
     _ rows: any VaultRows, _ sealing: ItemSealing
   ) throws(KeychainError) -> (found: StateRow?, actual: StateRow) {
@@ -85,7 +87,8 @@ extension Vault {
     let found = try SeenState(counter: actual.counter, box: rows.stateBox())
     let differences = RestoredDifferences(
       fileCounter: actual.counter, seenCounter: record?.state.counter, isOtherVault: isOther,
-      // Where the state row is damaged, only the versions of items show the counter: that is no fork.
+      // If the state row is damaged, only the versions of items show the counter, so this is not a
+      // fork.
       isFork: state != nil && record?.relation(of: found) == .forked,
       isForged: record?.isTooFar(from: found) ?? false, isSeenRecordDamaged: seen == .unreadable,
       isStateDamaged: state == nil,

@@ -4,24 +4,25 @@ public import KeychainVaultFormat
 
 /// Whether a person may be asked for a passphrase, or for a recovery code.
 public enum Interaction: Sendable {
-  /// Nobody is asked; what would need it is locked.
+  /// Nobody is asked; operations that would need to ask fail as locked.
   case denied
 
   /// The closure asks a person, and returns `nil` if the person cancels.
   case allowed(@Sendable (PassphraseRequest) throws(KeychainError) -> SecretBytes?)
 }
 
-/// What a person is asked for.
+/// What to ask a person for.
 public struct PassphraseRequest: Hashable, Sendable {
   /// The path of the vault.
   public let vaultPath: String
 
-  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` where nothing else is left to open the vault.
+  /// ``SlotKind/passphrase``, or ``SlotKind/recoveryCode`` if nothing else is left to open the
+  /// vault.
   public let kind: SlotKind
 
-  /// Whether a recovery code can be the answer, too.
+  /// Whether the answer may also be a recovery code.
   public let takesRecoveryCode: Bool
 
-  /// How many times the answer was wrong before; asking ends after three wrong answers.
+  /// The number of wrong answers so far; asking ends after three.
   public let failedAttempts: Int
 }

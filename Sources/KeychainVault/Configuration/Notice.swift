@@ -1,42 +1,41 @@
 public import KeychainCredentials
 
-/// Something a person should know, that is not an error.
+/// Something that a person should know but that is not an error.
 public struct Notice: Hashable, Sendable {
   /// The kinds of notice.
   public enum Kind: Hashable, Sendable {
-    /// A vault was made.
+    /// A vault was created.
     case vaultCreated
 
-    /// A vault was made in memory, or its device secret was, where it will not stay.
+    /// A vault or its device secret was created in memory, where it is lost at the next restart.
     case vaultInMemory
 
-    /// A passphrase slot was made with less than the usual cost, because memory is short.
+    /// A passphrase slot was created at less than the usual cost because memory is short.
     case weakPasswordHash
 
-    /// A key file that opens the vault from now on holds a few readable words, and key files are not
-    /// stretched.
+    /// A key file with a new slot holds only a few readable words, and key files are not stretched.
     case weakKeyFile
 
-    /// The record of the newest state seen could not be read or written.
+    /// The seen record could not be read or written.
     case seenRecordUnavailable
 
     /// What the device secret alone opens has changed.
     case deviceGrantChanged
 
-    /// What other handles and processes change is not told to observers.
+    /// Changes by other handles and processes are not reported to observers.
     case observationUnavailable
 
-    /// The vault got new keys, and its file could not be cleared of what is left under the old ones.
+    /// The vault got new keys, but remains under the old keys could not be removed from its file.
     case oldContentLeft
 
-    /// An identity that names no vaults opened one that was never seen here: whoever could put it there
-    /// could have made it.
+    /// An identity without pins opened a vault that was never seen before. Whoever could put it
+    /// there could have made it.
     case firstSight
 
-    /// A service got its store, in which it stays.
+    /// A service got its store, which it keeps.
     case storeChosen
 
-    /// A credential was written to another store than the one its service has.
+    /// A credential was written to another store than that of its service.
     case storeDiffers
   }
 
@@ -46,7 +45,7 @@ public struct Notice: Hashable, Sendable {
   /// What happened, without a capital and without a full stop.
   public let message: String
 
-  /// What can be done about it, if anything.
+  /// What a person can do about it; `nil` if nothing.
   public let recovery: KeychainError.Recovery?
 
   package init(kind: Kind, message: String, recovery: KeychainError.Recovery? = nil) {
@@ -57,7 +56,7 @@ public struct Notice: Hashable, Sendable {
 }
 
 extension Notice: CustomStringConvertible {
-  /// The message, and what can be done, with actions as the names of the library's API.
+  /// The message, and what to do, with actions as names of the library's API.
   public var description: String {
     recovery.map { "\(message); \($0)" } ?? message
   }

@@ -1,10 +1,10 @@
 internal import KeychainCredentials
 internal import PrephirencesFiles
 
-/// Who may read a file with an unlocking secret, besides the user and root.
+/// Who may be able to read a file with an unlocking secret, besides the user and root.
 ///
-/// Nobody else may ever change it. Containers mount secrets that belong to root, and that a group or everybody in
-/// the container can read.
+/// Nobody else may ever be able to change it. Containers mount secrets that belong to root and that
+/// a group or everybody in the container can read.
 public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
   /// Nobody.
   case owner
@@ -25,9 +25,9 @@ public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What is asked of the files that unlocking secrets are read from.
+/// The requirements for files with unlocking secrets.
 struct SecretFilePolicy: Sendable {
-  /// Who may read them, where the program says so; `nil` for what `KEYCHAIN_ALLOW_READ` says.
+  /// Who may read them, if set by the program; `nil` uses `KEYCHAIN_ALLOW_READ`.
   let chosen: SecretFileReaders?
 
   let environment: EnvironmentVariables
@@ -43,7 +43,7 @@ struct SecretFilePolicy: Sendable {
     guard let readers = SecretFileReaders(rawValue: text) else {
       throw KeychainError(
         .invalidArgument, "\(Self.variable) is neither 'owner', 'group' nor 'others'",
-        recovery: "set it to one of these, or not at all")
+        recovery: "set it to one of these, or unset it")
     }
     return readers
   }

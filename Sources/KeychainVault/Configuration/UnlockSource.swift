@@ -17,7 +17,8 @@ public struct UnlockSource: Sendable {
   /// How errors name the source.
   let name: String
 
-  /// A passphrase that a closure gives; it is called at most once for each unlocking.
+  /// Returns a source whose passphrase comes from a closure, called at most once for each
+  /// unlocking.
   ///
   /// - Parameters:
   ///   - name: How errors name the source, such as `the pipe`.
@@ -29,37 +30,38 @@ public struct UnlockSource: Sendable {
     Self(kind: .passphrase(provide), name: name)
   }
 
-  /// A passphrase in a file; one newline at its end is not part of it.
+  /// Returns a source that reads a passphrase from a file, without one newline at its end.
   ///
   /// The file must belong to the user or to root, and be closed to others; see
   /// ``VaultConfiguration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` for the path.
+  ///   - name: How errors name the source; `nil` to use the path.
   /// - Returns: The source.
   public static func passphraseFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .passphraseFile(path: path), name: name ?? path)
   }
 
-  /// A key file: 32 bytes to 64 KiB of any kind, all of which count.
+  /// Returns a source that reads a key file: 32 bytes to 64 KiB of any kind, all of which count.
   ///
   /// The file must belong to the user or to root, and be closed to others; see
   /// ``VaultConfiguration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` for the path.
+  ///   - name: How errors name the source; `nil` to use the path.
   /// - Returns: The source.
   public static func keyFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .keyFile(path: path), name: name ?? path)
   }
 
-  /// A recovery code that a closure gives; it is called at most once for each unlocking.
+  /// Returns a source whose recovery code comes from a closure, called at most once for each
+  /// unlocking.
   ///
   /// - Parameters:
   ///   - name: How errors name the source, such as `the pipe`.
-  ///   - provide: Returns the code as somebody typed it.
+  ///   - provide: Returns the code as it was typed.
   /// - Returns: The source.
   public static func recoveryCode(
     named name: String, _ provide: @escaping @Sendable () throws(KeychainError) -> SecretBytes
@@ -67,27 +69,28 @@ public struct UnlockSource: Sendable {
     Self(kind: .recoveryCode(provide), name: name)
   }
 
-  /// A recovery code in a file.
+  /// Returns a source that reads a recovery code from a file.
   ///
   /// The file must belong to the user or to root, and be closed to others; see
   /// ``VaultConfiguration/secretFileReaders``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` for the path.
+  ///   - name: How errors name the source; `nil` to use the path.
   /// - Returns: The source.
   public static func recoveryCodeFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .recoveryCodeFile(path: path), name: name ?? path)
   }
 
-  /// An identity file, which opens the vaults that have a slot for its recipient.
+  /// Returns a source that reads an identity file, which opens the vaults that have a slot for its
+  /// recipient.
   ///
-  /// If the file names the checks of vaults, it opens no other vault: see the article VaultFormat of
+  /// If the file contains pins, it opens only those vaults: see the article VaultFormat of
   /// `KeychainVaultFormat`. The file must belong to the user or to root, and be closed to others.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: How errors name the source; `nil` for the path.
+  ///   - name: How errors name the source; `nil` to use the path.
   /// - Returns: The source.
   public static func identityFile(_ path: String, named name: String? = nil) -> Self {
     Self(kind: .identityFile(path: path), name: name ?? path)

@@ -2,14 +2,14 @@ internal import KeychainCredentials
 package import KeychainSecrets
 package import PrephirencesFiles
 
-/// Where a vault lies and how it is opened.
+/// Where a vault is and how it is opened.
 ///
 /// ```swift
 /// let vault = Vault(
 ///   configuration: .init(path: "/var/lib/mytool/vault.db", unlock: .keyFile("/etc/mytool/keychain.key")))
 /// ```
 public struct VaultConfiguration: Sendable {
-  /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, else
+  /// The path of the vault file; `nil` for `KEYCHAIN_VAULT`, or else
   /// `$XDG_DATA_HOME/keychain/vault.db`.
   public var path: String?
 
@@ -18,17 +18,18 @@ public struct VaultConfiguration: Sendable {
 
   /// The source of the unlocking secret.
   ///
-  /// A source given here decides alone: if its secret is wrong, nothing else is tried. `nil`
-  /// leaves it to the kernel's cache, the device key, the environment, the system's credentials,
-  /// and a prompt, in that order.
+  /// A source given here is used alone: if its secret is wrong, nothing else is tried. `nil` uses
+  /// the device key, the kernel's cache, the environment, the system's credentials, and a prompt,
+  /// in that order.
   public var unlock: UnlockSource?
 
   /// Whether and how a person may be asked for the passphrase.
   ///
-  /// Where `KEYCHAIN_NO_PROMPT` is set to anything, nobody is asked, whatever this says.
+  /// If `KEYCHAIN_NO_PROMPT` is set to any value, nobody is asked in any case.
   public var interaction: Interaction
 
-  /// Is told what a person should know, such as that a new vault was made and what protects it.
+  /// Called with what a person should know, such as that a new vault was created and what protects
+  /// it.
   public var notice: (@Sendable (Notice) -> Void)?
 
   /// How long an unlocked vault stays unlocked while it is not used.
@@ -36,40 +37,41 @@ public struct VaultConfiguration: Sendable {
 
   /// Who may read the files that unlocking secrets come from, besides the user and root.
   ///
-  /// `nil` leaves it to `KEYCHAIN_ALLOW_READ`, which is `group` or `others`; without it, nobody may. Files that
-  /// others can change are refused in any case.
+  /// `nil` uses `KEYCHAIN_ALLOW_READ`, which is `group` or `others`; if that is not set, nobody
+  /// else may. Files that others can change are rejected in any case.
   public var secretFileReaders: SecretFileReaders?
 
-  /// The environment variables that are looked at; tests give their own.
+  /// The environment variables to read; tests set their own.
   package var environment = EnvironmentVariables.process
 
-  /// Whether the connection to the file stays open until the process ends, although the handle is gone.
+  /// Whether the connection to the file stays open until the process ends, even if the handle is
+  /// gone.
   ///
-  /// For programs that end with their only operation: the system closes a file faster than the
-  /// library, which starts a thread for it. Keys are wiped with the handle all the same.
+  /// For programs that end after their only operation: the system closes a file faster than the
+  /// library, which starts a thread for it. Keys are wiped with the handle in any case.
   package var leavesConnectionToExit = false
 
-  /// Whether SQLite may take little memory in this process, whoever uses it.
+  /// Whether to limit the memory of SQLite in this process, for all its users.
   ///
-  /// For programs that use it for the vault alone: a vault that somebody changed could make it take as
-  /// much as the file is long.
+  /// For programs that use SQLite for the vault alone: a tampered vault could make it allocate as
+  /// much memory as the file is long.
   package var limitsDatabaseMemory = false
 
   /// The cost of new passphrase slots; `nil` for the policy.
   ///
-  /// Tests give a small one.
+  /// Tests set a low cost.
   package var passwordHash: PasswordHash.Parameters?
 
   /// Describes how to open a vault.
   ///
   /// - Parameters:
-  ///   - path: The path of the vault file; `nil` for the usual one.
-  ///   - deadline: How long a call may wait for another process: 10 seconds unless given.
-  ///   - unlock: The source of the unlocking secret; `nil` for the usual order.
-  ///   - interaction: Whether a person may be asked; denied unless given.
-  ///   - notice: Is told what a person should know.
-  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes unless
-  ///     given, 12 hours at most.
+  ///   - path: The path of the vault file; `nil` for the default path.
+  ///   - deadline: How long a call may wait for another process; 10 seconds by default.
+  ///   - unlock: The source of the unlocking secret; `nil` for the default order.
+  ///   - interaction: Whether a person may be asked; denied by default.
+  ///   - notice: Called with what a person should know.
+  ///   - idleTime: How long the vault stays unlocked while it is not used: 15 minutes by default,
+  ///     at most 12 hours.
   public init(
     path: String? = nil,
     deadline: Duration = .seconds(10),

@@ -1,9 +1,9 @@
-/// How far a long operation has come.
+/// The progress of a long operation.
 public struct VaultProgress: Hashable, Sendable {
-  /// How many items are done.
+  /// The number of items that are done.
   public var completed: Int
 
-  /// How many items there are.
+  /// The number of all items.
   public var total: Int
 
   package init(completed: Int, total: Int) {

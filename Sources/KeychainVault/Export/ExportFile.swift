@@ -4,7 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// An export that was opened by its passphrase, and can be read more than once.
+/// An export that was opened with its passphrase.
+///
+/// It can be read more than once.
 struct ExportFile: ~Copyable {
   private let input: ReplayableInput
   private let key: ExportKey
@@ -14,18 +16,18 @@ struct ExportFile: ~Copyable {
     self.key = key
   }
 
-  /// What a first reading tells, by which nothing is done yet.
+  /// What a first pass over the export finds, before anything is changed.
   struct Survey {
     var itemCount = 0
     var leftOutCount = 0
 
-    /// What must be unlocked to put the items into a vault.
+    /// The requirement that must be met to put the items into a vault.
     var requirement = Accessibility.UnlockRequirement.nothing
   }
 
-  /// Reads all of the export, and checks that it is whole and says nothing twice.
+  /// Reads the whole export, and checks that it is complete and contains no item twice.
   ///
-  /// The input stands behind the beginning of the file.
+  /// The input must be positioned after the head of the file.
   borrowing func survey() throws(KeychainError) -> Survey {
     var survey = Survey()
     var content = try ExportContent(ExportReader(input, key))
@@ -38,15 +40,15 @@ struct ExportFile: ~Copyable {
         throw .damagedExport("it holds \(identity) twice")
       }
       survey.itemCount += 1
-      survey.requirement = max(survey.requirement, credential.accessibility.requires)
+      survey.requirement = max(survey.requirement, credential.accessibility.unlockRequirement)
     }
     survey.leftOutCount = Int(clamping: content.leftOutCount)
     return survey
   }
 
-  /// Reads all of the export again, item by item.
+  /// Reads the whole export again, item by item.
   ///
-  /// When this returns, the end of the export has been seen.
+  /// When this returns, the export was complete.
   borrowing func forEachItem(
     _ body: (borrowing ExportedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {

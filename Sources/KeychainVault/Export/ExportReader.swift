@@ -5,7 +5,7 @@ internal import PrephirencesFiles
 
 /// Reads the content of an export, chunk by chunk.
 ///
-/// Whoever stops before ``end()`` was called knows nothing about what was read: it may lack its end.
+/// Until ``end()`` returns, what was read may lack its end.
 struct ExportReader: ~Copyable {
   private let input: ReplayableInput
   private var opener: SecretStream.Opener
@@ -16,7 +16,7 @@ struct ExportReader: ~Copyable {
 
   private static let sealedCount = ExportStream.chunkCount + SecretStream.overhead
 
-  /// Reads the stream's header; the input has been read so far.
+  /// Reads the stream's header, which must be next in the input.
   init(_ input: ReplayableInput, _ key: borrowing ExportKey) throws(KeychainError) {
     let header = try translated(input.read(SecretStream.headerCount))
     guard header.count == SecretStream.headerCount else {
@@ -52,12 +52,15 @@ struct ExportReader: ~Copyable {
     try bytes(Value.bitWidth / 8).withBytes { $0.littleEndian(at: 0, as: type) }
   }
 
-  /// Reads `bytes x`; a length above the limit fails before anything is allocated.
+  /// Reads `bytes x`.
+  ///
+  /// A length above the limit fails before memory is allocated.
   mutating func byteString(limit: Int) throws(KeychainError) -> SecretBytes {
     try bytes(try byteStringCount(limit: limit))
   }
 
-  /// Reads `bytes x` as ``byteString(limit:)`` does, and shows it to `body` where it lies, if it can.
+  /// Reads `bytes x` as ``byteString(limit:)`` does, and passes it to `body` without a copy if
+  /// possible.
   mutating func withByteString<Result>(
     limit: Int, _ body: (RawSpan) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -71,7 +74,7 @@ struct ExportReader: ~Copyable {
     }
   }
 
-  /// Passes over `bytes x`.
+  /// Skips `bytes x`.
   ///
   /// - Returns: The length of `x`.
   mutating func skipByteString(limit: Int) throws(KeychainError) -> Int {

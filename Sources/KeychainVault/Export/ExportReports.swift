@@ -1,29 +1,30 @@
 public import KeychainCredentials
 
-/// What an export holds.
+/// What an export contains.
 public struct ExportReport: Hashable, Sendable {
-  /// How many items are in it.
+  /// The number of items.
   public var itemCount: Int
 
-  /// How many stayed behind, because they are bound to a device.
+  /// The number of items that were left out because they are bound to a device.
   public var leftOutCount: Int
 }
 
 /// What an import did, or would do.
 public struct ImportReport: Hashable, Sendable {
-  /// How many items are new.
+  /// The number of new items.
   public var addedCount = 0
 
-  /// How many were there already, in every detail.
+  /// The number of items that the vault already has, equal in every detail.
   public var unchangedCount = 0
 
-  /// The items that were there already and differ: they were overwritten if that was asked for, else
-  /// left alone.
+  /// The items that the vault has with other contents.
+  ///
+  /// They were overwritten if that was requested, and otherwise left unchanged.
   public var differing: [CredentialIdentity] = []
 
   /// Whether the differing items were overwritten.
   public var isOverwriting: Bool
 
-  /// How many items stayed behind when the export was made, because they are bound to a device.
+  /// The number of items that the export left out because they are bound to a device.
   public var leftOutCount = 0
 }

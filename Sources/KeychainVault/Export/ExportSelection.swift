@@ -3,16 +3,19 @@ package import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// Which items of a vault go into an export.
+/// Selects the items of a vault for an export.
 struct ExportSelection {
-  /// The searches of which an item must match one; `nil` for every item.
+  /// The searches; an item must match one of them.
+  ///
+  /// `nil` selects every item.
   let queries: [CredentialQuery]?
 
   func contains(_ credential: Credential) -> Bool {
     queries?.contains { $0.matches(credential) } ?? true
   }
 
-  /// How many items are selected, by accessibility, locked and device-bound ones included.
+  /// Returns the number of selected items by accessibility, including locked and device-bound
+  /// items.
   func counts(
     _ rows: any VaultRows, _ sealing: ItemSealing
   ) throws(KeychainError) -> [Accessibility: Int] {
@@ -27,7 +30,8 @@ struct ExportSelection {
     return counts
   }
 
-  /// The items that match, through both trees: one changed byte can make either miss an item.
+  /// Returns the items that match, from both trees, because one changed byte can make either miss
+  /// an item.
   private static func items(
     _ query: CredentialQuery, _ rows: any VaultRows, _ sealing: ItemSealing
   ) throws(KeychainError) -> Set<Data> {
@@ -46,13 +50,13 @@ struct ExportSelection {
 }
 
 extension Vault {
-  /// Returns how many items match one of several searches, by accessibility.
+  /// Returns the number of items that match one of several searches, by accessibility.
   ///
-  /// Locked and device-bound items count. What unlocks the indexes may be asked for, where no device key
-  /// opens them.
+  /// Locked and device-bound items count. If no device key opens the indexes, this may ask for what
+  /// unlocks them.
   ///
   /// - Parameter queries: The searches; `nil` for every item.
-  /// - Returns: The numbers; what there is none of is left out.
+  /// - Returns: The numbers, without entries of 0.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
   package func itemCounts(
     matching queries: [CredentialQuery]?
@@ -71,8 +75,8 @@ extension Vault {
 }
 
 extension [Accessibility: Int] {
-  /// What must be unlocked to export the items that may leave the machine.
+  /// The requirement that must be met to export the items that may leave the machine.
   package var requirementOfExport: Accessibility.UnlockRequirement {
-    keys.filter { !$0.isThisDeviceOnly }.map(\.requires).max() ?? .nothing
+    keys.filter { !$0.isThisDeviceOnly }.map(\.unlockRequirement).max() ?? .nothing
   }
 }

@@ -6,20 +6,20 @@ internal import SystemPackage
 
 /// The stream of an export.
 enum ExportStream {
-  /// How many bytes of content each chunk but the last holds.
+  /// The number of bytes of content in each chunk except the last.
   static let chunkCount = 65536
 }
 
 /// Writes the content of an export, chunk by chunk.
 ///
-/// It takes as much memory as a chunk, however long the content is.
+/// It uses the memory of one chunk, however long the content is.
 final class ExportWriter {
   private let output: FileDescriptor
   private var sealer: SecretStream.Sealer
   private var pending: SecretBuffer
   private var additionalData: [UInt8]
 
-  /// Writes what stands before the first chunk.
+  /// Writes everything before the first chunk.
   init(_ key: borrowing ExportKey, to output: FileDescriptor) throws(KeychainError) {
     self.output = output
     do throws(SecretsError) {
@@ -45,7 +45,9 @@ final class ExportWriter {
     try secret.withBytes { bytes throws(KeychainError) in try append(bytes) }
   }
 
-  /// Ends the content; nothing is complete without.
+  /// Ends the content.
+  ///
+  /// Without this, the export is incomplete.
   func finish() throws(KeychainError) {
     try seal(.final)
   }
@@ -53,7 +55,7 @@ final class ExportWriter {
   private func append(_ bytes: RawSpan) throws(KeychainError) {
     var offset = 0
     while offset < bytes.byteCount {
-      // Sealed only when more follows, as the last chunk may be a full one.
+      // Sealed only when more follows, because the last chunk may be full.
       if pending.count == ExportStream.chunkCount { try seal(.message) }
       let end = min(bytes.byteCount, offset + ExportStream.chunkCount - pending.count)
       do throws(SecretsError) {

@@ -3,18 +3,18 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// An item on its way between two vaults.
+/// An item in transfer between two vaults.
 struct ExportedItem: ~Copyable {
-  /// What the metadata says; the version is 0.
+  /// The credential in the metadata; its version is 0.
   var credential: Credential
 
-  /// The metadata as the format writes it, byte for byte.
+  /// The metadata as the format encodes it, byte for byte.
   let metadata: SecretBytes
   let secret: SecretBytes
 }
 
 extension ExportWriter {
-  /// Writes what stands before the items.
+  /// Writes everything before the items.
   func begin(itemCount: Int, leftOutCount: Int) throws(KeychainError) {
     let time = Date().microseconds ?? 0
     try append {
@@ -49,7 +49,7 @@ struct ExportContent: ~Copyable {
     self.reader = reader
   }
 
-  /// The next item; `nil` after the last, once the end of the export has been seen.
+  /// Returns the next item; `nil` after the last one, if the export is complete.
   mutating func next() throws(KeychainError) -> ExportedItem? {
     guard let accessibility = try nextClass() else { return nil }
     let metadata = try reader.byteString(limit: MetadataCoding.maximumCount)
@@ -60,7 +60,7 @@ struct ExportContent: ~Copyable {
     return ExportedItem(credential: credential, metadata: metadata, secret: secret)
   }
 
-  /// The next credential, its secret left aside; `nil` as ``next()``.
+  /// Returns the next credential without its secret; `nil` as ``next()``.
   mutating func nextCredential() throws(KeychainError) -> Credential? {
     guard let accessibility = try nextClass() else { return nil }
     let credential = try reader.withByteString(limit: MetadataCoding.maximumCount) {
@@ -78,7 +78,7 @@ struct ExportContent: ~Copyable {
     readCount += 1
     guard let accessibility = Accessibility(rawValue: try reader.integer()),
       !accessibility.isThisDeviceOnly
-    else { throw .damagedExport("an item has an impossible class") }
+    else { throw .damagedExport("an item has an invalid class") }
     return accessibility
   }
 
@@ -86,7 +86,7 @@ struct ExportContent: ~Copyable {
     _ metadata: RawSpan, _ accessibility: Accessibility
   ) throws(KeychainError) -> Credential {
     guard let credential = try? MetadataCoding.decode(metadata, accessibility) else {
-      throw .damagedExport("what it says of an item breaks the rules")
+      throw .damagedExport("the metadata of an item breaks the rules")
     }
     return credential
   }

@@ -3,36 +3,36 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// What an item of an export meets in a vault.
+/// What the vault has for an item of an export.
 enum ItemMeeting {
-  /// There is none of its identity.
+  /// The vault has no item with this identity.
   case nothing
 
-  /// It is there, in every detail.
+  /// The vault has the same item.
   case itself
 
-  /// There is another one of its identity.
+  /// The vault has a different item with this identity.
   case other(ItemRow)
 
-  /// There is one of its identity, which cannot be read without more.
+  /// The vault has an item with this identity that must be unlocked first.
   case locked(Accessibility.UnlockRequirement)
 }
 
 extension ItemSealing {
-  /// Looks for the identity of an exported item.
+  /// Compares an exported item with the item of the same identity in the vault.
   func meeting(
     of item: borrowing ExportedItem, id: Data, in rows: any VaultRows
   ) throws(KeychainError) -> ItemMeeting {
     let identity = item.credential.identity
     let name = "\(identity)"
     guard let row = try rows.findItem(id, name: name) else { return .nothing }
-    // It is bound to its device, so no export can hold the same.
+    // It is bound to a device, so no export can contain the same item.
     guard !isOfOtherDevice(row) else { return .other(row) }
-    guard keys.satisfies(row.accessibility.requires) else {
-      return .locked(row.accessibility.requires)
+    guard keys.satisfies(row.accessibility.unlockRequirement) else {
+      return .locked(row.accessibility.unlockRequirement)
     }
-    // Opened even where the class tells it from the other: what replaces a row that was changed
-    // outside the vault would leave the sum of the state row wrong for ever.
+    // Opened even if the class already differs: if the row was changed outside the vault, replacing
+    // it would leave the sum of the state row wrong.
     let old = try opened(row, group: identity.accessGroup, name: name)
     let isSame =
       row.accessibility == item.credential.accessibility
@@ -42,7 +42,7 @@ extension ItemSealing {
 }
 
 extension VaultWriter {
-  /// Seals an exported item, with the times that it has, and puts it in the place of the old one.
+  /// Seals an exported item with its dates, and replaces the old item with it.
   mutating func put(
     _ item: borrowing ExportedItem, id: Data, replacing row: ItemRow?
   ) throws(KeychainError) {
@@ -59,7 +59,7 @@ extension VaultWriter {
   }
 }
 
-/// The course of an import: what became of the items so far.
+/// The progress of an import, with the outcome of the items so far.
 struct ImportCourse {
   private(set) var report: ImportReport
   private(set) var added: [CredentialIdentity] = []

@@ -8,21 +8,21 @@ internal import SystemPackage
 extension Vault {
   /// Writes the credentials into a new file that a passphrase opens, for import into another vault.
   ///
-  /// The vault is verified on the way, and everything is of one moment. Items that are bound to a device
-  /// stay behind. While it runs, other programs can read the vault, and wait with writing.
+  /// The export verifies the vault and shows its state at one moment. Items that are bound to a
+  /// device are left out. Meanwhile other programs can read the vault but must wait to write.
   ///
   /// - Parameters:
-  ///   - path: Where the export goes; there must be no file yet. It is made with mode 0600, and appears
-  ///     when it is complete.
-  ///   - passphrase: The passphrase of the export, not empty; it has nothing to do with the vault's.
+  ///   - path: The path of the export; there must be no file yet. The file gets mode 0600, and
+  ///     appears when it is complete.
+  ///   - passphrase: The passphrase of the export, not empty. It is independent of the vault's.
   ///   - queries: What to export: items that match one of these; `nil` for everything.
-  ///   - progress: Is told now and then how far the work has come.
-  /// - Returns: What is in the export.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
+  ///   - progress: Called from time to time with the progress of the work.
+  /// - Returns: What the export contains.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/damaged`` if the vault is not intact, ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if its items cannot be read, ``KeychainError/Code/noStore`` if
-  ///   there is no vault, ``KeychainError/Code/refused`` for an empty passphrase, or
-  ///   ``KeychainError/Code/inputOutput``. What was begun is then removed.
+  ///   ``KeychainError/Code/incorrectSecret`` if its items cannot be read,
+  ///   ``KeychainError/Code/noStore`` if there is no vault, ``KeychainError/Code/refused`` for an
+  ///   empty passphrase, or ``KeychainError/Code/inputOutput``. A partial file is removed.
   @discardableResult
   public func export(
     to path: String, passphrase: borrowing SecretBytes, matching queries: [CredentialQuery]? = nil,
@@ -36,19 +36,20 @@ extension Vault {
     return report
   }
 
-  /// Writes the credentials to a descriptor, such as a pipe, as ``export(to:passphrase:matching:progress:)``
-  /// does into a file.
+  /// Writes the credentials to a descriptor, such as a pipe, as
+  /// ``export(to:passphrase:matching:progress:)`` writes them to a file.
   ///
-  /// The export is made before any of it is written there, so that a slow reader holds up nobody.
+  /// The export is complete before any of it is written to the descriptor, so a slow reader blocks
+  /// nobody.
   ///
   /// - Parameters:
   ///   - descriptor: An open descriptor. It stays open.
   ///   - passphrase: The passphrase of the export, not empty.
   ///   - queries: What to export: items that match one of these; `nil` for everything.
-  ///   - progress: Is told now and then how far the work has come.
-  /// - Returns: What is in the export.
-  /// - Throws: As ``export(to:passphrase:matching:progress:)``. A part of the export may have been written when
-  ///   writing it fails; no import takes a part.
+  ///   - progress: Called from time to time with the progress of the work.
+  /// - Returns: What the export contains.
+  /// - Throws: As ``export(to:passphrase:matching:progress:)``. If writing fails, a part of the
+  ///   export may have been written; no import accepts a part.
   @discardableResult
   public func export(
     toFileDescriptor descriptor: Int32, passphrase: borrowing SecretBytes,
@@ -62,13 +63,13 @@ extension Vault {
     return report
   }
 
-  /// A file for what must be put down for a moment.
+  /// Creates a temporary file for data that does not fit into memory.
   func newSpool() throws(KeychainError) -> SpoolFile {
     let folder = try Locations(environment: configuration.environment).stateFolder()
     return try translated(SpoolFile(in: TrustedPath(resolving: folder).path))
   }
 
-  /// Hashes the passphrase; first it is made sure that there is something to export, and that it can be
+  /// Hashes the passphrase, after checking that there is something to export and that it can be
   /// read.
   private func newExportKey(
     _ passphrase: borrowing SecretBytes, _ queries: [CredentialQuery]?
@@ -126,12 +127,12 @@ private struct VaultExport {
 
   var requirement: Accessibility.UnlockRequirement { counts.requirementOfExport }
 
-  /// What must be unlocked yet.
+  /// The requirement that must still be met.
   var missingRequirement: Accessibility.UnlockRequirement? {
-    exported.keys.map(\.requires).filter { !sealing.keys.satisfies($0) }.max()
+    exported.keys.map(\.unlockRequirement).filter { !sealing.keys.satisfies($0) }.max()
   }
 
-  /// Writes everything, verifying the vault on the way: each item is opened once for both.
+  /// Writes everything and verifies the vault, opening each item once for both.
   func write(
     _ writer: ExportWriter, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> ExportReport {

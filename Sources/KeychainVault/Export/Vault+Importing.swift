@@ -7,25 +7,25 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
-  /// Takes the credentials of an export into the vault, making it if there is none.
+  /// Imports the credentials of an export, creating the vault if there is none.
   ///
-  /// All of them are taken in one step, or none: nothing is done before the whole export has been read.
-  /// Credentials that are there already are left alone, unless `overwriting` says otherwise. Times are
-  /// those of the export. Whoever knew the passphrase is believed. While it writes, other programs wait
-  /// with writing, and for a large export with reading, too.
+  /// Imports all of them in one step, or none: nothing is changed before the whole export has been
+  /// read. Existing credentials are left unchanged unless `overwriting` is `true`. Dates are those
+  /// of the export. Whoever knows the passphrase of the export is trusted. While the import writes,
+  /// other programs must wait to write, and during a large import also to read.
   ///
   /// - Parameters:
   ///   - path: The export.
   ///   - passphrase: Its passphrase.
-  ///   - overwriting: Whether credentials that are there and differ are replaced.
-  ///   - isDryRun: Whether everything stays as it is, and only the report is made.
-  ///   - progress: Is told now and then how far the work has come.
-  /// - Returns: What became of the items.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign`` if the file is no export,
+  ///   - overwriting: Whether to replace existing credentials that differ.
+  ///   - isDryRun: Whether to change nothing and only return the report.
+  ///   - progress: Called from time to time with the progress of the work.
+  /// - Returns: What was imported, and what differs.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign`` if the file is not an export,
   ///   ``KeychainError/Code/incorrectSecret`` if the passphrase is wrong,
-  ///   ``KeychainError/Code/damaged`` if the export was changed or cut off (or an item of the vault that
-  ///   it meets), ``KeychainError/Code/locked`` if the vault is, or ``KeychainError/Code/otherDevice`` if a
-  ///   credential to be overwritten is bound to another device.
+  ///   ``KeychainError/Code/damaged`` if the export was changed or cut off, or if an existing item
+  ///   is damaged, ``KeychainError/Code/locked`` if the vault is locked, or
+  ///   ``KeychainError/Code/otherDevice`` if a credential to overwrite is bound to another device.
   @discardableResult
   public func importItems(
     from path: String, passphrase: borrowing SecretBytes, overwriting: Bool = false,
@@ -45,16 +45,16 @@ extension Vault {
       progress)
   }
 
-  /// Takes the credentials of an export that a descriptor gives, such as a pipe, as
+  /// Imports the credentials of an export from a descriptor, such as a pipe, as
   /// ``importItems(from:passphrase:overwriting:isDryRun:progress:)`` does from a file.
   ///
   /// - Parameters:
-  ///   - descriptor: An open descriptor, read from where it stands. It stays open.
+  ///   - descriptor: An open descriptor, read from its current position. It stays open.
   ///   - passphrase: The passphrase of the export.
-  ///   - overwriting: Whether credentials that are there and differ are replaced.
-  ///   - isDryRun: Whether everything stays as it is, and only the report is made.
-  ///   - progress: Is told now and then how far the work has come.
-  /// - Returns: What became of the items.
+  ///   - overwriting: Whether to replace existing credentials that differ.
+  ///   - isDryRun: Whether to change nothing and only return the report.
+  ///   - progress: Called from time to time with the progress of the work.
+  /// - Returns: What was imported, and what differs.
   /// - Throws: As ``importItems(from:passphrase:overwriting:isDryRun:progress:)``.
   @discardableResult
   public func importItems(
@@ -82,7 +82,7 @@ extension Vault {
       ? try rehearse(export, survey, course) : try take(export, survey, course)
   }
 
-  /// Reads the beginning of an export, and hashes the passphrase.
+  /// Reads the head of an export, and hashes the passphrase.
   func openExport(
     _ input: ReplayableInput, _ passphrase: borrowing SecretBytes
   ) throws(KeychainError) -> ExportFile {
@@ -99,7 +99,7 @@ extension Vault {
     return ExportFile(input, key)
   }
 
-  /// Finds out what an import would do.
+  /// Returns what an import would do.
   private func rehearse(
     _ export: borrowing ExportFile, _ survey: ExportFile.Survey, _ course: ImportCourse
   ) throws(KeychainError) -> ImportReport {
@@ -150,11 +150,11 @@ extension Vault {
     if survey.requirement == .unlockedNow, let head = knownHead.value {
       unlocker.touch(head.row.checks)
     }
-    tellObservers(course)
+    notifyObservers(course)
     return course.report
   }
 
-  private func tellObservers(_ course: ImportCourse) {
+  private func notifyObservers(_ course: ImportCourse) {
     for identity in course.added { observers.notify(CredentialChange(identity, .added)) }
     guard course.report.isOverwriting else { return }
     for identity in course.report.differing {
@@ -164,10 +164,10 @@ extension Vault {
 }
 
 extension KeychainError {
-  /// As where the program before a pipe failed.
+  /// The error if, for example, the program before a pipe failed.
   fileprivate static func emptyExport(_ name: String) -> Self {
     Self(
       .foreign, "\(name) is empty, so it is not an export",
-      recovery: "look whether what makes it failed; \(.export) makes one")
+      recovery: "check whether the program that makes it failed; \(.export) makes one")
   }
 }

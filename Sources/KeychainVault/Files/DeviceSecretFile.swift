@@ -21,28 +21,30 @@ struct DeviceSecretFile: Sendable {
   ///
   /// - Returns: The secret, or `nil` if there is no file.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions``, or with
-  ///   ``KeychainError/Code/damaged`` if the file has not exactly 32 bytes.
+  ///   ``KeychainError/Code/damaged`` if the file does not have exactly 32 bytes.
   func read() throws(KeychainError) -> DeviceSecret? {
     guard try translated(PrivateFile.inspect(path)) != nil else { return nil }
     guard let secret = try SecretFile.contents(of: path, limit: Self.count),
       secret.count == Self.count
     else {
       throw KeychainError(
-        .damaged, "the device key \(path) has not 32 bytes",
-        recovery: "restore it from a backup; do not replace it by a new one")
+        .damaged, "the device key \(path) does not have 32 bytes",
+        recovery: "restore it from a backup; do not replace it with a new one")
     }
     return try DeviceSecret(secret)
   }
 
-  /// Reads the secret, and makes it first if there is none; never overwrites one.
+  /// Reads the secret, and creates it first if there is none.
   ///
-  /// The new secret appears whole or not at all, and is durable before this returns.
+  /// Never overwrites a secret.
+  ///
+  /// The new secret appears whole or not at all, and is durable when this returns.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
     if let secret = try read() { return secret }
     let new = try Self.newSecret()
     do throws(FileError) {
       try PrivateFile.makeFolder(folder.path)
-      // Another process may have been faster; then its secret is the one.
+      // If another process was faster, its secret counts.
       _ = try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
         try new.write(to: descriptor)
       }

@@ -3,7 +3,7 @@ internal import KeychainSecrets
 internal import PrephirencesFiles
 
 extension EnvironmentVariables {
-  /// The value of a variable that holds a secret, copied once, into guarded memory.
+  /// Returns the value of a variable that holds a secret, copied once, into guarded memory.
   func secret(_ name: String) throws(KeychainError) -> SecretBytes? {
     do throws(SecretsError) {
       return try withBytes(of: name) { bytes throws(SecretsError) in

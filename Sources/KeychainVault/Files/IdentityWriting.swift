@@ -5,7 +5,9 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// Makes and changes identity files: whoever looks finds the old file, or all of the new one.
+/// Writes identity files.
+///
+/// A reader finds either the old file or all of the new one.
 struct IdentityWriting {
   let path: String
   private let folder: String
@@ -16,7 +18,7 @@ struct IdentityWriting {
     folder = trusted.folder
   }
 
-  /// Makes a file with a new identity; there must be none.
+  /// Creates a file with a new identity; fails if there is one already.
   func create(pins: [VaultCheck]) throws(KeychainError) -> VaultRecipient {
     let identity = try Self.newIdentity()
     let text = try Self.text(identity, pins)
@@ -27,13 +29,13 @@ struct IdentityWriting {
       guard error.kind == .alreadyExists else { throw KeychainError(error) }
       throw KeychainError(
         .alreadyExists, "\(path) exists already, and is not overwritten",
-        recovery: "name a new file; what opens by an identity is lost with it")
+        recovery: "name a new file; overwriting an identity loses what it opens")
     }
     return identity.recipient
   }
 
-  /// Sees to it that a pin stands in the text of an identity file, dropping those of the others that
-  /// are to go.
+  /// Makes sure that the text of an identity file has a pin, and removes the pins for which
+  /// `isDropped` returns `true`.
   func replace(
     _ text: borrowing SecretBytes, pin: VaultCheck, dropping isDropped: (VaultCheck) -> Bool
   ) throws(KeychainError) {
@@ -86,7 +88,7 @@ struct IdentityWriting {
       }
       kept.append(line)
     }
-    // What follows the last line feed is no line, unless something stands there.
+    // What follows the last line feed is not a line if it is empty.
     if kept.last?.isEmpty == true { kept.removeLast() }
     do throws(SecretsError) {
       var buffer = try SecretBuffer()
@@ -105,7 +107,7 @@ struct IdentityWriting {
 }
 
 extension SecretBuffer {
-  /// Appends text that is no secret.
+  /// Appends text that is not secret.
   fileprivate mutating func append(_ text: String) throws(SecretsError) {
     for byte in text.utf8 { try append(byte) }
   }

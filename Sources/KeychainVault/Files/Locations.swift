@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import PrephirencesFiles
 
-/// Where the vault and what belongs to it lie, also for processes without a home.
+/// The places of the vault and of its other files, also for processes without a home.
 struct Locations: Sendable {
   private let environment: EnvironmentVariables
   private let folders: UserFolders
@@ -17,18 +17,18 @@ struct Locations: Sendable {
   /// Whether a variable names the place of the state; otherwise it follows from the home folder.
   var namesState: Bool { folders.namesState }
 
-  /// The path of the vault that is meant when none is named.
+  /// Returns the path of the vault if none is named.
   func defaultVaultPath() throws(KeychainError) -> String {
     if let path = environment.value("KEYCHAIN_VAULT") { return path }
     do { return try folders.data() + "/vault.db" } catch { throw Self.translate(error) }
   }
 
-  /// The folder of the device secret and of the records of what was seen.
+  /// Returns the folder of the device secret and the seen records.
   func stateFolder() throws(KeychainError) -> String {
     do { return try folders.state() } catch { throw Self.translate(error) }
   }
 
-  /// The folder of what a person sets up: identities.
+  /// Returns the folder of the user's configuration: identities.
   func configurationFolder() throws(KeychainError) -> String {
     do { return try folders.configuration() } catch { throw Self.translate(error) }
   }

@@ -20,9 +20,12 @@ enum SecretFile {
     }
   }
 
-  /// Reads a passphrase or key file that somebody named; it may belong to root.
+  /// Reads a passphrase or key file that the user named.
   ///
-  /// `name` is how errors name the source. Without a policy, nobody else may read the file.
+  /// It may belong to root.
+  ///
+  /// `name` is how errors name the source. Without a policy, nobody else may be able to read the
+  /// file.
   static func named(
     _ path: String, name: String, policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretBytes {
@@ -34,8 +37,8 @@ enum SecretFile {
     } catch {
       throw .system(error, "read", described)
     }
-    // Nobody but the user and root can exchange the file between this look and its opening: the
-    // folders above it were checked.
+    // Only the user and root can replace the file before it is opened: the folders above it were
+    // checked.
     try check(stat, resolved.path, readers: readers(of: resolved, policy))
     guard let contents = try contents(of: resolved.path, limit: passphraseLimit) else {
       throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
@@ -43,7 +46,7 @@ enum SecretFile {
     return contents
   }
 
-  /// Checks the file, which may belong to root, and says how to let others read it.
+  /// Checks the file, which may belong to root, and says how to allow other readers.
   private static func check(
     _ stat: Stat, _ path: String, readers: SecretFileReaders
   ) throws(KeychainError) {
@@ -54,9 +57,11 @@ enum SecretFile {
     }
   }
 
-  /// In the folder of the system's credentials and below it, group permissions are the system's own.
+  /// Returns who may read the file.
   ///
-  /// Kubernetes puts links there which lead to a folder of the same volume.
+  /// In and below the folder of the system's credentials, the system sets group permissions.
+  ///
+  /// Kubernetes puts links there that lead to a folder of the same volume.
   private static func readers(
     of file: TrustedPath, _ policy: SecretFilePolicy?
   ) throws(KeychainError) -> SecretFileReaders {
@@ -68,7 +73,7 @@ enum SecretFile {
     return isInside ? .group : .owner
   }
 
-  /// How errors name a file that a source names.
+  /// Returns how errors name a file and its source.
   static func describe(_ path: String, _ source: String) -> String {
     path == source ? path : "\(path), named by \(source)"
   }
@@ -85,7 +90,9 @@ enum SecretFile {
 }
 
 extension KeychainError {
-  /// Of files with secrets alone, others may be allowed to read them.
+  /// Creates the error of a file with a secret.
+  ///
+  /// Only for such files, other readers can be allowed.
   fileprivate init(ofSecretFile error: FileError) {
     self.init(error)
     guard case .insecure(.fileOpenToOthers(_, let mode, _)) = error.kind, mode & 0o022 == 0 else {

@@ -31,9 +31,9 @@ struct SeenRecordFile: Sendable {
     path = try folder + "/" + SeenRecord.name(of: vaultPath)
   }
 
-  /// Reads the record that may lie at paths which others can change.
+  /// Reads a record that may lie at a path which others can change.
   ///
-  /// What it says must not be believed. To forget the keys that it names is safe: at worst, another vault
+  /// Do not trust its contents. Forgetting the keys that it names is safe: at worst, another vault
   /// of the user is locked.
   static func readWithoutTrust(
     stateFolder: String, vaultPath: String
@@ -47,15 +47,15 @@ struct SeenRecordFile: Sendable {
   func read() -> Content {
     let descriptor: FileDescriptor
     do throws(Errno) {
-      // Without waiting, should there be a pipe in its place; from that nothing is read.
+      // Doesn't block if there is a pipe in its place; nothing is read from that.
       descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     } catch {
       return isMissing ? .none : .unreadable
     }
     defer { try? descriptor.close() }
-    // The record carries its own checksum, so only one that is being written needs the lock.
+    // The record has its own checksum, so the lock is needed only while it is being written.
     if let record = contents(descriptor) { return .record(record) }
-    // Writers hold the lock for microseconds; a lock that is not to be had tells nothing.
+    // Writers hold the lock for microseconds. If it cannot be taken, the record is read without it.
     _ = try? FileLock.lock(descriptor, .shared, Deadline(after: .milliseconds(200)))
     guard let record = contents(descriptor) else { return .unreadable }
     return .record(record)
@@ -63,12 +63,14 @@ struct SeenRecordFile: Sendable {
 
   private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
 
-  /// Raises the record to a newer state; a record of another vault is left alone.
+  /// Raises the record to a newer state.
+  ///
+  /// A record of another vault is left unchanged.
   func raise(
     check: Data, to state: SeenState, synced: Bool = false
   ) throws(KeychainError) {
     try change(synced: synced) { old in
-      // A newer state tells which of two keys the vault got.
+      // A newer state shows which of two keys the vault got.
       let new = SeenRecord(checks: [check], state: state)
       guard let old else { return new }
       return old.checks.contains(check) && old.state.counter < state.counter ? new : nil
@@ -77,7 +79,8 @@ struct SeenRecordFile: Sendable {
 
   /// Replaces the record, durably.
   ///
-  /// The counter of the same vault is not lowered, except from that of a record which a person has let go.
+  /// The counter of the same vault is never lowered, except from a record that a person has
+  /// discarded.
   func replace(
     by record: SeenRecord, lettingGo known: SeenRecord? = nil
   ) throws(KeychainError) {
@@ -89,8 +92,9 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Writes what `body` makes of the record; `nil` stands for one that is not there or damaged, and for
-  /// leaving it as it is.
+  /// Writes the record that `body` returns; `nil` leaves it unchanged.
+  ///
+  /// `body` receives `nil` if the record is missing or damaged.
   private func change(
     synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
   ) throws(KeychainError) {
@@ -111,14 +115,18 @@ struct SeenRecordFile: Sendable {
     }
   }
 
-  /// Makes the record whole or not at all; `false` if another process was faster.
+  /// Creates the record whole or not at all.
+  ///
+  /// Returns `false` if another process was faster.
   private func make(_ record: SeenRecord) throws(FileError) -> Bool {
     try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
       try Self.write(record, to: descriptor)
     }
   }
 
-  /// Writes a record in place: it lies within one sector, and so is never half there.
+  /// Writes a record in place.
+  ///
+  /// It lies within one sector, so it is never half written.
   private static func write(
     _ record: SeenRecord, to descriptor: FileDescriptor
   ) throws(Errno) {

@@ -4,22 +4,25 @@ package import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The folder in which this machine keeps what belongs to no vault: the device secret, locks and records.
+/// The folder in which this machine keeps what belongs to no single vault: the device secret, locks
+/// and records.
 ///
-/// The device secret is read once and kept, since it is never locked.
+/// The device secret is read once and kept, because it is never locked.
 package final class StateFolder: Sendable {
   private let locations: Locations
   private let resolved = Mutex<String?>(nil)
   private let secret = Mutex<DeviceSecret?>(nil)
 
-  /// Names the folder; nothing is read or made before its first use.
+  /// Creates a handle.
   ///
-  /// - Parameter environment: Says where the folder is.
+  /// Nothing is read or created before its first use.
+  ///
+  /// - Parameter environment: The variables that name the folder.
   package init(environment: EnvironmentVariables) {
     locations = Locations(environment: environment)
   }
 
-  /// Returns the path of the folder, whether it exists or not, without symbolic links.
+  /// Returns the path of the folder without symbolic links, whether or not it exists.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for it, or
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it.
@@ -27,12 +30,12 @@ package final class StateFolder: Sendable {
     if let path = resolved.withLock({ $0 }) { return path }
     let named = try locations.stateFolder()
     let path = try translated(TrustedPath(resolving: named)).path
-    // What is not there yet may lead elsewhere later.
+    // A path that does not exist yet may lead elsewhere later.
     if FilePath(path).exists { resolved.withLock { $0 = path } }
     return path
   }
 
-  /// Makes the folder if it does not exist.
+  /// Creates the folder if it does not exist.
   ///
   /// - Returns: Its path.
   /// - Throws: As ``path()``, or ``KeychainError`` with ``KeychainError/Code/inputOutput``.
@@ -43,14 +46,16 @@ package final class StateFolder: Sendable {
     return try path()
   }
 
-  /// Hashes fields under the device secret: whoever lacks the secret can neither read nor make the hash.
+  /// Hashes fields under the device secret.
+  ///
+  /// Without the secret, nobody can compute or verify the hash.
   ///
   /// - Parameters:
-  ///   - label: What the hash is for, at most 16 bytes.
-  ///   - fields: What is hashed.
-  ///   - makesDeviceSecret: Whether the device secret is made if there is none.
+  ///   - label: The purpose of the hash, at most 16 bytes.
+  ///   - fields: The fields to hash.
+  ///   - makesDeviceSecret: Whether to create the device secret if there is none.
   /// - Returns: 32 hexadecimal digits, or `nil` if there is no device secret.
-  /// - Throws: ``KeychainError`` if the device secret cannot be read or made.
+  /// - Throws: ``KeychainError`` if the device secret cannot be read or created.
   package func tag(
     _ label: String, of fields: [[UInt8]], makingDeviceSecret makesDeviceSecret: Bool = false
   ) throws(KeychainError) -> String? {
@@ -68,12 +73,12 @@ package final class StateFolder: Sendable {
   /// The path of the device secret, if there is a place for it.
   var pathOfSecret: String? { try? secretFile().path }
 
-  /// The device secret; `nil` if this machine has none.
+  /// Returns the device secret; `nil` if this machine has none.
   func findSecret() throws(KeychainError) -> DeviceSecret? {
     try remembering { file throws(KeychainError) in try file.read() }
   }
 
-  /// The device secret; it is made if this machine has none.
+  /// Returns the device secret, creating it if this machine has none.
   func findOrCreateSecret() throws(KeychainError) -> DeviceSecret {
     let found = try remembering { file throws(KeychainError) in try file.readOrCreate() }
     guard let found else {

@@ -5,7 +5,7 @@ internal import KeychainSecrets
 public import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// What an identity file tells without its secret.
+/// What an identity file shows without its secret.
 public struct IdentityDescription: Hashable, Sendable {
   /// The path of the file.
   public let path: String
@@ -13,43 +13,43 @@ public struct IdentityDescription: Hashable, Sendable {
   /// The public half of the identity.
   public let recipient: VaultRecipient
 
-  /// The checks of the vaults that the identity may open; none means any vault.
+  /// The checks of the vaults that the identity may open; empty for any vault.
   public let pins: [VaultCheck]
 }
 
 extension Vault {
-  /// Returns where the identity of the user lies if no place is named:
-  /// `$XDG_CONFIG_HOME/keychain/identity`.
+  /// Returns the default place of the user's identity: `$XDG_CONFIG_HOME/keychain/identity`.
   ///
-  /// - Returns: The path, whether there is a file or not.
+  /// - Returns: The path, whether or not the file exists.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if no home folder is known.
   public func defaultIdentityPath() throws(KeychainError) -> String {
     try Locations(environment: configuration.environment).configurationFolder() + "/identity"
   }
 
-  /// Makes a new identity, in a file of its own that is closed to others.
+  /// Creates a new identity in its own file, which is closed to others.
   ///
-  /// If this vault is there, and was seen here before, the identity is pinned to it.
+  /// If this vault exists and was seen here before, the identity is pinned to it.
   ///
-  /// - Parameter path: The path of the file, which must not be there.
-  /// - Returns: What is in the file.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a file,
+  /// - Parameter path: The path of the file, which must not exist.
+  /// - Returns: What the file contains, without its secret.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if the file exists,
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, or
   ///   ``KeychainError/Code/inputOutput``.
   public func createIdentity(at path: String) throws(KeychainError) -> IdentityDescription {
     let file = try IdentityWriting(path)
-    // An identity is of use without any vault, whatever is the matter with this one.
+    // An identity is useful without any vault, so problems of this vault don't matter.
     let known = try? checkOfVaultHere(firstSight: false)
     let pins = known.map { [$0] } ?? []
     let recipient = try file.create(pins: pins)
     return IdentityDescription(path: file.path, recipient: recipient, pins: pins)
   }
 
-  /// Reads what an identity file tells without its secret.
+  /// Reads what an identity file shows without its secret.
   ///
   /// - Parameter path: The path of the file.
-  /// - Returns: What is in it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is no identity file,
+  /// - Returns: What the file contains, without its secret.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not an
+  ///   identity file,
   ///   ``KeychainError/Code/insecurePermissions`` if it is open to others, or
   ///   ``KeychainError/Code/inputOutput`` if it cannot be read.
   public func identity(at path: String) throws(KeychainError) -> IdentityDescription {
@@ -57,13 +57,15 @@ extension Vault {
     return IdentityDescription(path: path, recipient: file.identity.recipient, pins: file.pins)
   }
 
-  /// Pins an identity to a vault: it then opens no vault to which it is not pinned.
+  /// Pins an identity to a vault.
+  ///
+  /// It then opens only vaults to which it is pinned.
   ///
   /// - Parameters:
-  ///   - path: The path of the identity file. Everything else in it stays as it is.
-  ///   - check: The check of the vault; `nil` for that of this vault as it lies here.
-  ///   - replacing: Whether all other pins go.
-  /// - Returns: What is in the file now.
+  ///   - path: The path of the identity file. Everything else in it stays unchanged.
+  ///   - check: The check of the vault; `nil` for the check of this vault.
+  ///   - replacing: Whether to remove all other pins.
+  /// - Returns: What the file contains now, without its secret.
   /// - Throws: As ``identity(at:)``; without `check`, ``KeychainError`` with
   ///   ``KeychainError/Code/noStore`` if there is no vault, or ``KeychainError/Code/rolledBack`` if it is not
   ///   the one that was seen here before.
@@ -79,7 +81,9 @@ extension Vault {
     return try identity(at: path)
   }
 
-  /// The check of this vault; one that was never seen here before is believed only at `firstSight`.
+  /// Returns the check of this vault.
+  ///
+  /// A vault that was never seen here is accepted only with `firstSight`.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
     let check = try session.readHead().row.checks.open

@@ -4,9 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// Looks at a vault, and finds what is different from before.
+/// Finds changes of a vault since the last scan.
 ///
-/// Nothing is asked, unlocked, prolonged or written for it.
+/// It asks, unlocks and writes nothing, and does not extend the unlocked time.
 struct VaultChangeScanner: Sendable {
   let file: VaultFile
   let unlocker: Unlocker
@@ -15,7 +15,7 @@ struct VaultChangeScanner: Sendable {
 
   private var ledger: ItemLedger { file.ledger }
 
-  /// Looks for the first time.
+  /// Begins with an empty ledger; the first scan only records the items.
   func begin() {
     ledger.set(ItemSnapshot())
     _ = changes()
@@ -23,10 +23,10 @@ struct VaultChangeScanner: Sendable {
 
   func end() { ledger.set(nil) }
 
-  /// What has changed since the last look.
+  /// Returns what has changed since the last scan.
   ///
-  /// - Returns: The changes, or `nil` if somebody held the vault for too long. A vault that cannot be
-  ///   believed, or isn't there, has not changed until it can, or is.
+  /// - Returns: The changes, or `nil` if another process held the vault for too long. A vault that
+  ///   is missing or not trusted counts as unchanged for that time.
   func changes() -> [CredentialChange]? {
     do throws(KeychainError) {
       return try find()
@@ -49,7 +49,7 @@ struct VaultChangeScanner: Sendable {
       guard let old = ledger.current else { return [] }
       if old.isKnown, try rows.stateBox() == old.stateBox { return [] }
       let keys = try unlocker.keysAtHand(.nothing, VaultHead(rows))
-      try session.checkBelief(rows, keys)
+      try session.checkTrust(rows, keys)
       let new = try ItemSnapshot(rows, file: opened.identity, after: old)
       let changes = ledger.advance(to: new)
       guard let keys else { return changes.map { CredentialChange(nil, $0.kind) } }
@@ -63,37 +63,39 @@ struct VaultChangeScanner: Sendable {
 }
 
 extension VaultSession {
-  /// Refuses a vault that lies in the place of another one, or of a newer state of itself.
-  fileprivate func checkBelief(
+  /// Rejects a vault that replaced another one, or a newer state of itself.
+  fileprivate func checkTrust(
     _ rows: any VaultRows, _ keys: TierKeys?
   ) throws(KeychainError) {
     if let keys {
       _ = try checkedState(rows, keys)
     } else {
-      // Without a key the counter cannot be read.
+      // The counter cannot be read without a key.
       try checkIsKnown(try rows.vaultRow().checks.open)
     }
   }
 }
 
 extension ItemSealing {
-  /// The names of the access groups that the keys at hand open, the unnamed one first.
+  /// Returns the names of the access groups that the keys at hand open; the empty name comes first.
   fileprivate func groupNames(_ rows: any VaultRows) throws(KeychainError) -> [String] {
     var names: Set<Data> = []
-    for row in try rows.accessGroups() where keys.satisfies(row.accessibility.requires) {
+    for row in try rows.accessGroups() where keys.satisfies(row.accessibility.unlockRequirement) {
       if let name = try? groupName(row) { names.insert(Data(name.utf8)) }
     }
     return [""] + names.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The identity in a row, or `nil` if the keys at hand don't open it.
+  /// Returns the identity in a row, or `nil` if the keys at hand do not open it.
   ///
   /// - Parameters:
-  ///   - row: The row, which may be gone from the vault, and its tokens with it.
+  ///   - row: The row. It may be gone from the vault, together with its tokens.
   ///   - groups: The names of the access groups.
   /// - Returns: The identity.
   fileprivate func identity(in row: ItemRow, groups: [String]) -> CredentialIdentity? {
-    guard keys.satisfies(row.accessibility.requires), !isOfOtherDevice(row) else { return nil }
+    guard keys.satisfies(row.accessibility.unlockRequirement), !isOfOtherDevice(row) else {
+      return nil
+    }
     for group in groups {
       if let credential = try? credential(in: row, group: group, name: "") {
         return credential.identity

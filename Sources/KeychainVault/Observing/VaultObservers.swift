@@ -4,10 +4,11 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The observers of a handle, who are told what it changes, and what other handles and processes do.
+/// Notifies the observers of a handle about changes by the handle itself, other handles and
+/// processes.
 ///
-/// While there are observers, one thread waits for the kernel's word that the vault's file may have
-/// changed, looks, and tells what is different. What the handle itself changes it tells on its own.
+/// While there are observers, one thread waits for the kernel's notification that the vault's file
+/// may have changed, and then reports the differences. The handle reports its own changes directly.
 final class VaultObservers: Sendable {
   private enum Watching {
     case nobody
@@ -37,22 +38,22 @@ final class VaultObservers: Sendable {
   ) -> CredentialObservation {
     let observation = observers.add(observer)
     update()
-    // It goes on without the handle: others change the vault all the same.
+    // The observation outlives the handle, because others still change the vault.
     return CredentialObservation { [self] in
       observation.cancel()
       update()
     }
   }
 
-  /// Tells what the handle itself has changed.
+  /// Reports a change that the handle itself made.
   func notify(_ change: CredentialChange) { observers.notify(change) }
 
-  /// Tells that the handle itself has renamed a credential.
+  /// Reports that the handle itself renamed a credential.
   func notifyOfRenaming(_ old: CredentialIdentity, to new: CredentialIdentity) {
     observers.notifyOfRenaming(old, to: new)
   }
 
-  /// Begins or ends watching, as there are observers or not.
+  /// Begins or ends watching, depending on whether there are observers.
   private func update() {
     let failure = watching.withLock { watching -> Errno? in
       switch (watching, observers.isEmpty) {
@@ -62,13 +63,14 @@ final class VaultObservers: Sendable {
       }
       return nil
     }
-    if let failure { tellImpossible(failure) }
+    if let failure { reportUnavailable(failure) }
   }
 
   private func begin(_ watching: inout Watching) -> Errno? {
     do throws(Errno) {
       let watch = try FileWatch(withSuffixes: ["-journal"]) { [file] in try? file.path().path }
-      // Between the first notification and the first reliance on it: no change is missed.
+      // Done after the kernel began to notify and before anybody relies on it, so no change is
+      // missed.
       scanner.begin()
       Thread { [self] in wait(on: watch) }.start()
       watching = .running(watch)
@@ -103,7 +105,7 @@ final class VaultObservers: Sendable {
 
   /// Names the calling thread for debuggers and `ps`.
   ///
-  /// What `Thread.name` is given around the start of its thread does not always reach the kernel.
+  /// A `Thread.name` that is set around the start of its thread does not always reach the kernel.
   private static func nameThread() {
     let path: FilePath = "/proc/thread-self/comm"
     guard let name = try? FileDescriptor.open(path, .writeOnly, options: .closeOnExec) else {
@@ -119,10 +121,10 @@ final class VaultObservers: Sendable {
       scanner.end()
       return true
     }
-    if isCurrent { tellImpossible(error) }
+    if isCurrent { reportUnavailable(error) }
   }
 
-  private func tellImpossible(_ error: Errno) {
+  private func reportUnavailable(_ error: Errno) {
     notice?(
       Notice(
         kind: .observationUnavailable,

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// Items that need a passphrase, and go with the last one.
+/// Items that need a passphrase and are deleted with the last one.
 struct PassphraseItems {
   private(set) var credentials: [Credential] = []
   private(set) var rows: [(row: ItemRow, tokens: [Data])] = []
@@ -12,8 +12,10 @@ struct PassphraseItems {
   /// No items.
   init() {}
 
-  /// Finds the items; those that are bound to other devices only if `includingOtherDevices`, which fails if
-  /// there are any.
+  /// Finds the items.
+  ///
+  /// Items that are bound to other devices are included only if `includingOtherDevices`, which
+  /// fails if there are any.
   init(
     of change: borrowing SlotChange, includingOtherDevices: Bool
   ) throws(KeychainError) {
@@ -35,7 +37,8 @@ struct PassphraseItems {
     }
   }
 
-  /// Fails with `refusal`, which is given the items' names, if there are any and nobody agreed to lose them.
+  /// Fails with `refusal`, which receives the names of the items, if there are any and `isAgreed`
+  /// is `false`.
   func requireAgreement(
     _ isAgreed: Bool, else refusal: (String) -> KeychainError
   ) throws(KeychainError) {

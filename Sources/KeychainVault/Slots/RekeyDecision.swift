@@ -3,10 +3,10 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Decides which slots a new root key keeps, by what is true within a transaction.
+/// Decides within a transaction which slots a new root key keeps.
 ///
-/// What follows from that, as what the device's slot opens and which items go, is decided by the slots that
-/// are kept: more than the removed one may go.
+/// What the device slot opens and which items are deleted follows from the kept slots, because more
+/// than the removed slot may go.
 struct RekeyDecision {
   /// How a slot is sealed again.
   enum Carrying {
@@ -24,8 +24,8 @@ struct RekeyDecision {
   private(set) var plan = RekeyPlan()
   private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
 
-  /// The items that go with the last passphrase.
-  private(set) var doomed = PassphraseItems()
+  /// The items that are deleted with the last passphrase.
+  private(set) var itemsToDelete = PassphraseItems()
 
   private let own: SlotRow?
 
@@ -38,7 +38,7 @@ struct RekeyDecision {
     for slot in try change.slots() where slot.number != removal?.number {
       try decide(slot, secrets, isTrusted: slot.isMade(byHolderOf: change.root.bytes))
     }
-    // A slot that was replaced meanwhile is not what was presented or agreed to.
+    // A slot that was replaced meanwhile is not the one that was presented or agreed to.
     guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
     else { throw .slotsChanged }
     let remaining = RemainingSlots(slots: carried.map(\.slot))
@@ -46,12 +46,12 @@ struct RekeyDecision {
     plan.kept = carried.map(described)
     try countItems(change)
     if !remaining.hasPassphrase {
-      try doom(removal, try PassphraseItems(of: change, includingOtherDevices: false))
+      try planDeletion(removal, try PassphraseItems(of: change, includingOtherDevices: false))
     }
   }
 
   private static let keepOne: KeychainError.Recovery =
-    "keep a slot with \(.keepSlot(nil)), or unlock by what stays, such as with "
+    "keep a slot with \(.keepSlot(nil)), or unlock with what is kept, such as with "
     + "\(.giveKey(.identity)); or add another way first with \(.addSlot(nil))"
 
   private mutating func remove(
@@ -103,12 +103,12 @@ struct RekeyDecision {
     let sealing = change.writer.sealing
     try change.writer.rows.forEachItem { _, item throws(KeychainError) in
       plan.itemCount += 1
-      // What is damaged is found before anything is sealed again.
+      // Damaged items are found before anything is sealed again.
       if let item, sealing.isOfOtherDevice(item) { plan.otherDeviceItemCount += 1 }
     }
   }
 
-  private mutating func doom(
+  private mutating func planDeletion(
     _ removal: Removal?, _ items: PassphraseItems
   ) throws(KeychainError) {
     try items.requireAgreement(removal?.deletesItems ?? false) { names in
@@ -117,12 +117,13 @@ struct RekeyDecision {
         recovery: "keep one with \(.keepSlot(.passphrase)), or delete the items: "
           + "\(.removeSlot(number: removal?.number, deletingItems: true, withNewKeys: true))")
     }
-    doomed = items
+    itemsToDelete = items
     plan.deletedItems = Set(items.credentials.map(\.identity))
   }
 }
 
 extension RekeyDecision.Carrying {
-  /// Whether it is kept because a secret was presented, or a recipient agreed to.
+  /// Whether it is kept because its secret was presented, or because a person agreed to the
+  /// recipient.
   fileprivate var isDecided: Bool { if case .asDevice = self { false } else { true } }
 }

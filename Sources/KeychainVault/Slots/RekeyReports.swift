@@ -1,40 +1,42 @@
 public import KeychainCredentials
 public import KeychainVaultFormat
 
-/// What a new root key would keep of a vault, and what it would lose.
+/// What a new root key would keep of a vault, and what would be lost.
 public struct RekeyPlan: Hashable, Sendable {
-  /// The slots that go on to open the vault.
+  /// The slots that continue to open the vault.
   public var kept: [VaultSlot] = []
 
-  /// The slot that is removed, if that was asked for.
+  /// The slot that is removed; `nil` if no removal was requested.
   public var removed: VaultSlot?
 
-  /// The items that are deleted with a removed slot, as they need a passphrase and none is kept.
+  /// The items that are deleted with a removed slot because they need a passphrase and no
+  /// passphrase is kept.
   public var deletedItems: Set<CredentialIdentity> = []
 
-  /// The other slots that go: their secrets were not presented, or nobody agreed to the recipient.
+  /// The other slots that are lost: their secrets were not presented, or the recipient was not
+  /// confirmed.
   public var dropped: [VaultSlot] = []
 
-  /// The numbers of those among them that no holder of the root key made.
+  /// The numbers of the slots in ``dropped`` that were not made by a holder of the root key.
   public var forged: Set<UInt32> = []
 
-  /// Whether this machine's device key alone opens everything from then on, and did not before: neither
-  /// a passphrase, a key file nor a recipient is kept.
+  /// Whether this machine's device key alone will open everything, and did not before: no
+  /// passphrase, key file or recipient is kept.
   public var promotesDevice = false
 
-  /// How many items there are, those that go included.
+  /// The number of items, including those that are lost.
   public var itemCount = 0
 
-  /// How many items go, as they are bound to other devices and only these can open them.
+  /// The number of items that are lost because only other devices can open them.
   public var otherDeviceItemCount = 0
 
-  /// Whether a person must agree: something goes that is not the removed slot itself, or the device key
-  /// opens more.
+  /// Whether a person must confirm: something other than the removed slot is lost, or the device
+  /// key opens more than before.
   public var needsAgreement: Bool {
     !dropped.isEmpty || !deletedItems.isEmpty || otherDeviceItemCount > 0 || promotesDevice
   }
 
-  /// Whether nothing goes that `agreed` does not name.
+  /// Whether everything that is lost was named in `agreed`.
   func staysWithin(_ agreed: RekeyPlan) -> Bool {
     kept == agreed.kept && removed == agreed.removed && dropped == agreed.dropped
       && forged == agreed.forged
@@ -43,11 +45,13 @@ public struct RekeyPlan: Hashable, Sendable {
   }
 }
 
-/// What a new root key has done to a vault.
+/// What a new root key changed in a vault.
 public struct RekeyReport: Hashable, Sendable {
   /// What was kept, and what was lost.
   public var plan: RekeyPlan
 
-  /// The check of the vault under its new key, to which identities elsewhere must be pinned.
+  /// The check of the vault under its new key.
+  ///
+  /// Identities on other machines must be pinned to it.
   public var check: VaultCheck
 }

@@ -6,10 +6,10 @@ internal import PrephirencesFiles
 extension RekeySecrets {
   /// Asks for the recovery codes that did not open the vault themselves.
   ///
-  /// - Parameter ask: Is told the slot and how many answers were wrong before; an empty answer, or `nil`,
-  ///   gives none.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` after three wrong answers, and what
-  ///   `ask` throws.
+  /// - Parameter ask: Receives the slot and the number of wrong answers so far. An empty answer or
+  ///   `nil` skips the slot.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` after three wrong
+  ///   answers, and what `ask` throws.
   mutating func askForCodes(
     _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
   ) throws(KeychainError) {
@@ -28,7 +28,7 @@ extension RekeySecrets {
         try ask(described, attempt)
       }
       guard let answer, answer.count > 0 else { return }
-      // Its sum tells a slip of the pen; that is asked about again as a wrong code is.
+      // The checksum finds typing mistakes; ask again, as for a wrong code.
       guard (try? RecoveryCode(text: answer)) != nil else { continue }
       if try keep(slot, openedBy: UnlockSources.recoveryCode(answer, "the prompt")) { return }
     }

@@ -4,12 +4,11 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// The slots that get a new root key: those whose secrets were presented, and the recipients that somebody
-/// agreed to.
+/// The slots that get a new root key: those whose secrets were presented, and confirmed recipients.
 ///
 /// Their password hashes are computed here, before the vault is locked for writing.
 struct RekeySecrets {
-  /// A slot, and what it is sealed under from now on.
+  /// A slot, and the input under which it is sealed again.
   final class Kept: Sendable {
     let slot: SlotRow
     let input: SlotInput
@@ -25,13 +24,15 @@ struct RekeySecrets {
   private let removed: UInt32?
   private(set) var kept: [UInt32: Kept] = [:]
 
-  /// The slots of recipients that somebody agreed to, by the public key.
+  /// The slots of confirmed recipients, by public key.
   ///
-  /// A mac that holds is no proof that a recipient is to stay: whoever has T0 can put the row of a removed
-  /// one back.
+  /// A valid mac does not prove that a recipient should stay: whoever has T0 can put back the row
+  /// of a removed recipient.
   private(set) var recipients: Set<SlotRow> = []
 
-  /// Begins with the slot that opened the vault; that of the number `removed` goes, whatever is presented.
+  /// Starts with the slot that opened the vault.
+  ///
+  /// The slot `removed` is never kept.
   init(
     _ vault: Vault, _ admin: VaultAdministration, removing removed: UInt32? = nil
   ) throws(KeychainError) {
@@ -53,7 +54,9 @@ struct RekeySecrets {
     try keep(opened)
   }
 
-  /// Asks for the passphrases that were not presented; the slot of one that is not given is not kept.
+  /// Asks for the passphrases that were not presented.
+  ///
+  /// A slot without an answer is not kept.
   mutating func ask(
     _ ask: (VaultSlot, Int) throws(KeychainError) -> SecretBytes?
   ) throws(KeychainError) {
@@ -88,7 +91,7 @@ struct RekeySecrets {
     }
   }
 
-  /// Whether a recipient's slot may stay, and it is not decided yet.
+  /// Whether a recipient's slot may stay and is still undecided.
   private func isOpenToQuestion(_ slot: SlotRow) throws(KeychainError) -> Bool {
     guard slot.number != removed, !recipients.contains(slot), slot.recipient?.isUsable ?? false
     else { return false }
@@ -103,7 +106,7 @@ struct RekeySecrets {
       openedBy: PresentedSecret(kind: .passphrase, secret: passphrase, source: "the prompt"))
   }
 
-  /// Keeps a slot if a secret that a person typed opens it.
+  /// Keeps a slot if the secret that a person typed opens it.
   mutating func keep(
     _ slot: SlotRow, openedBy presented: consuming PresentedSecret
   ) throws(KeychainError) -> Bool {
@@ -125,9 +128,10 @@ struct RekeySecrets {
     }
   }
 
-  /// Keeps a slot by the secret that opened it; a device needs none.
+  /// Keeps a slot with the secret that opened it; a device slot needs no secret.
   ///
-  /// A slot whose mac does not hold can open, as where its number was changed; it is not sealed again.
+  /// A slot with a wrong mac can open, for example if its number was changed. Such a slot is not
+  /// sealed again.
   private mutating func keep(_ opener: OpenedRoot) throws(KeychainError) {
     guard kept[opener.slot.number] == nil, opener.slot.number != removed else { return }
     guard try opener.slot.isMade(byHolderOf: admin.root.bytes) else {

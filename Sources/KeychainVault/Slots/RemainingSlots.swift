@@ -3,26 +3,25 @@ internal import KeychainVaultFormat
 
 /// The slots that open a vault after a change, and what follows from them.
 ///
-/// All of them were made by a holder of the root key: others open nothing.
+/// All of them were made by a holder of the root key; other slots open nothing.
 struct RemainingSlots {
   let slots: [SlotRow]
 
   var hasPassphrase: Bool { slots.contains { $0.kind == .passphrase } }
 
-  /// The slot of this device, if it is to open everything: nothing is left that is at hand day by day, as
-  /// in a vault that never had a passphrase.
+  /// Returns this device's slot if it must open everything because no daily key is left.
   ///
   /// - Parameters:
   ///   - ownSlot: The number of this device's slot.
-  ///   - recovery: What to do where nothing would be left that opens the vault.
-  /// - Returns: The slot, or `nil` if it stays as it is.
+  ///   - recovery: What to do if nothing would be left that opens the vault.
+  /// - Returns: The slot, or `nil` if it stays unchanged.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if nothing would be left.
   func deviceToPromote(
     _ ownSlot: UInt32?, orElse recovery: KeychainError.Recovery
   ) throws(KeychainError) -> SlotRow? {
     guard !slots.contains(where: \.isDailyKey) else { return nil }
     guard let own = slots.first(where: { $0.number == ownSlot }) else {
-      // Whether another device still has its secret cannot be told.
+      // Nobody knows here whether another device still has its secret.
       guard slots.contains(where: { $0.kind == .recoveryCode }) else {
         throw KeychainError(.refused, "nothing else would open the vault", recovery: recovery)
       }

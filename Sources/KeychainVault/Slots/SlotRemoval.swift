@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// What removing a slot brings with it, if all others stay.
+/// What removing a slot changes if all other slots stay.
 struct SlotRemoval {
   let slot: SlotRow
   private let remaining: RemainingSlots
@@ -21,25 +21,25 @@ struct SlotRemoval {
     remaining = RemainingSlots(slots: others)
   }
 
-  /// The items that go with the last passphrase.
-  func doomedItems(_ change: borrowing SlotChange) throws(KeychainError) -> PassphraseItems {
+  /// Returns the items that are deleted with the last passphrase.
+  func itemsToDelete(_ change: borrowing SlotChange) throws(KeychainError) -> PassphraseItems {
     guard slot.kind == .passphrase, !remaining.hasPassphrase else { return PassphraseItems() }
     return try PassphraseItems(of: change, includingOtherDevices: true)
   }
 
-  /// Deletes the items that go with the slot, if that was agreed to.
+  /// Deletes the items that need the removed slot, if the caller agreed.
   func deleteItems(
     _ isAgreed: Bool, _ change: inout SlotChange
   ) throws(KeychainError) -> [Credential] {
-    let doomed = try doomedItems(change)
-    try doomed.requireAgreement(isAgreed, else: lastPassphrase)
-    for row in doomed.rows { try change.writer.remove(row) }
-    return doomed.credentials
+    let items = try itemsToDelete(change)
+    try items.requireAgreement(isAgreed, else: lastPassphrase)
+    for row in items.rows { try change.writer.remove(row) }
+    return items.credentials
   }
 
-  /// Lets this device's slot open everything if nothing else is left.
+  /// Lets this device's slot open everything if no daily key is left.
   ///
-  /// - Returns: Whether that changed what the device's slot opens.
+  /// - Returns: Whether the device slot opens more than before.
   func promoteDevice(
     _ input: borrowing SlotInput?, _ ownSlot: UInt32?, _ change: inout SlotChange
   ) throws(KeychainError) -> Bool {

@@ -7,26 +7,28 @@ internal import PrephirencesFiles
 extension Vault {
   /// Changes a passphrase in place: its slot keeps its number, and no item is changed.
   ///
-  /// The slot is the one named, else the one that the passphrase at hand opens, else the only one
-  /// there is: whoever opens the vault by a key file, a recovery code or an identity can so replace a
-  /// passphrase that is forgotten. The new one gets the cost that new slots get.
+  /// The slot is the given one, or the slot that the current passphrase opens, or the only
+  /// passphrase slot. So a forgotten passphrase can be replaced by opening the vault with a key
+  /// file, a recovery code or an identity. The new passphrase is hashed at the cost of new slots.
   ///
-  /// Copies of the vault made before still open with the old passphrase, and give the keys that this
-  /// one goes on to have; those ends
-  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. As every change
-  /// of slots, this verifies the whole vault first, which takes the longer the more items there are.
+  /// Earlier copies of the vault still open with the old passphrase and contain the same keys. To
+  /// replace those keys, use
+  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. Like
+  /// every change of slots, this verifies the whole vault first, which takes longer the more items
+  /// there are.
   ///
   /// - Parameters:
   ///   - passphrase: The new passphrase, not empty.
-  ///   - number: The number of the slot; `nil` for the one that is meant as above.
-  ///   - progress: Is told now and then how far the verification has come.
+  ///   - number: The number of the slot; `nil` to choose it as described above.
+  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The slot.
-  /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key, or
-  ///   ``KeychainError/Code/damaged`` if the vault is not intact; also with
-  ///   ``KeychainError/Code/notFound`` if there is no such slot, ``KeychainError/Code/ambiguous`` if
-  ///   several may be meant, ``KeychainError/Code/refused`` if there is none or it is no passphrase, or
-  ///   ``KeychainError/Code/busy`` if somebody else changed it meanwhile.
+  /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
+  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key,
+  ///   ``KeychainError/Code/damaged`` if the vault is not intact. Also
+  ///   ``KeychainError/Code/notFound`` if there is no such slot, ``KeychainError/Code/ambiguous``
+  ///   if there are several passphrases, ``KeychainError/Code/refused`` if there is no passphrase
+  ///   or the slot is of another kind, or ``KeychainError/Code/busy`` if another process changed
+  ///   the slot meanwhile.
   @discardableResult
   public func changePassphrase(
     to passphrase: borrowing SecretBytes, slot number: UInt32? = nil,
@@ -37,15 +39,15 @@ extension Vault {
     return try replace(slot, by: passphrase, admin, progress)
   }
 
-  /// Changes a passphrase in place, as ``changePassphrase(to:slot:progress:)``, which is asked for when the
-  /// vault has been opened.
+  /// Changes a passphrase in place as ``changePassphrase(to:slot:progress:)`` does, and asks for it
+  /// after the vault was opened.
   ///
   /// - Parameters:
-  ///   - number: The number of the slot; `nil` for the one that is meant.
-  ///   - progress: Is told now and then how far the verification has come that follows `ask`; the vault
-  ///     is verified before it, too.
-  ///   - ask: Is told the slot, and returns the new passphrase; a person's pace is no part of the
-  ///     deadline.
+  ///   - number: The number of the slot; `nil` to choose it.
+  ///   - progress: Called from time to time with the progress of the verification after `ask`. The
+  ///     vault is verified before `ask`, too.
+  ///   - ask: Receives the slot and returns the new passphrase. The time it takes does not count
+  ///     against the deadline.
   /// - Returns: The slot.
   /// - Throws: As ``changePassphrase(to:slot:progress:)``, and what `ask` throws.
   @discardableResult
@@ -55,7 +57,7 @@ extension Vault {
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
     let slot = try passphraseSlot(number, admin)
-    // Nobody should choose a passphrase for a vault that is damaged.
+    // Don't let a person choose a passphrase for a damaged vault.
     try admin.requireIntact()
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
       try ask(slot.described(isThisDevice: nil))
@@ -111,7 +113,9 @@ extension Vault {
     return slot.described(isThisDevice: nil)
   }
 
-  /// Prepares a passphrase slot; the time that its hash takes is no part of the deadline.
+  /// Prepares a passphrase slot.
+  ///
+  /// The time of its hash does not count against the deadline.
   func slotInput(
     passphrase: borrowing SecretBytes, in session: VaultSession
   ) throws(KeychainError) -> SlotInput {

@@ -5,26 +5,27 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
-  /// Adds a recovery code: a new one, which somebody writes down.
+  /// Adds a new recovery code for a person to write down.
   ///
-  /// The code exists only while this runs, and cannot be shown again. What a device secret opens stays
-  /// as it is.
+  /// The code exists only during this call and cannot be shown again. The grant of the device slot
+  /// does not change.
   ///
   /// - Parameters:
-  ///   - progress: Is told now and then how far the verification has come that follows `confirm`; the
-  ///     vault is verified before it, too.
-  ///   - confirm: Is given the code, to show it, and answers whether it was written down. A
-  ///     person's pace is no part of the deadline.
+  ///   - progress: Called from time to time with the progress of the verification after `confirm`.
+  ///     The vault is verified before `confirm`, too.
+  ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
+  ///     takes does not count against the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with ``KeychainError/Code/cancelled`` if
-  ///   `confirm` says no, or what it throws: nothing is changed then.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing is
+  ///   changed then.
   @discardableResult
   public func addRecoveryCodeSlot(
     progress: ((VaultProgress) -> Void)? = nil,
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration()
-    // Nobody should write down a code for which there is no place, or for a vault that is damaged.
+    // Don't let a person write down a code that cannot be stored, or for a damaged vault.
     try admin.requireIntact()
     try admin.inspect { change throws(KeychainError) in
       _ = try change.freeNumber(for: .recoveryCode)
@@ -47,16 +48,17 @@ extension Vault {
     return slot.described(isThisDevice: nil)
   }
 
-  /// Adds a recipient: whoever has the identity opens the vault.
+  /// Adds a recipient, whose identity then opens the vault.
   ///
-  /// What a device secret opens stays as it is.
+  /// The grant of the device slot does not change.
   ///
   /// - Parameters:
   ///   - recipient: The public half of the identity.
-  ///   - progress: Is told now and then how far the verification has come.
+  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if
-  ///   the recipient has a slot, or ``KeychainError/Code/invalidArgument`` if its key is no usable one.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot, or
+  ///   ``KeychainError/Code/invalidArgument`` if its key is unusable.
   @discardableResult
   public func addRecipientSlot(
     _ recipient: VaultRecipient, progress: ((VaultProgress) -> Void)? = nil

@@ -5,43 +5,46 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
-  /// Gives the vault a new root key, and seals everything anew, in one transaction.
+  /// Gives the vault a new root key, and seals everything again, in one transaction.
   ///
-  /// The old root key, and with it every removed or changed passphrase and every copy of the vault, then
-  /// opens nothing more of this vault. Copies made before hold what they held: secrets that matter must be
-  /// changed where they are used. A failure, or the end of the process, leaves the vault as it was.
+  /// The old root key then opens nothing more of this vault, nor does any removed or changed
+  /// passphrase or any copy of the vault. Earlier copies keep their contents: change important
+  /// secrets where they are used. If the call fails or the process ends, the vault is unchanged.
   ///
-  /// Kept are: the slot that opens the vault now, those whose secrets are presented, this device's, and
-  /// those of recipients that `isKept` agrees to, whose identities must be pinned anew if they are pinned.
-  /// Other slots go, and so do items that are bound to other devices. If neither a passphrase, a key file
-  /// nor a recipient is kept, this machine's device slot opens everything from then on, as after
-  /// ``removeSlot(_:deletingItems:progress:)``. Keys that were cached for other programs are forgotten.
+  /// Four kinds of slots are kept: the slot that opened the vault, the slots whose secrets are
+  /// presented, this device's slot, and the recipients for which `isKept` returns `true`. Pinned
+  /// identities of those must be pinned again. Other slots are lost, and so are items that are
+  /// bound to other devices. If no passphrase, key file or recipient is kept, this machine's device
+  /// slot opens everything, as after
+  /// ``removeSlot(_:deletingItems:progress:)``. Keys that were cached for other programs are
+  /// removed.
   ///
-  /// A recipient needs a yes, although its identity is not presented: whoever had the vault's keys
-  /// once, as a removed recipient did, can put a slot into the file that looks like the vault's own. Only
-  /// the public key tells whose it is.
+  /// Recipients must be confirmed although their identities are not presented: whoever had the
+  /// vault's keys once, such as a removed recipient, can put a slot into the file that looks
+  /// genuine. Only the public key shows whose slot it is.
   ///
   /// - Parameters:
-  ///   - number: The number of a slot that is removed in the same transaction, so that nothing in the
-  ///     file opens by it afterwards, nor under the old root key; `nil` for none.
+  ///   - number: The number of a slot that is removed in the same transaction, so that it opens
+  ///     nothing in the file afterwards, not even under the old root key; `nil` to remove no slot.
   ///   - deletingItems: Whether items that need a passphrase are deleted if a slot is removed and no
   ///     passphrase is kept.
-  ///   - sources: Secrets whose slots are kept beside the one that opens the vault now.
-  ///   - ask: Is told a passphrase slot whose secret was not presented, and how many answers were
-  ///     wrong before, and returns the passphrase, or `nil` to let the slot go.
-  ///   - isKept: Is told the slot of a recipient, and returns whether it goes on to open the vault;
-  ///     none does unless this is given.
-  ///   - confirm: Is shown the plan if anything goes that is not the removed slot itself, or this
-  ///     machine's device slot gets to open everything; `false` leaves everything as it is.
-  ///   - progress: Is told now and then how far the work has come.
+  ///   - sources: Secrets whose slots are kept in addition to the slot that opened the vault.
+  ///   - ask: Receives a passphrase slot whose secret was not presented and the number of wrong
+  ///     answers so far, and returns the passphrase, or `nil` to lose the slot.
+  ///   - isKept: Receives the slot of a recipient, and returns whether it continues to open the
+  ///     vault. Without this closure, no recipient is kept.
+  ///   - confirm: Receives the plan if something other than the removed slot is lost, or if this
+  ///     machine's device slot will open everything. Return `false` to change nothing.
+  ///   - progress: Called from time to time with the progress of the work.
   /// - Returns: What was done.
-  /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if a secret opens nothing, with ``KeychainError/Code/damaged``
-  ///   if the vault is not intact, or what opens it, or is presented, does so by a slot that no holder of
-  ///   the root key made; also with ``KeychainError/Code/cancelled`` if `confirm` says no,
-  ///   ``KeychainError/Code/refused`` if nothing would be left that opens the vault, or items need a
-  ///   passphrase and none is kept, ``KeychainError/Code/notFound`` if there is no slot to remove, or
-  ///   ``KeychainError/Code/busy`` if slots were changed meanwhile.
+  /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
+  ///   ``KeychainError/Code/incorrectSecret`` if a secret opens nothing,
+  ///   ``KeychainError/Code/damaged`` if the vault is not intact, or if a secret opens a slot that
+  ///   was not made by a holder of the root key. Also ``KeychainError/Code/cancelled`` if `confirm`
+  ///   returns `false`, ``KeychainError/Code/refused`` if nothing would be left that opens the
+  ///   vault, or if items need a passphrase and none is kept, ``KeychainError/Code/notFound`` if
+  ///   the slot to remove does not exist, or ``KeychainError/Code/busy`` if slots were changed
+  ///   meanwhile.
   @discardableResult
   public func rekey(
     removing number: UInt32? = nil, deletingItems: Bool = false,
@@ -72,22 +75,23 @@ extension Vault {
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
       return VaultRekey.Decision(
         slots: try decision.slots(under: rekey), result: decision,
-        otherDeviceItems: decision.plan.otherDeviceItemCount, deletedItems: decision.doomed.ids)
+        otherDeviceItems: decision.plan.otherDeviceItemCount,
+        deletedItems: decision.itemsToDelete.ids)
     }
-    tell(decision)
+    report(decision)
     return RekeyReport(plan: decision.plan, check: rekey.newCheck)
   }
 
-  private func tell(_ decision: RekeyDecision) {
-    if decision.plan.promotesDevice { tellPromotion() }
-    for credential in decision.doomed.credentials {
+  private func report(_ decision: RekeyDecision) {
+    if decision.plan.promotesDevice { reportPromotion() }
+    for credential in decision.itemsToDelete.credentials {
       observers.notify(CredentialChange(credential.identity, .removed))
     }
   }
 }
 
 extension VaultAdministration {
-  /// Fails unless somebody agrees to what a plan loses.
+  /// Fails unless a person agrees to what a plan loses.
   fileprivate func agree(
     to plan: RekeyPlan, _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
   ) throws(KeychainError) {

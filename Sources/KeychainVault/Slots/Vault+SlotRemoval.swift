@@ -6,19 +6,20 @@ internal import KeychainVaultFormat
 extension Vault {
   /// Removes a slot.
   ///
-  /// Copies of the vault made before can still be opened by it, and give the root key, which stays. To give
-  /// the vault a new one in the same transaction, use
-  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. If neither
-  /// passphrase, key file nor recipient is left, this machine's device slot opens everything from then on.
+  /// Earlier copies of the vault can still be opened with it, and contain the root key, which does
+  /// not change. To give the vault a new root key in the same transaction, use
+  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. If no
+  /// passphrase, key file or recipient is left, this machine's device slot then opens everything.
   ///
   /// - Parameters:
   ///   - number: The number of the slot.
-  ///   - deletingItems: Whether items that need a passphrase are deleted together with the last one.
-  ///   - progress: Is told now and then how far the verification has come.
+  ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
+  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The credentials that were deleted.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError/Code/notFound`` if there is no such slot, or
-  ///   ``KeychainError/Code/refused`` if nothing else would open the vault, or if items need a passphrase and
-  ///   `deletingItems` is `false`.
+  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``;
+  ///   ``KeychainError/Code/notFound`` if there is no such slot, or ``KeychainError/Code/refused``
+  ///   if nothing else would open the vault, or if items need a passphrase and `deletingItems` is
+  ///   `false`.
   @discardableResult
   public func removeSlot(
     _ number: UInt32, deletingItems: Bool = false, progress: ((VaultProgress) -> Void)? = nil
@@ -35,7 +36,7 @@ extension Vault {
       try change.writer.remove(removal.slot)
       return (deleted, isPromoted)
     }
-    if isPromoted { tellPromotion() }
+    if isPromoted { reportPromotion() }
     for credential in deleted {
       observers.notify(CredentialChange(credential.identity, .removed))
     }
@@ -45,20 +46,20 @@ extension Vault {
   /// Lists the credentials that removing a slot would delete.
   ///
   /// - Parameter number: The number of the slot.
-  /// - Returns: The credentials; none unless it is the last passphrase.
+  /// - Returns: The credentials; empty unless it is the last passphrase.
   /// - Throws: As ``removeSlot(_:deletingItems:progress:)``.
   public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
     let admin = try administration()
     return try admin.inspect { change throws(KeychainError) -> [Credential] in
-      try SlotRemoval(number, change).doomedItems(change).credentials
+      try SlotRemoval(number, change).itemsToDelete(change).credentials
     }
   }
 
-  func tellPromotion() {
+  func reportPromotion() {
     configuration.notice?(
       Notice(
         kind: .deviceGrantChanged,
-        message: "the device key alone now opens everything, as there is neither passphrase, "
-          + "key file nor recipient"))
+        message: "the device key alone now opens everything, because there is no passphrase, "
+          + "key file or recipient"))
   }
 }

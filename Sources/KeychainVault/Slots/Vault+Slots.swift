@@ -7,26 +7,28 @@ internal import PrephirencesFiles
 extension Vault {
   /// Adds a passphrase.
   ///
-  /// The first passphrase or key file of a vault changes what the device secret is worth: everything
-  /// is sealed anew under a new root key, and the device secret then opens only indexes and the items that
-  /// need no unlock. Copies of the vault made before stay as open as they were.
+  /// The first passphrase or key file of a vault limits the device secret: everything is sealed
+  /// again under a new root key, and the device secret then opens only indexes and items that need
+  /// no unlock. Earlier copies of the vault still open as before.
   ///
-  /// As every change of slots, this verifies the whole vault first, which takes the longer the more items
-  /// there are.
+  /// Like every change of slots, this verifies the whole vault first, which takes longer the more
+  /// items there are.
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty.
-  ///   - isKept: Is told the slot of a recipient, and returns whether it gets the new root key; asked
-  ///     only where there is to be one, and none does unless this is given. A recipient that does not get
-  ///     it must be removed first, with ``removeSlot(_:deletingItems:progress:)``. See
+  ///   - isKept: Receives the slot of a recipient, and returns whether it gets the new root key.
+  ///     Called only if there will be a new root key; without this closure, no recipient gets it.
+  ///     Other recipients must be removed first, with ``removeSlot(_:deletingItems:progress:)``.
+  ///     See
   ///     ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``.
-  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
+  ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
-  /// - Throws: ``KeychainError``, as every change of slots: with ``KeychainError/Code/locked`` or
-  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (neither cached
-  ///   keys nor a device secret of less than everything do), ``KeychainError/Code/refused`` if there are too
-  ///   many slots, or slots that cannot be given a new root key, or ``KeychainError/Code/damaged`` if the
-  ///   vault is not intact, as where a slot was changed outside it.
+  /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
+  ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (cached keys,
+  ///   or a device slot with limited access, are not enough), ``KeychainError/Code/refused`` if
+  ///   there are too many slots, or slots that cannot get a new root key, or
+  ///   ``KeychainError/Code/damaged`` if the vault is not intact, for example because a slot was
+  ///   changed outside it.
   @discardableResult
   public func addPassphraseSlot(
     _ passphrase: borrowing SecretBytes,
@@ -40,14 +42,14 @@ extension Vault {
     return try add(try slotInput(passphrase: passphrase), admin, secrets, progress)
   }
 
-  /// Adds a passphrase that is asked for last, when nothing keeps the vault from having it.
+  /// Adds a passphrase and asks for it last, after everything else was checked.
   ///
   /// - Parameters:
-  ///   - askForCode: Is asked for each recovery code that the new keys are to go to; without it, there is
-  ///     nobody to ask.
+  ///   - askForCode: Asks for each recovery code that gets the new keys; `nil` if there is nobody
+  ///     to ask.
   ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
-  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
-  ///   - passphrase: Returns the passphrase; a person's pace is no part of the deadline.
+  ///   - progress: Called from time to time with the progress of the verification or the sealing.
+  ///   - passphrase: Returns the passphrase. The time it takes does not count against the deadline.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and what the closures throw.
   package func addPassphraseSlot(
@@ -66,13 +68,14 @@ extension Vault {
 
   /// Adds a key file.
   ///
-  /// As with a passphrase, the first one changes what the device secret is worth.
+  /// As with a passphrase, the first one limits what the device secret opens.
   ///
   /// - Parameters:
-  ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. It is read, not kept,
-  ///     and not stretched: a notice (``Notice/Kind/weakKeyFile``) says so of a few readable words.
+  ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. The file is only
+  ///     read. Its contents are not stretched: if they are a few readable words, a notice
+  ///     (``Notice/Kind/weakKeyFile``) says so.
   ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
-  ///   - progress: Is told now and then how far the verification, or the sealing, has come.
+  ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if the file has a slot.
@@ -88,7 +91,7 @@ extension Vault {
       path: path, askingForCode: nil, keepingRecipient: isKept, progress: progress)
   }
 
-  /// Adds a key file, and asks for each recovery code that the new keys are to go to.
+  /// Adds a key file, and asks for each recovery code that gets the new keys.
   package func addKeyFileSlot(
     path: String,
     askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
@@ -103,18 +106,18 @@ extension Vault {
     where try SlotSealing.open(slot, inputKey: inputKey) != nil {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
     }
-    tellIfWeak(contents, path)
+    reportIfWeak(contents, path)
     let secrets = try carriedSecrets(admin, askForCode, isKept)
     return try add(try SlotInput.keyFile(contents), admin, secrets, progress)
   }
 
   /// Adds this machine's device secret.
   ///
-  /// It opens indexes and the items that need no unlock. In a vault that has neither passphrase, key file
-  /// nor recipient it opens everything, as that of the machine which made the vault: so a vault whose
-  /// device secret was lost works as before, once it was opened by a recovery code.
+  /// It opens indexes and the items that need no unlock. In a vault without a passphrase, key file
+  /// or recipient it opens everything, like the device slot of the machine that created the vault.
+  /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
-  /// - Parameter progress: Is told now and then how far the verification has come.
+  /// - Parameter progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
   /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
@@ -139,15 +142,16 @@ extension Vault {
     return slot.described(isThisDevice: true)
   }
 
-  /// The secrets whose slots get the new keys of the first passphrase or key file; `nil` if the vault has one.
+  /// Returns the secrets whose slots get the new keys of the first passphrase or key file; `nil` if
+  /// the vault has one already.
   ///
-  /// What would be refused at the end is refused before anybody is asked for anything.
+  /// Everything that would be refused at the end is refused here, before anybody is asked.
   private func carriedSecrets(
     _ admin: VaultAdministration,
     _ askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
     _ isKept: (VaultSlot) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> RekeySecrets? {
-    // A device secret that opens everything knows the root key, so there must be a new one.
+    // A device slot that opens everything grants the root key, so there must be a new root key.
     guard admin.head.slots.intact.contains(where: \.isFullDevice) else { return nil }
     var secrets = try RekeySecrets(self, admin)
     if let askForCode {
@@ -160,14 +164,16 @@ extension Vault {
     return secrets
   }
 
-  /// Fails if a slot is left that would not get the new keys; with what is wrong with the vault, if anything is.
+  /// Fails if a slot is left that would not get the new keys.
+  ///
+  /// If the vault is damaged, fails with that instead.
   private func requireCarried(
     _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
   ) throws(KeychainError) {
     do throws(KeychainError) {
       try VaultRekey.requireCarried(admin, secrets, except: exempt)
     } catch {
-      // A slot that somebody changed from outside must not look like one to be kept.
+      // A slot that was changed from outside must not look like one to keep.
       try admin.requireIntact()
       throw error
     }
@@ -177,20 +183,20 @@ extension Vault {
     _ input: borrowing SlotInput, _ admin: VaultAdministration, _ secrets: RekeySecrets?,
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
-    guard let secrets else { return try addBeside(input, admin, progress) }
+    guard let secrets else { return try addWithoutRekey(input, admin, progress) }
     let slot = try VaultRekey(admin: admin, progress: progress)
       .addFirstSecret(input, keeping: secrets)
-    tellGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty)
+    reportGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty)
     return slot.described(isThisDevice: nil)
   }
 
-  /// Adds a slot where no device secret opens everything.
-  private func addBeside(
+  /// Adds a slot without new keys, if no device slot opens everything.
+  private func addWithoutRekey(
     _ input: borrowing SlotInput, _ admin: VaultAdministration,
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
     let slot = try admin.change(progress: progress) { change throws(KeychainError) in
-      // One that opens everything by now would have to be cut.
+      // A device slot that opens everything by now would have to be limited.
       guard try !change.slots().contains(where: \.isFullDevice) else { throw .slotsChanged }
       let number = try change.freeNumber(for: input.kind)
       let slot = try SlotSealing.seal(
@@ -201,7 +207,7 @@ extension Vault {
     return slot.described(isThisDevice: nil)
   }
 
-  private func tellGrantChange(hasRecipients: Bool) {
+  private func reportGrantChange(hasRecipients: Bool) {
     configuration.notice?(
       Notice(
         kind: .deviceGrantChanged,

@@ -33,7 +33,7 @@ struct VaultAdministration: Sendable {
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     let (result, state) = try transaction { change throws(KeychainError) in
-      // The work takes its time, and the commit may have to wait for readers after it.
+      // The work takes time, and the commit may then have to wait for readers.
       try session.deadline.excluding { () throws(KeychainError) in
         try change.requireIntact(opening: keys.openTierOnly, progress: progress)
       }
@@ -46,7 +46,7 @@ struct VaultAdministration: Sendable {
 
   /// Fails unless the whole vault is intact, as ``change(progress:_:)`` does.
   ///
-  /// A person is asked for what takes work only after that; the change itself verifies the vault again.
+  /// Used before a person is asked to do some work. The change itself verifies the vault again.
   func requireIntact() throws(KeychainError) {
     try inspect { change throws(KeychainError) in
       try session.deadline.excluding { () throws(KeychainError) in
@@ -55,8 +55,9 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that writes nothing, and does not verify the vault; the number of slots
-  /// is checked and, unless `checkingSlots` is `false`, the mac of each slot.
+  /// Runs `body` in a transaction that writes nothing and does not verify the vault.
+  ///
+  /// Checks the number of slots and, unless `checkingSlots` is `false`, the mac of each slot.
   func inspect<Result>(
     checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -64,7 +65,9 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Runs a transaction; unless `checkingSlots`, the macs of the slots are for `body` to check.
+  /// Runs a transaction.
+  ///
+  /// If `checkingSlots` is `false`, `body` must check the macs of the slots.
   func transaction<Result>(
     checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -81,7 +84,7 @@ struct VaultAdministration: Sendable {
         keys: keys, root: root)
       try change.requireAllSlots()
       if checkingSlots { try change.requireTrustedSlots() }
-      // Else two could each remove what the other one opened the vault by.
+      // Otherwise two processes could each remove the slot that the other one used.
       guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
       return try body(&change)
     }
@@ -101,7 +104,7 @@ struct SlotChange: ~Copyable {
 
   /// Compares the number of slots with the state row.
   ///
-  /// This finds a hidden slot before anybody is asked anything, and without reading the items.
+  /// This finds a hidden slot before anybody is asked, and without reading the items.
   func requireAllSlots() throws(KeychainError) {
     let slots = try writer.rows.slots()
     let count = slots.intact.count + slots.damaged.count
@@ -111,11 +114,11 @@ struct SlotChange: ~Copyable {
     }
   }
 
-  /// Verifies the whole vault, before any row is changed.
+  /// Verifies the whole vault before any row is changed.
   ///
-  /// A change takes its old rows out of the sum in the state row and leaves the other terms as they are. A
-  /// row that was hidden before, and put back after the change, would then be as good as the vault's own.
-  /// The items are opened whose keys are among `keys`.
+  /// A change removes its old rows from the sum in the state row and keeps the other terms. A row
+  /// that was hidden before the change and put back afterwards would then be accepted. Opens the
+  /// items whose keys are in `keys`.
   func requireIntact(
     opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) {
@@ -133,7 +136,7 @@ struct SlotChange: ~Copyable {
         + "the vault as it is, with \(.acceptRestored)")
   }
 
-  /// Believes only slots that a holder of the root key made.
+  /// Fails unless every slot was made by a holder of the root key.
   func requireTrustedSlots() throws(KeychainError) {
     let slots = try writer.rows.slots()
     try slots.requireUndamaged()
@@ -144,7 +147,7 @@ struct SlotChange: ~Copyable {
     }
   }
 
-  /// The number for a new slot.
+  /// Returns the number for a new slot.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
     let slots = try slots()
     let newest = slots.map(\.number).max() ?? 0
@@ -152,7 +155,7 @@ struct SlotChange: ~Copyable {
       kind != .passphrase || slots.count(where: { $0.kind == .passphrase }) < 8
     else {
       throw KeychainError(
-        .refused, "the vault has as many slots as it may have: 32, of them 8 passphrases",
+        .refused, "the vault has as many slots as allowed: at most 32, and at most 8 passphrases",
         recovery: "remove one with "
           + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: false))")
     }

@@ -3,10 +3,10 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension VaultRekey {
-  /// Adds the first passphrase or key file: the root key that the device secret knows is given up,
-  /// and the device slot opens tier T0 only.
+  /// Adds the first passphrase or key file: replaces the root key that the device secret opens, and
+  /// limits the device slot to tier T0.
   ///
-  /// A recovery code stays if it is what opened the vault now, and a recipient if somebody agreed to it.
+  /// A recovery code is kept if it opened the vault now, and a recipient if a person confirmed it.
   func addFirstSecret(
     _ input: borrowing SlotInput, keeping secrets: RekeySecrets
   ) throws(KeychainError) -> SlotRow {
@@ -21,8 +21,10 @@ extension VaultRekey {
     }
   }
 
-  /// This device's slot, and those of recipients that somebody agreed to; others would hold the old
-  /// root key, and their secrets are not here, unless they are kept.
+  /// Returns this device's slot, and those of confirmed recipients.
+  ///
+  /// Fails if another slot is left that is not kept: it would hold the old root key, and its secret
+  /// is not here.
   private func slotsToCarry(
     _ change: borrowing SlotChange, _ secrets: RekeySecrets
   ) throws(KeychainError) -> (own: SlotRow, recipients: [SlotRow]) {
@@ -38,9 +40,9 @@ extension VaultRekey {
     return (own, recipients)
   }
 
-  /// Fails if a slot is left that would not get the new keys, those of `exempt` kinds excepted.
+  /// Fails if a slot is left that would not get the new keys, except those of `exempt` kinds.
   ///
-  /// Nothing is asked or hashed for it: it is a look at the slots, before a person chooses a passphrase.
+  /// It only looks at the slots, before a person chooses a passphrase.
   static func requireCarried(
     _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
   ) throws(KeychainError) {
@@ -64,7 +66,7 @@ extension VaultRekey {
       recovery: ways(slots))
   }
 
-  /// What keeps a slot is named first: a code that is removed makes the paper with it worthless.
+  /// What keeps a slot comes first: removing a code makes the paper with it worthless.
   private static func ways(_ slots: [SlotRow]) -> KeychainError.Recovery? {
     let removals = slots.map { slot -> KeychainError.Recovery in
       "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: false))"

@@ -4,10 +4,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// Gives a vault a new root key, sealing everything anew in one transaction.
+/// Gives a vault a new root key, and seals everything again in one transaction.
 ///
-/// A failure, or the end of the process, at any point leaves the old state; hence beginning again is
-/// all there is to going on.
+/// If it fails or the process ends, the old state remains. To resume, run it again.
 struct VaultRekey {
   let admin: VaultAdministration
   let newRoot: SharedSecret
@@ -19,7 +18,7 @@ struct VaultRekey {
     admin: VaultAdministration, progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) {
     self.admin = admin
-    self.progress = RekeyProgress(tell: progress)
+    self.progress = RekeyProgress(report: progress)
     device = try admin.session.unlocker.device.find()
     newRoot = SharedSecret(try RootKey.random())
     newKeys = try TierKeys(root: newRoot.bytes)
@@ -28,19 +27,21 @@ struct VaultRekey {
   /// The check of the vault under the new key.
   var newCheck: VaultCheck { VaultCheck(bytes: newKeys.checks.open) }
 
-  /// What the new state is to be, as it is decided within the transaction.
+  /// The new state, as it is decided within the transaction.
   struct Decision<Result> {
     var slots: [SlotRow]
     var result: Result
 
-    /// How many items are bound to other devices and may go, as nobody else can open them.
+    /// The number of items that may be lost because only other devices can open them.
     var otherDeviceItems = 0
 
-    /// The ids of the items that go.
+    /// The ids of the items that are deleted.
     var deletedItems: Set<Data> = []
   }
 
-  /// Makes the new state; `decide` looks at the old one, of which no row is changed yet.
+  /// Writes the new state.
+  ///
+  /// `decide` sees the old state, of which no row is changed yet.
   func run<Result>(
     _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
   ) throws(KeychainError) -> Result {
@@ -50,14 +51,14 @@ struct VaultRekey {
       let decision = try decide(change)
       let old = try SeenState(
         counter: change.writer.counter - 1, box: change.writer.rows.stateBox())
-      // The work takes its time, and the commit may have to wait for readers after it.
+      // The work takes time, and the commit may then have to wait for readers.
       let state = try session.deadline.excluding { () throws(KeychainError) in
-        // All items are opened here anyhow, and sealed again.
+        // All items are opened here in any case, and sealed again.
         try change.requireIntact(opening: admin.keys, progress: progress.verified)
         return try moveAll(change, decision)
       }
       try admin.opener.pin(newCheck)
-      // Both root keys are valid until the commit is known to have happened.
+      // Both root keys are valid until the commit is known to have succeeded.
       try session.opened.seenFile.replace(
         by: SeenRecord(checks: [admin.keys.checks.open, newKeys.checks.open], state: old))
       return (decision.result, state)
@@ -72,14 +73,14 @@ struct VaultRekey {
 
   // MARK: - Slots
 
-  /// Makes a slot by a secret that is here.
+  /// Makes a slot with a secret that is at hand.
   func seal(_ input: borrowing SlotInput, number: UInt32) throws(KeychainError) -> SlotRow {
     try SlotSealing.seal(
       input, number: number, grant: .root, granted: newRoot.bytes, root: newRoot.bytes)
   }
 
-  /// Seals a slot anew that needs no secret of a person: of this device, or of a recipient, whose mac must
-  /// have been checked.
+  /// Seals again a slot that needs no secret of a person: this device's, or a recipient's, whose
+  /// mac must have been checked.
   func carry(_ slot: SlotRow, grant: SlotGrant) throws(KeychainError) -> SlotRow {
     guard slot.kind == .device else {
       return try SlotSealing.reseal(slot, root: newRoot.bytes)
@@ -94,7 +95,7 @@ struct VaultRekey {
 
   // MARK: - Rows
 
-  /// Puts the new state in the place of the old one.
+  /// Replaces the old state with the new state.
   ///
   /// - Returns: The new state.
   private func moveAll<Result>(
@@ -104,7 +105,7 @@ struct VaultRekey {
     let old = change.writer.sealing
     try rows.overwriteDeleted()
     let items = try items(change, decision)
-    // The state of the vault under the new key begins without rows, at the same counter.
+    // The state of the vault under the new key starts without rows, at the same counter.
     var state = StateRow.empty
     state.counter = change.writer.counter - 1
     var writer = try VaultWriter(
@@ -120,7 +121,7 @@ struct VaultRekey {
     return try writer.finish()
   }
 
-  /// An item by its id; its group, or `nil` if it goes.
+  /// An item by its id; its group, or `nil` if the item is deleted.
   private typealias Item = (id: Data, group: String?)
 
   private func items<Result>(
@@ -154,11 +155,13 @@ struct VaultRekey {
     let credential = try old.credential(in: row, group: group, name: name)
     let secret = try old.secret(in: row, group: group, name: name)
     try writer.rows.removeItem(item.id)
-    // The version stays: it tells callers whether the item changed, and its keys are new anyway.
+    // The version stays: it shows callers whether the item changed, and its keys are new in any
+    // case.
     try writer.put(credential, secret: secret, replacing: nil)
   }
 
-  /// Only now: until the commit is known to have happened, the identity must open either state.
+  /// Must run last: until the commit is known to have succeeded, the identity must open either
+  /// state.
   private func unpinOldCheck() {
     do throws(KeychainError) {
       try admin.opener.pin(newCheck, dropping: VaultCheck(bytes: admin.keys.checks.open))
@@ -171,10 +174,10 @@ struct VaultRekey {
     }
   }
 
-  /// Takes out of the file what is left in it of rows under the old key.
+  /// Removes from the file what is left of rows under the old key.
   ///
-  /// Pages that rows once left were never overwritten. Whoever has the old root key could read in them
-  /// what was stored after their copy of the vault.
+  /// Pages that rows have left are not overwritten. With the old root key, one could read in them
+  /// what was stored after one's copy of the vault was made.
   private func compact() {
     let session = admin.session
     do throws(KeychainError) {
@@ -189,16 +192,16 @@ struct VaultRekey {
   }
 }
 
-/// The progress of two passes over the items, as that of one.
+/// Reports two passes over the items as one progress.
 struct RekeyProgress {
-  let tell: ((VaultProgress) -> Void)?
+  let report: ((VaultProgress) -> Void)?
 
   func verified(_ progress: VaultProgress) {
-    tell?(VaultProgress(completed: progress.completed / 2, total: progress.total))
+    report?(VaultProgress(completed: progress.completed / 2, total: progress.total))
   }
 
   func sealed(_ count: Int, of total: Int) {
     guard count.isMultiple(of: 100) || count == total else { return }
-    tell?(VaultProgress(completed: (total + count) / 2, total: total))
+    report?(VaultProgress(completed: (total + count) / 2, total: total))
   }
 }

@@ -3,30 +3,34 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// The items of a vault as they were at one moment, without their secrets; their names stay sealed.
+/// The items of a vault at one moment, without their secrets.
+///
+/// Their names stay sealed.
 struct ItemSnapshot: Sendable {
-  /// Whether it was read; else nothing can be told to have changed since.
+  /// Whether it was read.
+  ///
+  /// Otherwise no changes since then are known.
   var isKnown = false
 
-  /// What tells the moment: every transaction seals the state row anew.
+  /// Identifies the moment: every transaction seals the state row again.
   var stateBox: Data?
 
-  /// What tells the root key; `nil` where there was no vault.
+  /// Identifies the root key; `nil` if there was no vault.
   var checks: VaultChecks?
 
-  /// The file, since two vaults may have items of one version.
+  /// The file, because two vaults may have items with the same version.
   var file: FileIdentity?
 
   var items: [Data: ItemRow] = [:]
 
-  /// A change of an item: the row as it is now, or as it was if it is gone.
+  /// A change of an item, with its present row, or its last row if it is gone.
   struct Change: Hashable {
     let kind: CredentialChange.Kind
     let row: ItemRow
   }
 
-  /// The changes that lead from this moment to another, what is gone first, the rest in the order in
-  /// which it was changed.
+  /// Returns the changes from this moment to another: removed items first, then the others in the
+  /// order in which they changed.
   func changes(to new: ItemSnapshot) -> [Change] {
     guard isKnown else { return [] }
     var gone = items.filter { new.items[$0.key] == nil }.map(\.value)
@@ -34,16 +38,18 @@ struct ItemSnapshot: Sendable {
     let updated = new.items.values.filter { row in
       items[row.id].map { $0.version != row.version } ?? false
     }
-    if checks != new.checks, file == new.file { Self.dropSealedAnew(&gone, &come) }
+    if checks != new.checks, file == new.file { Self.dropResealed(&gone, &come) }
     let present =
       come.map { Change(kind: .added, row: $0) } + updated.map { Change(kind: .updated, row: $0) }
     return gone.map { Change(kind: .removed, row: $0) }
       + present.sorted { $0.row.version < $1.row.version }
   }
 
-  /// Under a new root key every item has another id, and keeps its version, which is of one
-  /// transaction alone: as many of a version and a class as have gone are the ones that came.
-  private static func dropSealedAnew(_ gone: inout [ItemRow], _ come: inout [ItemRow]) {
+  /// Removes the items that were only sealed again.
+  ///
+  /// Under a new root key every item has another id but keeps its version, which only one
+  /// transaction uses. So removed and new items of the same version and class are paired.
+  private static func dropResealed(_ gone: inout [ItemRow], _ come: inout [ItemRow]) {
     var counts: [VersionAndClass: Int] = [:]
     for row in gone { counts[VersionAndClass(row), default: 0] += 1 }
     var stayed: [VersionAndClass: Int] = [:]
@@ -60,7 +66,7 @@ struct ItemSnapshot: Sendable {
     }
   }
 
-  /// What an item keeps when it is sealed anew.
+  /// What an item keeps when it is sealed again.
   private struct VersionAndClass: Hashable {
     let version: UInt64
     let accessibility: Accessibility
@@ -73,9 +79,9 @@ struct ItemSnapshot: Sendable {
 }
 
 extension ItemSnapshot {
-  /// Reads all items: one pass, the secrets left out.
+  /// Reads all items without their secrets, in one pass.
   ///
-  /// A damaged row is none that changed, so the row of before stays in its place.
+  /// A damaged row does not count as changed: its previous row stays.
   init(
     _ rows: any VaultRows, file: FileIdentity?, after old: ItemSnapshot
   ) throws(KeychainError) {

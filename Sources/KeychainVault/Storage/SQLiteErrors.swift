@@ -1,7 +1,7 @@
 internal import GRDB
 internal import KeychainCredentials
 
-/// Translates the errors of SQLite, each by what it means for a vault.
+/// Translates the errors of SQLite into what they mean for a vault.
 enum SQLiteErrors {
   static func translate(_ error: any Error, path: String) -> KeychainError {
     if let error = error as? KeychainError { return error.naming(path) }
@@ -15,7 +15,7 @@ enum SQLiteErrors {
       underlying: .sqlite(extendedCode: error.extendedResultCode.rawValue))
   }
 
-  /// Translates an error of a copying, which reads the vault and writes the target.
+  /// Translates an error of copying, which reads the vault and writes the target.
   static func translateCopying(_ error: any Error, path: String, target: String) -> KeychainError {
     guard let cause = error as? DatabaseError, let (message, recovery) = meaning(forTarget: cause)
     else { return translate(error, path: path) }
@@ -24,7 +24,7 @@ enum SQLiteErrors {
       underlying: .sqlite(extendedCode: cause.extendedResultCode.rawValue))
   }
 
-  /// What an error means that only writing the target can have; `nil` for others.
+  /// Returns the meaning of an error that only writing the target can have; `nil` for others.
   private static func meaning(forTarget error: DatabaseError) -> (String, KeychainError.Recovery)? {
     switch error.resultCode {
     case .SQLITE_FULL:
@@ -58,9 +58,9 @@ enum SQLiteErrors {
       return (.busy, "another process held the vault for too long", .tryAgain)
     case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", .tryAgain)
     case .SQLITE_FULL:
-      return (.inputOutput, "the disk is full; the vault is as it was", "free some space")
+      return (.inputOutput, "the disk is full; the vault is unchanged", "free some space")
     case .SQLITE_READONLY:
-      return (.inputOutput, "the vault can be read here, not written", "use a writable medium")
+      return (.inputOutput, "the vault is read-only here", "use a writable medium")
     case .SQLITE_CANTOPEN:
       return (.inputOutput, "the vault cannot be opened", "check the permissions of its folder")
     case .SQLITE_IOERR, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_NOLFS, .SQLITE_PROTOCOL:
@@ -74,14 +74,14 @@ enum SQLiteErrors {
     case .SQLITE_NOTADB:
       return (.foreign, "the file is not a vault, or its beginning is damaged", .restoreBackup)
     default:
-      // The statements are fixed, so whatever else SQLite objects to lies in the file.
+      // The statements are fixed, so any other error is caused by the file.
       return (.damaged, "the vault is damaged", .verify)
     }
   }
 }
 
 extension KeychainError {
-  /// The same error, naming the vault if it is about the file as a whole.
+  /// Returns the same error with the vault's path, if it is about the whole file.
   fileprivate func naming(_ path: String) -> KeychainError {
     switch code {
     case .foreign, .unsupportedFormat:

@@ -3,17 +3,18 @@ internal import GRDBSQLite
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// Sets a connection up, and checks that the file is a vault of this format.
+/// Prepares a connection, and checks that the file is a vault of this format.
 enum SQLiteSetup {
   static func prepare(_ database: Database, limitingMemory: Bool) throws {
     if limitingMemory { try database.execute(sql: "PRAGMA hard_heap_limit = \(heapLimit)") }
-    // Before anything is read: SQLite then allocates no memory for a value that no vault has.
+    // Set before anything is read, so that SQLite allocates no memory for a value that no vault
+    // has.
     unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, greatestRowCount)
-    // A hostile file could carry triggers, views or functions; none of them may act.
+    // A hostile file could contain triggers, views or functions; none of them may run.
     try database.execute(sql: "PRAGMA trusted_schema = OFF")
     try database.execute(sql: "PRAGMA cell_size_check = ON")
     try database.execute(sql: "PRAGMA mmap_size = 0")
-    // In one transaction: another process may fill the file between two looks at it.
+    // In one transaction, because another process may fill the file between two checks.
     try database.inTransaction(.deferred) {
       try checkFormat(database)
       return .commit
@@ -21,28 +22,29 @@ enum SQLiteSetup {
     try requireDurability(database)
   }
 
-  /// The most bytes that a row has: the longest two boxes, and some for the other columns.
+  /// The maximum number of bytes of a row: the longest two boxes, and some for the other columns.
   private static let greatestRowCount = CInt(
     Sealing.greatestBoxCount(limit: MetadataCoding.maximumCount)
       + Sealing.greatestBoxCount(limit: Credential.maximumSecretCount) + 4096)
 
-  /// The most memory that SQLite may take in a process that uses it for a vault alone.
+  /// The maximum memory of SQLite in a process that uses it for a vault alone.
   ///
-  /// To find a row, SQLite loads others whole, be they as long as they may.
+  /// To find a row, SQLite loads other rows completely, however long they are.
   private static let heapLimit = 128 << 20
 
-  /// Whether SQLite was refused memory, as a row is longer than any that a vault has.
+  /// Whether SQLite was refused memory because a row is longer than the format allows.
   static var metTooLongRow: Bool {
     var (current, highest): (sqlite3_int64, sqlite3_int64) = (0, 0)
     unsafe sqlite3_status64(SQLITE_STATUS_MALLOC_SIZE, &current, &highest, 0)
     return sqlite3_hard_heap_limit64(-1) > 0 && highest > 2 * sqlite3_int64(greatestRowCount)
   }
 
-  /// Sets what makes a commit durable, and reads it back: a pragma that does not take says nothing.
+  /// Sets what makes a commit durable, and reads it back, because a pragma that has no effect
+  /// reports no error.
   private static func requireDurability(_ database: Database) throws {
-    // A write-ahead log here was not made by a vault; switching it off would write to the file.
+    // A vault never creates a write-ahead log. Switching it off would write to the file.
     guard try text(database, "PRAGMA journal_mode") != "wal" else {
-      throw KeychainError(.damaged, "the file is in write-ahead mode, which no vault is")
+      throw KeychainError(.damaged, "the file is in write-ahead mode, which no vault uses")
     }
     try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST")
     guard try text(database, "PRAGMA journal_mode = TRUNCATE") == "truncate",
@@ -60,8 +62,8 @@ enum SQLiteSetup {
     if application == 0, version == 0, objects.isEmpty { return }
     guard application == VaultSchema.applicationID else {
       throw KeychainError(
-        .foreign, "the file is an SQLite database, and not a vault",
-        recovery: "name another path, as by KEYCHAIN_VAULT")
+        .foreign, "the file is an SQLite database, but not a vault",
+        recovery: "name another path, for example with KEYCHAIN_VAULT")
     }
     guard version <= Int32(VaultSchema.version) else {
       throw KeychainError(
@@ -89,7 +91,7 @@ enum SQLiteSetup {
 extension DatabaseValue {
   /// The text; `nil` for any other type.
   ///
-  /// GRDB's own conversions trap on what does not convert.
+  /// GRDB's own conversions trap on values that they cannot convert.
   var text: String? {
     if case .string(let text) = storage { text } else { nil }
   }

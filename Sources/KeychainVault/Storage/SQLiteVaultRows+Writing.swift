@@ -57,7 +57,8 @@ extension SQLiteVaultRows: WritableVaultRows {
     try insert(Array(new.subtracting(old)), of: item.id)
   }
 
-  /// Inserts the tokens of an item by few statements: each costs as much as many of its rows.
+  /// Inserts the tokens of an item with few statements, because a statement costs as much as many
+  /// of its rows.
   private func insert(_ tokens: [Data], of item: Data) throws(KeychainError) {
     var rest = tokens[...]
     while !rest.isEmpty {

@@ -8,7 +8,7 @@ struct SQLiteVaultRows: VaultRows {
   let database: Database
   let path: String
 
-  /// Where what is written is noted for the handle's observers, if there are any.
+  /// Records what is written for the handle's observers, if there are any.
   var record: WriteRecord?
 
   func isInitialized() throws(KeychainError) -> Bool {
@@ -61,8 +61,8 @@ struct SQLiteVaultRows: VaultRows {
   }
 
   func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool {
-    // The name is SQLite's for the tree of the primary key. `NOT INDEXED` would not do: the other
-    // index covers the query, and is then preferred.
+    // The name is SQLite's for the tree of the primary key. `NOT INDEXED` does not work: SQLite
+    // then prefers the other index, which covers the query.
     let sql = """
       SELECT 1 FROM token INDEXED BY sqlite_autoindex_token_1 WHERE token = ? AND item = ?
       """
@@ -128,7 +128,7 @@ struct SQLiteVaultRows: VaultRows {
   func itemCounts() throws(KeychainError) -> [Accessibility: Int] {
     var counts: [Accessibility: Int] = [:]
     try forEach("SELECT class, count(*) FROM item GROUP BY class") { row throws(KeychainError) in
-      // The item of an impossible class is for a verification to tell.
+      // A verification reports items of an impossible class.
       guard let accessibility = try? row.accessibility(0, of: Data()) else { return }
       counts[accessibility] = Int(try row.integer(1))
     }
@@ -136,7 +136,7 @@ struct SQLiteVaultRows: VaultRows {
   }
 
   func tokenCount() throws(KeychainError) -> Int {
-    // `count(*)` alone would be answered from whichever tree is smaller.
+    // SQLite would answer `count(*)` alone from whichever tree is smaller.
     var count = 0
     let sql = "SELECT token, item FROM token INDEXED BY sqlite_autoindex_token_1"
     try forEach(sql) { row throws(KeychainError) in count += 1 }
@@ -151,7 +151,8 @@ struct SQLiteVaultRows: VaultRows {
 
   func integrityProblems() throws(KeychainError) -> [String] {
     let problems = try findIntegrityProblems()
-    // SQLite lists a page that could not be read among the problems; those of the file itself stay.
+    // SQLite lists a page that could not be read among the problems. Problems of the file itself
+    // appear again.
     if problems.isEmpty { return [] }
     guard problems == (try findIntegrityProblems()) else {
       throw KeychainError(
@@ -190,14 +191,14 @@ struct SQLiteVaultRows: VaultRows {
 }
 
 extension SQLiteVaultRows {
-  /// The values that a statement is given.
+  /// Returns the arguments of a statement.
   ///
-  /// GRDB maps a sequence of one type by key paths, at several times the cost.
+  /// GRDB maps a sequence of one type by key paths, which costs several times as much.
   private static func bound(_ arguments: [Data]) -> StatementArguments {
     StatementArguments(arguments.map { $0 as (any DatabaseValueConvertible)? })
   }
 
-  /// Runs a statement, and hands each row to `body`.
+  /// Runs a statement, and calls `body` with each row.
   func forEach(
     _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Void
   ) throws(KeychainError) {
@@ -224,7 +225,9 @@ extension SQLiteVaultRows {
 }
 
 extension Row {
-  /// The blob of a column; another type there is damage.
+  /// Returns the blob of a column.
+  ///
+  /// Another type there is damage.
   func blob(_ index: Int) throws(KeychainError) -> Data {
     guard case .blob(let data) = (self[index] as DatabaseValue).storage else {
       throw KeychainError(.damaged, "a row of the vault is damaged")

@@ -7,16 +7,18 @@ internal import Synchronization
 /// The rows of a vault in an SQLite file.
 final class SQLiteVaultStorage: VaultStorage {
   private let path: String
-  private let beside: FilesBesideVault
+  private let sidecars: SidecarFiles
   private let queue: DatabaseQueue
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
 
-  /// Opens a file that exists; others may read that of a backup.
+  /// Opens an existing file.
+  ///
+  /// Others may be able to read a backup.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/foreign``,
-  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is no vault of
-  ///   this format; as ``FilesBesideVault/check()``.
+  ///   ``KeychainError/Code/unsupportedFormat`` or ``KeychainError/Code/damaged`` if it is not a
+  ///   vault of this format, and the errors of ``SidecarFiles/check()``.
   init(
     path: String, ledger: ItemLedger, limitingMemory: Bool, isBackup: Bool = false,
     _ deadline: Deadline
@@ -25,8 +27,8 @@ final class SQLiteVaultStorage: VaultStorage {
     self.ledger = ledger
     self.path = path
     self.deadline = current
-    beside = FilesBesideVault(path, readers: isBackup ? .others : .owner)
-    try beside.check()
+    sidecars = SidecarFiles(path, readers: isBackup ? .others : .owner)
+    try sidecars.check()
     do {
       queue = try DatabaseQueue(
         path: path, configuration: Self.configuration(current, limitingMemory: limitingMemory))
@@ -58,7 +60,7 @@ final class SQLiteVaultStorage: VaultStorage {
     do {
       try queue.unsafeReentrantWrite { database in
         self.deadline.set(deadline)
-        try beside.check()
+        try sidecars.check()
         try database.execute(sql: "VACUUM; PRAGMA secure_delete = FAST")
       }
     } catch {
@@ -73,15 +75,15 @@ final class SQLiteVaultStorage: VaultStorage {
   ) throws(KeychainError) -> Result {
     do {
       return try queue.unsafeReentrantWrite { database in
-        // SQLite has no transaction in a transaction, and waiting for oneself would be for ever.
+        // SQLite has no nested transactions, and waiting for itself would never end.
         guard !database.isInsideTransaction else {
           throw KeychainError(
             .refused, "the vault was used by a closure that it called within a transaction",
             recovery: "use it after the call, or through another handle")
         }
-        // Set here, not before: calls of other threads on this connection wait their turn.
+        // Set here and not earlier, because other threads wait for this connection.
         self.deadline.set(deadline)
-        try beside.check()
+        try sidecars.check()
         var result: (Result, WriteRecord?)?
         try database.inTransaction(kind) {
           let made = try body(SQLiteVaultRows(database: database, path: self.path))
@@ -91,7 +93,7 @@ final class SQLiteVaultStorage: VaultStorage {
         guard let result else {
           throw KeychainError(.internalFailure, "a transaction ended without a result")
         }
-        // Here, where no other transaction of this connection comes between.
+        // Done here, where no other transaction of this connection can come between.
         if let record = result.1, isKept(result.0) { ledger.add(record) }
         return result.0
       }

@@ -3,23 +3,24 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// Keeps the rows of a vault.
+/// Stores the rows of a vault.
 ///
-/// It knows no keys: what it stores is sealed before and opened after.
+/// It has no keys: rows are sealed before they are stored and opened after they are read.
 protocol VaultStorage: Sendable {
   /// Runs `body` on one consistent state of the rows.
   func read<Result>(
     _ deadline: Deadline, _ body: (any VaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result
 
-  /// Runs `body` as one transaction: what it writes is durable when this returns, and nothing is
-  /// written if it throws, or if `isKept` says so of its result. No other writer comes in between.
+  /// Runs `body` as one transaction. What it writes is durable when this returns. Nothing is
+  /// written if it throws or `isKept` returns `false` for its result. No other writer comes in
+  /// between.
   func write<Result>(
     _ deadline: Deadline, keepingIf isKept: (Result) -> Bool,
     _ body: (any WritableVaultRows) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result
 
-  /// Makes the file hold nothing but the rows: no remains of deleted ones.
+  /// Rewrites the file with its rows only, without remains of deleted ones.
   func compact(_ deadline: Deadline) throws(KeychainError)
 }
 
@@ -34,9 +35,9 @@ extension VaultStorage {
 
 /// What can be read of a vault within a transaction.
 ///
-/// Every function throws ``KeychainError/Code/damaged`` for what no writer would have written.
+/// Every function throws ``KeychainError/Code/damaged`` for rows that no writer would have written.
 protocol VaultRows {
-  /// Whether the tables are there; a file that was made and never filled has none.
+  /// Whether the tables exist. A file that was created and never filled has none.
   func isInitialized() throws(KeychainError) -> Bool
 
   func vaultRow() throws(KeychainError) -> VaultRow
@@ -48,23 +49,23 @@ protocol VaultRows {
   /// Whether the token tree has this pair.
   func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool
 
-  /// The tokens of an item, through the tree ordered by item.
+  /// Returns the tokens of an item, from the tree ordered by item.
   func tokens(of item: Data) throws(KeychainError) -> [Data]
 
-  /// The items that have a token, through the tree ordered by token.
+  /// Returns the items that have a token, from the tree ordered by token.
   func items(withToken token: Data) throws(KeychainError) -> [Data]
 
-  /// The items that have all of these tokens, through the tree ordered by item: it looks at every
+  /// Returns the items that have all of these tokens, from the tree ordered by item. It reads every
   /// entry.
   func items(withAll tokens: Set<Data>) throws(KeychainError) -> Set<Data>
 
-  /// Every item without its secret, in the order of the ids; `nil` stands for a row that no writer
-  /// would have written.
+  /// Calls `body` with every item without its secret, in the order of the ids; `nil` stands for a
+  /// row that no writer would have written.
   func forEachItem(
     _ body: (_ id: Data, _ item: ItemRow?) throws(KeychainError) -> Void
   ) throws(KeychainError)
 
-  /// The box of an access group's name.
+  /// Returns the box of an access group's name.
   func accessGroup(
     _ token: Data, _ accessibility: Accessibility
   ) throws(KeychainError) -> AccessGroupRow?
@@ -73,14 +74,14 @@ protocol VaultRows {
 
   func itemCounts() throws(KeychainError) -> [Accessibility: Int]
 
-  /// The number of items, damaged ones included.
+  /// Returns the number of items, including damaged ones.
   func itemCount() throws(KeychainError) -> Int
   func tokenCount() throws(KeychainError) -> Int
 
-  /// What the storage itself finds wrong with its file, in words.
+  /// Returns the problems that the storage finds in its file, in words.
   func integrityProblems() throws(KeychainError) -> [String]
 
-  /// Copies everything into an empty file, as it is in this transaction.
+  /// Copies everything, as it is in this transaction, into an empty file.
   func copyAll(to path: String) throws(KeychainError)
 }
 
@@ -92,13 +93,13 @@ protocol WritableVaultRows: VaultRows {
   func put(_ slot: SlotRow) throws(KeychainError)
   func removeSlot(_ number: UInt32) throws(KeychainError)
 
-  /// Puts an item in the place of the one that has these tokens; none are those of no item.
+  /// Replaces the item that has these tokens. Pass an empty array if no item is replaced.
   func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError)
   func removeItem(_ id: Data) throws(KeychainError)
   func put(_ group: AccessGroupRow) throws(KeychainError)
   func removeAccessGroups() throws(KeychainError)
 
-  /// From now on nothing is left in the file of rows that are removed, until it is compacted.
+  /// Makes later removals leave nothing in the file, until it is compacted.
   func overwriteDeleted() throws(KeychainError)
 }
 

@@ -2,7 +2,7 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension SeenRecord {
-  /// Why a state of the vault that was seen is refused; `nil` if it is not.
+  /// Returns why a state of the vault is refused; `nil` if it is not.
   func failure(of found: SeenState, at path: String) -> KeychainError? {
     switch relation(of: found) {
     case .sameOrNewer: nil
@@ -13,11 +13,12 @@ extension SeenRecord {
   }
 }
 
-/// What is said of a vault that does not go with what was seen of it before.
+/// Errors about a vault that does not match its seen record.
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
     Self(
-      .rolledBack, "another vault lies at \(path) than before", recovery: otherFile("the right one")
+      .rolledBack, "the vault at \(path) is not the one that was seen here",
+      recovery: otherFile("the right one")
     )
   }
 

@@ -5,7 +5,7 @@ internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of a vault: where it is, whether it can be trusted, and the connection to it.
+/// The file of a vault: its place, whether it can be trusted, and the connection to it.
 final class VaultFile: Sendable {
   private struct Connection {
     let storage: SQLiteVaultStorage
@@ -23,7 +23,7 @@ final class VaultFile: Sendable {
   private let connection = Mutex<Connection?>(nil)
   private let process = getpid()
 
-  /// The connections that are never closed; see `VaultConfiguration.leavesConnectionToExit`.
+  /// Connections that are never closed; see `VaultConfiguration.leavesConnectionToExit`.
   private static let untilExit = Mutex<[SQLiteVaultStorage]>([])
 
   init(_ configuration: VaultConfiguration) {
@@ -31,7 +31,7 @@ final class VaultFile: Sendable {
     locations = Locations(environment: configuration.environment)
   }
 
-  /// The vault with what was seen of it before, at the beginning of an operation.
+  /// An open vault with its seen record, at the beginning of an operation.
   struct Opened: Sendable {
     let storage: any VaultStorage
     let path: String
@@ -40,26 +40,26 @@ final class VaultFile: Sendable {
     let seen: SeenRecordFile.Content
   }
 
-  /// The real path, every folder above which was checked.
+  /// Returns the real path, after every folder above it was checked.
   func path() throws(KeychainError) -> TrustedPath {
     if let path = resolved.withLock({ $0 }) { return path }
     let named = try namedPath()
     let path = try translated(TrustedPath(resolving: named))
-    guard !path.isBesideOthers else {
-      // SQLite believes a journal beside the vault, whoever made it.
+    guard !path.othersCanAddFiles else {
+      // SQLite accepts any journal next to the vault, whoever made it.
       throw KeychainError(
-        .insecurePermissions, "other users can make files in \(path.folder), beside the vault",
+        .insecurePermissions, "other users can make files in \(path.folder), next to the vault",
         recovery: "use a folder of your own")
     }
-    // A path that is not there yet may lead elsewhere once a volume is mounted.
+    // A path that does not exist yet may lead elsewhere once a volume is mounted.
     if try translated(PrivateFile.inspect(path.path)) != nil { resolved.withLock { $0 = path } }
     return path
   }
 
-  /// Whether somebody said where the vault lies.
+  /// Whether the place of the vault was set explicitly.
   var isNamed: Bool { configuration.path != nil || locations.namesVault }
 
-  /// Whether somebody said where the state lies.
+  /// Whether the place of the state was set explicitly.
   var isStateNamed: Bool { locations.namesState }
 
   private func namedPath() throws(KeychainError) -> String {
@@ -67,7 +67,7 @@ final class VaultFile: Sendable {
     return try locations.defaultVaultPath()
   }
 
-  /// The file of what was seen, whose folders are checked once as those of the vault are.
+  /// Returns the seen record's file, whose folders are checked once, like those of the vault.
   func seenFile() throws(KeychainError) -> SeenRecordFile {
     if let file = seen.withLock({ $0 }) { return file }
     let file = try SeenRecordFile(stateFolder: locations.stateFolder(), vaultPath: path().path)
@@ -75,9 +75,10 @@ final class VaultFile: Sendable {
     return file
   }
 
-  /// What was seen of the vault, for forgetting its keys: also where others can change the folders.
+  /// Returns the seen record for forgetting the vault's keys, even if others can change the
+  /// folders.
   ///
-  /// That is when somebody locks a vault in alarm, so the keys must not stay because of it.
+  /// In that case somebody may be locking the vault in alarm, so the keys must not stay.
   func seenForLocking() -> SeenRecordFile.Content {
     if let file = try? seenFile() { return file.read() }
     let found = try? SeenRecordFile.readWithoutTrust(
@@ -87,11 +88,12 @@ final class VaultFile: Sendable {
 
   /// Opens the vault.
   ///
-  /// The seen record is read here, before any snapshot begins: a state that is older than what was
-  /// seen before then cannot be explained by a change in between.
+  /// The seen record is read before any snapshot begins, so a state that is older than the record
+  /// is never the result of a change in between.
   ///
   /// - Returns: The vault, or `nil` if there is none and none was seen here before.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is none and one was seen.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault and one
+  ///   was seen.
   func open(_ deadline: Deadline) throws(KeychainError) -> Opened? {
     guard getpid() == process else {
       throw KeychainError(
@@ -116,18 +118,18 @@ final class VaultFile: Sendable {
       storage: storage, path: path.path, identity: stat.identity, seenFile: seenFile, seen: seen)
   }
 
-  /// Refuses to take a vault for absent that may be hidden.
+  /// Fails if the vault may be hidden, and so is not known to be missing.
   private static func refuseHidden(_ path: String) throws(KeychainError) {
     guard let folder = ClosedFolder.above(path) else { return }
     throw KeychainError(
       .noStore,
       "whether there is a vault at \(path) is not known: the folder \(folder) is closed to "
-        + "this process, as by ProtectHome= of a service",
+        + "this process, for example by ProtectHome= of a service",
       recovery: "name a vault elsewhere with KEYCHAIN_VAULT, and its state with XDG_STATE_HOME; "
         + "in a unit of systemd, use StateDirectory=, or ProtectHome=no")
   }
 
-  /// Makes an empty file, closed to others, if there is none, and opens it.
+  /// Creates an empty file, closed to others, if there is none, and opens it.
   func create(_ deadline: Deadline) throws(KeychainError) -> Opened {
     let path = try path()
     let seenFile = try seenFile()
@@ -147,7 +149,7 @@ final class VaultFile: Sendable {
       seen: seenFile.read())
   }
 
-  /// The connection; a new one if another file lies at the path now.
+  /// Returns the connection; a new one if another file lies at the path now.
   private func storage(
     _ path: String, _ identity: FileIdentity, _ deadline: Deadline
   ) throws(KeychainError) -> SQLiteVaultStorage {
@@ -161,7 +163,9 @@ final class VaultFile: Sendable {
     }
   }
 
-  /// Whether the file has its tables, which it then keeps: looked at until they are there.
+  /// Whether the file has its tables.
+  ///
+  /// Once there, they stay, so they are looked up only until then.
   private func isInitialized(
     _ storage: SQLiteVaultStorage, _ deadline: Deadline
   ) throws(KeychainError) -> Bool {
@@ -175,7 +179,7 @@ final class VaultFile: Sendable {
     return found
   }
 
-  /// SQLite takes a file of less than its header for an empty database, and would fill it.
+  /// SQLite treats a file shorter than its header as an empty database, and would fill it.
   private static func checkNotCutOff(_ path: String) throws(KeychainError) {
     guard let stat = try translated(PrivateFile.inspect(path)),
       (1..<smallestPage).contains(stat.size)
@@ -190,7 +194,7 @@ final class VaultFile: Sendable {
 
   private static func missing(_ path: String) -> KeychainError {
     KeychainError(
-      .noStore, "the vault \(path) is gone or empty, and was neither before",
+      .noStore, "the vault \(path) is gone or empty, and was neither when it was last seen",
       recovery:
         "mount its volume or restore a backup; begin with an empty one by "
         + "\(.createVault(startingAnew: true))")

@@ -26,14 +26,14 @@ struct VaultSearch {
     return matching(query)
   }
 
-  /// What was found and matches: two names can share a token.
+  /// Returns the found items that match: two names can share a token.
   private func matching(_ query: CredentialQuery) -> CredentialSearchResult {
     CredentialSearchResult(
       credentials: result.credentials.filter(query.matches), lockedCount: result.lockedCount,
       damaged: result.damaged, otherDeviceCount: result.otherDeviceCount)
   }
 
-  /// Searches in the tree that is ordered by token alone, and looks at no more than `limit` items.
+  /// Searches only the tree ordered by token, and examines at most `limit` items.
   mutating func runByIndex(
     _ query: CredentialQuery, limit: Int
   ) throws(KeychainError) -> CredentialSearchResult {
@@ -53,7 +53,8 @@ struct VaultSearch {
     for (id, item) in items { try add(item, id: id, group: nil) }
   }
 
-  /// Looks in both trees of tokens: one changed byte can make either miss an item without an error.
+  /// Searches both trees of tokens, because one changed byte can make either miss an item without
+  /// an error.
   private mutating func searchByTokens(_ query: CredentialQuery) throws(KeychainError) {
     var tokens: Set<Data> = []
     for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
@@ -65,7 +66,7 @@ struct VaultSearch {
     }
   }
 
-  /// The items that have all of these tokens, through the tree ordered by token.
+  /// Returns the items that have all of these tokens, from the tree ordered by token.
   private func itemsByToken(_ tokens: Set<Data>) throws(KeychainError) -> Set<Data> {
     var items: Set<Data>?
     for token in tokens {
@@ -91,7 +92,7 @@ struct VaultSearch {
       result.damaged.append(ItemRow.name(of: id))
       return
     }
-    guard sealing.keys.satisfies(item.accessibility.requires) else {
+    guard sealing.keys.satisfies(item.accessibility.unlockRequirement) else {
       result.lockedCount += 1
       return
     }
@@ -111,7 +112,7 @@ struct VaultSearch {
   }
 }
 
-/// Finds the access group of items whose names are not known beforehand.
+/// Finds the names of access groups that are not known beforehand.
 struct AccessGroupNames {
   private let rows: any VaultRows
   private let sealing: ItemSealing
@@ -128,7 +129,7 @@ struct AccessGroupNames {
     self.sealing = sealing
   }
 
-  /// The group of an item, by the one token that it shares with a group.
+  /// Returns the group of an item, by the one token that it shares with a group.
   mutating func name(of item: ItemRow) throws(KeychainError) -> String {
     if unnamed == nil { try load() }
     for token in try rows.tokens(of: item.id) {
@@ -141,8 +142,8 @@ struct AccessGroupNames {
   private mutating func load() throws(KeychainError) {
     unnamed = try sealing.groupToken("")
     for row in try rows.accessGroups()
-    where sealing.keys.satisfies(row.accessibility.requires) {
-      // A damaged name leaves its items unnamed; they are reported one by one.
+    where sealing.keys.satisfies(row.accessibility.unlockRequirement) {
+      // Items of a damaged name stay unnamed, and are reported one by one.
       guard let name = try? sealing.groupName(row) else { continue }
       names[Key(token: row.token, accessibility: row.accessibility)] = name
     }

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Runs transactions on an opened vault with the keys they need.
 ///
-/// Unlocking may take a person's time, so it never happens within a transaction. A transaction
-/// therefore checks that its keys are still the vault's, and is repeated with new ones if not.
+/// Unlocking may wait for a person, so it never happens within a transaction. A transaction
+/// therefore checks that its keys are still the vault's, and is repeated with new keys if not.
 struct VaultSession: Sendable {
   let opened: VaultFile.Opened
   let unlocker: Unlocker
@@ -16,14 +16,14 @@ struct VaultSession: Sendable {
   let deadline: Deadline
   let notice: (@Sendable (Notice) -> Void)?
 
-  /// Gets what would have to be asked or hashed, where that must not be done now.
+  /// Receives what would have to be asked or hashed, if that must not happen now.
   var postponed: PostponedUnlocking?
 
-  /// What a transaction of an operation came to.
+  /// The outcome of one transaction of an operation.
   enum Attempt<Result> {
     case done(Result)
 
-    /// Other keys are needed: the vault has a new root key, or an item asks for more.
+    /// Other keys are needed: the vault has a new root key, or an item requires more.
     case again(Accessibility.UnlockRequirement, VaultHead)
 
     var isDone: Bool {
@@ -47,9 +47,11 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Writes with the keys for `requirement`; `body` changes the rows through the writer it gets.
+  /// Writes with the keys for `requirement`.
   ///
-  /// `device` is the device secret, where the change needs one that may just have been made.
+  /// `body` changes the rows through its writer.
+  ///
+  /// `device` is the device secret, if the change needs one that may just have been created.
   func write<Result>(
     _ requirement: Accessibility.UnlockRequirement, device: DeviceSecret? = nil,
     inBatch isBatch: Bool = false,
@@ -58,7 +60,7 @@ struct VaultSession: Sendable {
     try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Outcome<Result> in
       let needed: DeviceSecret?
       if let device { needed = device } else { needed = try unlocker.device.find() }
-      // What an attempt wrote before it met an item whose keys are missing must not stay.
+      // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
       return try opened.storage.write(deadline, keepingIf: \.attempt.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
         if let stale = try staleHead(rows, keys, requirement, Result.self) { return (stale, nil) }
@@ -72,7 +74,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Unlocks as far as `requirement` asks, or fails.
+  /// Unlocks as far as `requirement` needs, or fails.
   func requireReadable(
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
@@ -81,7 +83,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Compares the vault with what was seen of it before, and records that it was seen.
+  /// Compares the vault with its seen record, and records this state.
   func recordSight(_ keys: TierKeys) throws(KeychainError) {
     let state = try opened.storage.read(deadline) { rows throws(KeychainError) in
       guard try rows.vaultRow().checks == keys.checks else {
@@ -92,7 +94,7 @@ struct VaultSession: Sendable {
     remember(state, keys.checks.open)
   }
 
-  /// An attempt with the state that the vault was in, or came to.
+  /// An attempt with the state in which it found or left the vault.
   private typealias Outcome<Result> = (attempt: Attempt<Result>, state: SeenState?)
 
   private func repeating<Result>(
@@ -142,7 +144,7 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Reads the checks and slots as they are now.
+  /// Reads the current checks and slots.
   func readHead() throws(KeychainError) -> VaultHead {
     let head = try opened.storage.read(deadline) { rows throws(KeychainError) in
       try VaultHead(rows)
@@ -159,7 +161,7 @@ struct VaultSession: Sendable {
     return .again(requirement, try VaultHead(rows))
   }
 
-  /// Opens the state row, and compares it with what was seen before.
+  /// Opens the state row, and compares it with the seen record.
   func checkedState(
     _ rows: any VaultRows, _ keys: TierKeys
   ) throws(KeychainError) -> (row: StateRow, seen: SeenState) {
@@ -172,7 +174,7 @@ struct VaultSession: Sendable {
     return (row, state)
   }
 
-  /// Refuses the vault of another root key than was seen before.
+  /// Rejects a vault whose root key is not the one that was seen before.
   func checkIsKnown(_ check: Data) throws(KeychainError) {
     guard let record = opened.seen.record else { return }
     guard record.checks.contains(check) || isNowRecorded(check) else {
@@ -180,33 +182,36 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Whether the vault got this key after the operation began, by another process.
+  /// Whether another process gave the vault this key after the operation began.
   private func isNowRecorded(_ check: Data) -> Bool {
     opened.seenFile.read().record?.checks.contains(check) ?? false
   }
 
   /// Raises the seen record to a state that was committed or read.
   ///
-  /// A failure, and a record that had to be written again, is reported: the operation itself has succeeded.
+  /// A failure is only reported, as is a damaged record that was written again, because the
+  /// operation itself has succeeded.
   func remember(_ state: SeenState, _ check: Data, synced: Bool = false) {
     if let record = opened.seen.record, record.state.counter >= state.counter { return }
     do throws(KeychainError) {
       try opened.seenFile.raise(check: check, to: state, synced: synced)
       guard opened.seen == .unreadable else { return }
-      tell(
+      report(
         "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
           + "of the vault was put in place before, this was not noticed")
     } catch {
-      tell("a rollback of the vault could go unnoticed: \(error.message)")
+      report("a rollback of the vault could go unnoticed: \(error.message)")
     }
   }
 
-  private func tell(_ message: String) {
+  private func report(_ message: String) {
     notice?(Notice(kind: .seenRecordUnavailable, message: message))
   }
 }
 
-/// The checks and slots that were read last; a hint, checked in each transaction.
+/// The checks and slots that were read last.
+///
+/// They are only a hint: each transaction checks them.
 final class KnownHead: Sendable {
   private let head = Mutex<VaultHead?>(nil)
 

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Recomputes everything that a vault promises about its rows, within one transaction.
+/// Recomputes within one transaction everything that the state row asserts about the rows.
 struct VaultVerification {
   let rows: any VaultRows
   let sealing: ItemSealing
@@ -27,15 +27,16 @@ struct VaultVerification {
     groups = AccessGroupNames(rows: rows, sealing: sealing)
   }
 
-  /// What was found, and the state row that the rows ask for.
+  /// What was found, and the state row that would match the rows.
   struct Outcome {
     var report: VerificationReport
     var actual: StateRow
   }
 
-  /// Checks all rows against the state row; `visit` is shown each item that opens.
+  /// Checks all rows against the state row, and calls `visit` with each item that opens.
   ///
-  /// What `visit` throws ends the check, unless it is damage: that is a problem of the vault.
+  /// Errors of `visit` end the verification, except damage, which is reported as a problem of the
+  /// vault.
   mutating func run(
     _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
   ) throws(KeychainError) -> Outcome {
@@ -62,7 +63,7 @@ struct VaultVerification {
     let cutsDevices = slots.intact.contains(where: \.cutsDevices)
     for slot in slots.intact where cutsDevices && slot.isFullDevice {
       report.problems.append(
-        "slot \(slot.number) lets a device open everything, beside a passphrase or key file")
+        "slot \(slot.number) lets a device open everything, despite a passphrase or key file")
     }
     return UInt32(slots.intact.count + slots.damaged.count)
   }
@@ -103,7 +104,8 @@ struct VaultVerification {
     guard tokens.contains(ItemSealing.ownToken(of: item.id)) else {
       throw .damagedItem("the index of \(ItemRow.name(of: item.id))")
     }
-    guard sealing.keys.satisfies(item.accessibility.requires), !sealing.isOfOtherDevice(item)
+    guard sealing.keys.satisfies(item.accessibility.unlockRequirement),
+      !sealing.isOfOtherDevice(item)
     else { return }
     let group = try groups.name(of: item)
     let opened = try sealing.opened(item, group: group, name: ItemRow.name(of: item.id))
@@ -111,7 +113,7 @@ struct VaultVerification {
       throw .damagedItem("the index of \(opened.credential.identity)")
     }
     try visit(opened)
-    // The version of an item that doesn't open is anybody's word.
+    // The version of an item that does not open is not authenticated.
     newestVersion = max(newestVersion, item.version)
     report.openedCount += 1
   }

@@ -3,7 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Changes rows within one transaction, and keeps the state row true to them.
+/// Changes rows within one transaction, and keeps the state row consistent with them.
 struct VaultWriter: ~Copyable {
   let rows: any WritableVaultRows
   let sealing: ItemSealing
@@ -29,20 +29,20 @@ struct VaultWriter: ~Copyable {
 
   private var hasChanges: Bool { state.sum != oldSum }
 
-  /// The item of an id with its tokens, or `nil` if both trees miss it.
+  /// Returns the item of an id with its tokens, or `nil` if both trees lack it.
   func item(_ id: Data, name: String) throws(KeychainError) -> (row: ItemRow, tokens: [Data])? {
     guard let row = try rows.findItem(id, name: name) else { return nil }
     return (row, try ownedTokens(of: id, name: name))
   }
 
-  /// The tokens of an item that is there.
+  /// Returns the tokens of an existing item.
   func ownedTokens(of id: Data, name: String) throws(KeychainError) -> [Data] {
     let tokens = try rows.tokens(of: id)
     guard tokens.contains(ItemSealing.ownToken(of: id)) else { throw .damagedItem(name) }
     return tokens
   }
 
-  /// Puts an item in the place of the one that `old` describes, or adds it.
+  /// Replaces the item `old`, or adds a new one.
   mutating func put(
     _ item: ItemRow, tokens: [Data], replacing old: (row: ItemRow, tokens: [Data])?
   ) throws(KeychainError) {
@@ -64,7 +64,7 @@ struct VaultWriter: ~Copyable {
     try rows.removeItem(old.row.id)
   }
 
-  /// Writes down the name of an access group, unless it is there or the unnamed one.
+  /// Stores the name of an access group, unless it is stored already or empty.
   mutating func noteGroup(
     _ name: String, _ accessibility: Accessibility
   ) throws(KeychainError) {
@@ -96,9 +96,12 @@ struct VaultWriter: ~Copyable {
     try rows.put(row)
   }
 
-  /// Writes the state row, if something was changed; the last thing a transaction does.
+  /// Writes the state row if something was changed.
   ///
-  /// - Returns: The state of the vault after it: a transaction that changed no row does not count.
+  /// This must be the last step of a transaction.
+  ///
+  /// - Returns: The state of the vault afterwards. A transaction that changed no row does not
+  ///   count.
   @discardableResult
   func finish() throws(KeychainError) -> SeenState {
     guard hasChanges else { return try SeenState(counter: counter - 1, box: rows.stateBox()) }
@@ -111,13 +114,13 @@ struct VaultWriter: ~Copyable {
 extension VaultRows {
   /// Looks an item up in both trees.
   ///
-  /// One changed byte in a tree can make SQLite answer that there is no such row, without an error.
-  /// Hence *absent* takes two witnesses.
+  /// One changed byte in a tree can make SQLite report a missing row without an error, so an item
+  /// counts as absent only if both trees lack it.
   func findItem(_ id: Data, name: String) throws(KeychainError) -> ItemRow? {
     do throws(KeychainError) {
       if let row = try item(id) { return row }
     } catch {
-      // Whoever asks knows the item by this name.
+      // The caller knows the item by this name.
       throw error.code == .damaged && error.underlying == nil ? .damagedItem(name) : error
     }
     guard try !hasToken(ItemSealing.ownToken(of: id), item: id), try tokens(of: id).isEmpty else {

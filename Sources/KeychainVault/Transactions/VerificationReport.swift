@@ -1,14 +1,14 @@
 /// What a verification found.
 public struct VerificationReport: Hashable, Sendable {
-  /// How many items were checked.
+  /// The number of items that were checked.
   public var itemCount: Int
 
-  /// How many of them were also opened; the others are locked.
+  /// The number of items that were also opened; the others are locked.
   public var openedCount: Int
 
-  /// What is wrong, in words; empty if nothing is.
+  /// The problems, in words; empty if the vault is intact.
   public var problems: [String]
 
-  /// Whether nothing is wrong.
+  /// Whether no problem was found.
   public var isIntact: Bool { problems.isEmpty }
 }

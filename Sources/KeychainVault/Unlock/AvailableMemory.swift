@@ -1,12 +1,12 @@
 internal import Glibc
 internal import PrephirencesFiles
 
-/// How much memory a process can still get, containers and limits included.
+/// How much memory a process can still get, considering containers and limits.
 ///
-/// The system promises more memory than it has, and then ends whoever uses it; a password hash must
-/// ask before.
+/// The system promises more memory than it has, and ends processes that use it, so a password hash
+/// must check first.
 enum AvailableMemory {
-  /// Bytes; `nil` if nothing is known.
+  /// Bytes; `nil` if unknown.
   static func bytes() -> UInt64? {
     ([machine(), addressSpace()] + ControlGroups().left()).compactMap(\.self).min()
   }

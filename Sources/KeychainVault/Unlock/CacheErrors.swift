@@ -4,7 +4,7 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension KeychainError {
-  /// The kernel keeps no keys here.
+  /// The error if the kernel keeps no keys here.
   static func noCache(_ error: Errno) -> Self {
     Self(
       .refused,
@@ -16,7 +16,7 @@ extension KeychainError {
 
   private static func reason(_ error: Errno) -> Recovery {
     switch error.rawValue {
-    // What the filters of container engines answer to calls that they deny.
+    // Filters of container engines return these for calls that they deny.
     case EPERM, ENOSYS:
       "containers deny it, unless their seccomp profile allows add_key and keyctl: "
     case EDQUOT: "the user's quota of keys is used up (see /proc/key-users): "

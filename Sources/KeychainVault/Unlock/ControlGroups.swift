@@ -1,9 +1,9 @@
 internal import Glibc
 internal import PrephirencesFiles
 
-/// What the control groups of a process leave it of memory; see cgroups(7).
+/// The memory that the control groups of a process leave to it; see cgroups(7).
 struct ControlGroups {
-  /// What `/proc/self/cgroup` says: the groups, one hierarchy in each line.
+  /// The contents of `/proc/self/cgroup`: the groups, one hierarchy per line.
   let membership: String
 
   /// Where the hierarchies are mounted.
@@ -15,7 +15,8 @@ struct ControlGroups {
     self.membership = membership ?? SystemText.contents(of: "/proc/self/cgroup") ?? ""
   }
 
-  /// Bytes that each group of the process, and each above it, leaves; `nil` for one without a limit.
+  /// Returns the bytes left in each group of the process and each group above it; `nil` for a group
+  /// without a limit.
   func left() -> [UInt64?] {
     var found: [UInt64?] = []
     for line in membership.split(separator: "\n") {
@@ -30,9 +31,10 @@ struct ControlGroups {
     return found
   }
 
-  /// The folders of a group and of those above it.
+  /// Returns the folders of a group and of those above it.
   private func groups(_ root: String, _ path: String) -> [String] {
-    // In a container the path may name a group that is not visible; the root then is the container's.
+    // In a container the path may name a group that is not visible; then the root is the
+    // container's.
     var components = place(root, path).split(separator: "/")
     var found = [root]
     while !components.isEmpty {
@@ -42,10 +44,11 @@ struct ControlGroups {
     return found
   }
 
-  /// The path of the group below the root.
+  /// Returns the path of the group below the root.
   ///
-  /// In a namespace of control groups, as bubblewrap makes one, the path begins at the namespace; what is mounted may
-  /// begin above it, at the machine's own root. Then the group is the one that lists the process.
+  /// In a namespace of control groups, as bubblewrap creates one, the path begins at the namespace,
+  /// but the mount may begin above it, at the machine's root. Then the group is the one that lists
+  /// the process.
   private func place(_ root: String, _ path: String) -> String {
     guard !lists(root + path) else { return path }
     var waiting = [""]
@@ -59,7 +62,7 @@ struct ControlGroups {
     return path
   }
 
-  /// A machine with more groups than this is not searched to the end: it would take too long.
+  /// A search of more groups than this would take too long.
   private static let mostGroups = 5000
 
   private func lists(_ folder: String) -> Bool {
@@ -108,7 +111,7 @@ struct ControlGroups {
 }
 
 extension SystemText {
-  /// The first number after a name at the beginning of a line.
+  /// Returns the first number after a name at the beginning of a line.
   static func field(_ name: String, in text: String?) -> UInt64? {
     for line in (text ?? "").split(separator: "\n") {
       let fields = line.split(whereSeparator: { $0 == " " || $0 == "\t" })

@@ -4,12 +4,13 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// The device secret, and what its slot opens; read once and kept by the handle, since neither is
-/// ever locked.
+/// The device secret and the keys that its slot gives.
+///
+/// The handle reads both once and keeps them, because they are never locked.
 final class DeviceKeys: Sendable {
   private struct Known {
     let checks: VaultChecks
-    // What a slot grants changes with the other slots, under the same keys.
+    // A slot's grant changes with the other slots, under the same keys.
     let slots: [SlotRow]
     let keys: TierKeys
   }
@@ -22,13 +23,13 @@ final class DeviceKeys: Sendable {
   /// The path of the secret, if there is a place for it.
   var path: String? { state.pathOfSecret }
 
-  /// The secret; `nil` if this machine has none.
+  /// Returns the secret; `nil` if this machine has none.
   func find() throws(KeychainError) -> DeviceSecret? { try state.findSecret() }
 
-  /// The secret; it is made if this machine has none.
+  /// Returns the secret, creating it if this machine has none.
   func findOrCreate() throws(KeychainError) -> DeviceSecret { try state.findOrCreateSecret() }
 
-  /// The keys that this device's slot gives without anybody being asked.
+  /// Returns the keys that this device's slot gives without asking.
   func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? {
     let (checks, slots) = (head.row.checks, head.slots(.device))
     if let known = opened.withLock({ $0 }), known.checks == checks, known.slots == slots {
@@ -43,18 +44,18 @@ final class DeviceKeys: Sendable {
     return keys
   }
 
-  /// Whether the keys that this device's slot gave last are all of a vault's.
+  /// Whether the keys that this device's slot last gave are all keys of a vault.
   func opensEverything(of checks: VaultChecks) -> Bool {
     opened.withLock { $0.map { $0.checks == checks && $0.keys.readable == .unlockedNow } ?? false }
   }
 
-  /// The root key, if this device's slot grants it.
+  /// Returns the root key, if this device's slot grants it.
   func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
     guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
     return OpenedRoot(root: granted, slot: slot, presented: nil)
   }
 
-  /// The slot of this device.
+  /// Returns the slot of this device.
   func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? {
     try grantedKey(head)?.slot
   }
@@ -74,7 +75,7 @@ final class DeviceKeys: Sendable {
       }
       stranger = slot
     }
-    // Slots and checks are of one moment, so this is no slot that has become old meanwhile.
+    // Slots and checks were read together, so the slot is not merely outdated.
     if let stranger { throw .strangeSlot(stranger.number) }
     return nil
   }

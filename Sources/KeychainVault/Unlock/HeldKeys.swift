@@ -2,7 +2,9 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// Keys that a handle was given itself: they stay until its own lock or idle time.
+/// Keys that a handle itself was given.
+///
+/// They stay until it locks or its idle time ends.
 final class HeldKeys: Sendable {
   private struct Held {
     let keys: TierKeys
@@ -24,7 +26,7 @@ final class HeldKeys: Sendable {
     held.withLock { $0 = new }
   }
 
-  /// The keys, if they belong to the vault as it is now and their time is not over.
+  /// Returns the keys, if they belong to the vault as it is now and have not expired.
   func keys(for checks: VaultChecks) -> TierKeys? {
     held.withLock { held in
       guard let current = held else { return nil }

@@ -4,18 +4,18 @@ internal import KeychainSecrets
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The kernel's user keyring: keys of the user that live until they expire or the machine stops.
+/// The kernel's user keyring, whose keys live until they expire or the machine stops.
 ///
-/// See keyrings(7). Everything fails softly: a system without the service, or one that forbids it,
-/// just has no cache.
+/// See keyrings(7). Failures are soft: a system that lacks or forbids the service has no cache.
 enum KernelKeyring {
   /// The owner may do everything, and possession gives nothing: a process that gave up root does
-  /// not keep root's keys, and a service with a session keyring of its own can still read them.
+  /// not keep root's keys, and a service with its own session keyring can still read the user's.
   private static let ownerOnly: UInt32 = 0x003F_0000
 
-  /// Puts a key into the user keyring, in the place of one of the same name.
+  /// Puts a key into the user keyring, replacing one of the same name.
   ///
-  /// The key is made in the thread's keyring and linked once it is complete, so that nobody ever
+  /// The key is created in the thread's keyring and linked when it is complete, so that nobody
+  /// finds it without its timeout. Updating a key in place would clear the timeout.
   /// finds it without its timeout; updating a key in place would clear the timeout.
   static func put(
     _ name: String, _ payload: borrowing SecretBytes, timeout: UInt32?
@@ -33,7 +33,7 @@ enum KernelKeyring {
     _ = try checked(ckernelkeys_link_to_user_keyring(key))
   }
 
-  /// Finds a key; `nil` if there is none that is still valid.
+  /// Finds a key; `nil` if no valid one exists.
   static func find(_ name: String) -> Int32? {
     let key = unsafe ckernelkeys_search_user_keyring(name)
     return key > 0 ? key : nil
@@ -50,18 +50,19 @@ enum KernelKeyring {
     return length == Int64(count) ? payload : nil
   }
 
-  /// Sets when a key expires, from now.
+  /// Sets the time after which a key expires.
   static func setTimeout(_ key: Int32, seconds: UInt32) {
     _ = ckernelkeys_set_timeout(key, seconds)
   }
 
-  /// Makes a key unusable, wherever it is linked, and takes it out of the user keyring.
+  /// Revokes a key wherever it is linked, and unlinks it from the user keyring.
   static func remove(_ key: Int32) {
     _ = ckernelkeys_revoke(key)
     _ = ckernelkeys_unlink_from_user_keyring(key)
   }
 
-  /// Why no keys can be stored, tried with one that expires at once; `nil` if they can.
+  /// Returns why no keys can be stored, tested with one that expires at once; `nil` if they can be
+  /// stored.
   static func failure() -> Errno? {
     guard let payload = try? SecretBytes.random(count: 16) else { return .noMemory }
     let name = "prefs:probe:\(getpid()).\(UInt32.random(in: 0 ... .max))"
@@ -75,7 +76,7 @@ enum KernelKeyring {
     return read(key, count: 16) == nil ? Errno(rawValue: ENOKEY) : nil
   }
 
-  /// How long a key stays valid, to the precision that the kernel shows; see proc_keys(5).
+  /// Returns how long a key stays valid, as precisely as the kernel shows it; see proc_keys(5).
   static func remainingTime(_ key: Int32) -> Duration? {
     let serial = hexadecimal(UInt32(bitPattern: key))
     for line in (SystemText.contents(of: "/proc/keys") ?? "").split(separator: "\n") {

@@ -3,7 +3,9 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension KeyFile {
-  /// Reads a key file that somebody named; `name` is how errors name the source.
+  /// Reads a key file.
+  ///
+  /// `name` is how errors name its source.
   static func read(
     _ path: String, name: String, policy: SecretFilePolicy
   ) throws(KeychainError) -> SecretBytes {

@@ -1,15 +1,15 @@
 internal import KeychainSecrets
 
-/// Estimates how hard a key file is to guess that holds text.
+/// Estimates how hard a key file that holds text is to guess.
 ///
-/// Key files are hashed once and not stretched, as they are expected to be random. A few words that somebody
-/// thought of are guessed fast. The estimate is deliberately simple:
+/// Key files are hashed once and not stretched, because they should be random. A few words that a
+/// person chose can be guessed fast. The estimate is deliberately simple:
 ///
-/// - Contents that are no printable text in UTF-8 count as random.
-/// - A word is up to eight letters in a row, of one case or with a capital at its beginning: 10 bits. One
-///   letter alone counts 4 bits, and two 8, as in the hexadecimal form of random bytes.
-/// - A digit that differs from the character before it counts 3 bits, and a punctuation mark that differs
-///   from the one before it 4. White space counts nothing.
+/// - Contents that are not printable UTF-8 text count as random.
+/// - A word is up to eight letters in a row, of one case or with an initial capital: 10 bits. A
+///   single letter counts 4 bits, and two letters 8, as in the hexadecimal form of random bytes.
+/// - A digit that differs from the previous character counts 3 bits, and a punctuation mark that
+///   differs from the previous one 4. White space does not count.
 ///
 /// Text with spaces in it is guessable below 100 bits, which are ten words. Text without could be an encoded
 /// key, and is guessable below 75 bits: 32 random bytes in hexadecimal have 160 or more, in base 64 some 150.

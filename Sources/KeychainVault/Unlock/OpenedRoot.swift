@@ -8,7 +8,9 @@ struct OpenedSlot {
   let root: SharedSecret
 }
 
-/// A root key with what opened it: its slot is the one that a person means, and is sealed anew by it.
+/// A root key with what opened it.
+///
+/// A change seals the slot again with the same secret.
 final class OpenedRoot: Sendable {
   let root: SharedSecret
   let slot: SlotRow
@@ -22,10 +24,12 @@ final class OpenedRoot: Sendable {
     self.presented = presented
   }
 
-  /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to vaults:
-  /// else it would not open this one any more.
+  /// Adds a check to the identity file that opened the vault, durably, if the file is pinned to
+  /// vaults.
   ///
-  /// `old` goes from it: whoever gives the vault new keys does not want copies under the old ones believed.
+  /// Without it, the file would no longer open this one.
+  ///
+  /// Removes `old`, so that after new keys, copies under the old keys are no longer accepted.
   func pin(_ check: VaultCheck, dropping old: VaultCheck? = nil) throws(KeychainError) {
     switch presented {
     case .none: break

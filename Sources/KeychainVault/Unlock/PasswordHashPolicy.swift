@@ -2,12 +2,12 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Which cost a new passphrase slot gets, and whether a hash can be computed now.
+/// The cost of new passphrase slots, and whether a hash can be computed now.
 enum PasswordHashPolicy {
-  /// What a process needs beside the hash itself.
+  /// The memory that a process needs in addition to the hash.
   private static let margin: UInt64 = 16 << 20
 
-  /// The cost of a new slot: moderate; interactive where memory is short; never less.
+  /// Returns the cost of a new slot: moderate, or interactive if memory is short.
   static func parametersForNewSlot() throws(KeychainError) -> PasswordHash.Parameters {
     for parameters in [PasswordHash.Parameters.moderate, .interactive] where fits(parameters) {
       return parameters
@@ -15,7 +15,7 @@ enum PasswordHashPolicy {
     throw .passwordHashMemory(.interactive)
   }
 
-  /// Checks that a hash can be computed without the system ending the process for it.
+  /// Checks that a hash fits into memory, so that the system does not end the process.
   static func requireMemory(for parameters: PasswordHash.Parameters) throws(KeychainError) {
     guard fits(parameters) else { throw .passwordHashMemory(parameters) }
   }

@@ -2,16 +2,16 @@ internal import KeychainCredentials
 internal import KeychainVaultFormat
 internal import Synchronization
 
-/// The unlocking that operations of a vault put off, and the keys it gave.
+/// Unlocking that operations of a vault postpone, and the keys that it gave.
 ///
-/// They are kept here, too, since a vault may keep none itself: its idle time can be zero.
+/// The keys are also kept here, because a vault may keep none itself: its idle time can be zero.
 final class PostponedUnlocking: Sendable {
   private let question: PostponedQuestion
   private let keys = Mutex<TierKeys?>(nil)
 
   init(_ question: PostponedQuestion) { self.question = question }
 
-  /// The keys of the last answer, if they are what is needed.
+  /// Returns the keys of the last answer, if they are enough.
   func keys(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) -> TierKeys? {
@@ -20,7 +20,7 @@ final class PostponedUnlocking: Sendable {
     }
   }
 
-  /// Puts unlocking off.
+  /// Postpones unlocking.
   func postpone(
     _ unlock: @escaping @Sendable () throws(KeychainError) -> TierKeys
   ) -> KeychainError {
@@ -30,7 +30,7 @@ final class PostponedUnlocking: Sendable {
     }
   }
 
-  /// Puts off that a vault is made, with a passphrase that is to be hashed.
+  /// Postpones creating a vault with a passphrase that must be hashed.
   func postpone(
     making: @escaping @Sendable () throws(KeychainError) -> Void
   ) -> KeychainError {

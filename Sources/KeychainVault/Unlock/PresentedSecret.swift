@@ -4,15 +4,15 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// A secret that somebody or something presents to open a vault.
+/// A secret that a person or program presents to open a vault.
 struct PresentedSecret: ~Copyable {
   let kind: SlotKind
   let secret: SecretBytes
 
-  /// Where it came from, as errors say it.
+  /// The source, as errors name it.
   let source: String
 
-  /// The vaults that it may open; none means any.
+  /// The vaults that it may open; empty for any vault.
   var pins: [VaultCheck] = []
 
   /// The path of the identity file, if it came from one.
@@ -38,25 +38,25 @@ struct UnlockSources: Sendable {
     }
   }
 
-  /// The sources that are there without anybody being asked, in their order; only the first counts.
+  /// The sources that need no question, in their order; only the first counts.
   var ambient: [AmbientSource] {
     var sources = AmbientSource.variables.filter { environment.value($0.name) != nil }
     if let folder = policy.credentialsFolder {
       sources += AmbientSource.systemCredentials.filter {
-        // A link that leads nowhere was meant to be used; reading it says what is missing.
+        // A link that leads nowhere was meant to be used. Reading it reports what is missing.
         (try? Stat(FilePath(folder + "/" + $0.name), followTargetSymlink: false)) != nil
       }
     }
     return sources
   }
 
-  /// The system's credentials folder, if nothing in it unlocks.
+  /// The system's credentials folder, if nothing in it unlocks the vault.
   var emptyCredentialsFolder: String? {
     guard let folder = policy.credentialsFolder else { return nil }
     return ambient.contains(where: AmbientSource.systemCredentials.contains) ? nil : folder
   }
 
-  /// The key files among the ambient sources, those included that come after the first source.
+  /// The key files among the ambient sources, including those after the first source.
   var ambientKeyFiles: [(name: String, path: String)] {
     ambient.compactMap { source in
       switch source {
@@ -139,7 +139,7 @@ struct UnlockSources: Sendable {
   }
 }
 
-/// A source that is there without anybody being asked.
+/// A source that needs no question.
 enum AmbientSource: CaseIterable {
   case passphraseFile, keyFile, identityFile, passphrase, systemPassphrase, systemKey
 

@@ -12,15 +12,17 @@ struct UnlockCache: Sendable {
 
   static let maximumTime: Duration = .seconds(12 * 3600)
 
-  /// Whether the kernel keeps keys here; most containers deny it.
+  /// Whether the kernel keeps keys here.
   ///
-  /// It is tried with a key that expires at once.
+  /// Most containers don't allow it.
+  ///
+  /// Tests it with a key that expires at once.
   static var isAvailable: Bool { KernelKeyring.failure() == nil }
 
-  /// Returns a cached key, or `nil` if it is not there or has expired.
+  /// Returns a cached key, or `nil` if it is missing or expired.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the key is there, and the row has other
-  ///   checks beside that by which it was found than the vault had when it was cached.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the key is there, but the
+  ///   row's other checks are not those that the vault had when the key was cached.
   func key(_ tier: Tier, of row: VaultRow) throws(KeychainError) -> SharedSecret? {
     guard let entry = Entry(tier, row.checks.open) else { return nil }
     guard try entry.cached.checksHash == row.checks.hash() else {
@@ -32,7 +34,7 @@ struct UnlockCache: Sendable {
     return SharedSecret(key)
   }
 
-  /// Prolongs the life of tier T2 by the idle time, within its limit.
+  /// Extends the time of tier T2 by the idle time, up to its limit.
   func touch(_ checks: VaultChecks) {
     guard let entry = Entry(.unlocked, checks.open), !entry.cached.isFixed else { return }
     let remaining = min(idleTime, entry.untilLimit)
@@ -41,8 +43,8 @@ struct UnlockCache: Sendable {
 
   /// Caches all tiers.
   ///
-  /// With a `fixedTime` the vault stays unlocked so long, whether it is used or not; else for as long as it
-  /// is used within each idle time. Neither exceeds the maximum.
+  /// With a `fixedTime` the vault stays unlocked for that time, used or not. Otherwise it stays
+  /// unlocked as long as it is used within each idle time. Neither exceeds the maximum.
   func put(_ keys: TierKeys, fixedTime: Duration?) throws(KeychainError) {
     do throws(Errno) {
       try put(keys, .open, limit: .max, timeout: nil)
@@ -57,13 +59,15 @@ struct UnlockCache: Sendable {
     }
   }
 
-  /// Forgets a tier of the vault whose T0 has a check; not to find it is no failure.
+  /// Removes a cached tier of the vault whose T0 has a check.
+  ///
+  /// A missing key is not an error.
   func forget(_ tier: Tier, of check: Data) {
     guard let serial = KernelKeyring.find(CachedKey.name(tier, check)) else { return }
     KernelKeyring.remove(serial)
   }
 
-  /// How long tier T2 stays cached if it is not used; `nil` if it is not cached.
+  /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
   func remainingTime(of checks: VaultChecks) -> Duration? {
     guard let entry = Entry(.unlocked, checks.open) else { return nil }
     return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
@@ -84,7 +88,7 @@ struct UnlockCache: Sendable {
   }
 
   private static func seconds(_ duration: Duration) -> UInt32 {
-    // Rounded up: a timeout of 0 would mean none.
+    // Rounded up, because 0 would mean no timeout.
     UInt32(clamping: max(1, (duration.wholeNanoseconds + 999_999_999) / 1_000_000_000))
   }
 }
@@ -108,7 +112,7 @@ private struct Entry: ~Copyable {
   }
 }
 
-/// The clock that goes on while the machine sleeps, and begins again at boot.
+/// The clock that runs while the machine sleeps and starts again at boot.
 enum BootClock {
   /// Nanoseconds since boot.
   static var now: UInt64 {

@@ -4,29 +4,29 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension Unlocker {
-  /// Opens the root key by the private key of an identity.
+  /// Opens the root key with the private key of an identity.
   ///
-  /// Anybody who can write the file could have sealed a root key of their own to the identity; hence the
-  /// pins, and where there are none, the record of what was seen.
+  /// Anybody who can write the file could have sealed a different root key to the identity.
+  /// Therefore the pins are checked, or, if there are none, the seen record.
   func openAsRecipient(
     _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
   ) throws(KeychainError) -> OpenedSlot {
     let check = VaultCheck(bytes: head.row.checks.open)
     if presented.pins.isEmpty {
-      tellFirstSight(check, path)
+      reportFirstSight(check, path)
     } else if !presented.pins.contains(check) {
       throw .notPinned(presented.source, check, path)
     }
     let publicKey = try publicKey(of: presented.secret)
     let slots = head.slots(.recipient).filter { $0.parameters == publicKey }
     var failure: KeychainError?
-    // Anybody can add a slot that opens to another key, or to none: that must not close the others.
+    // Anybody can add a slot that opens another key or none. Such a slot must not hide the others.
     for slot in slots {
       guard let root = try SlotSealing.open(slot, privateKey: presented.secret) else {
         failure = .damagedSlot(slot.number)
         continue
       }
-      // It is the key that has the pinned check, not only the row that shows it.
+      // Checks the key itself, not only the row that shows the pinned check.
       if try head.row.owns(root, slot.grant) {
         return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
@@ -48,14 +48,15 @@ extension Unlocker {
     }
   }
 
-  /// Tells the check of a vault that is believed only because nothing is known about it.
-  private func tellFirstSight(_ check: VaultCheck, _ path: String) {
+  /// Reports the check of a vault that is trusted only because it was never seen before.
+  private func reportFirstSight(_ check: VaultCheck, _ path: String) {
     guard seenRecord(path).record == nil else { return }
     configuration.notice?(
       Notice(
         kind: .firstSight,
-        message: "the vault \(path) is seen here for the first time, and the identity names no "
-          + "vaults",
+        message:
+          "the vault \(path) is seen here for the first time, and the identity is not pinned to "
+          + "any vault",
         recovery:
           "compare its check, \("\(check)"), with what \(.status) shows where the vault was made"))
   }
@@ -65,7 +66,7 @@ extension KeychainError {
   static func notPinned(_ source: String, _ check: VaultCheck, _ path: String) -> Self {
     Self(
       .rolledBack,
-      "the vault \(path) is another vault than those that the identity from \(source) is pinned to; "
+      "the vault \(path) is not one of the vaults to which the identity from \(source) is pinned; "
         + "its check is \(check)",
       recovery: "if that is the check where the vault was made, as after a new root key, "
         + "run \(.pinIdentity(check: "\(check)"))")

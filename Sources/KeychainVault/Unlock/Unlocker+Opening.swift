@@ -5,7 +5,7 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Unlocker {
-  /// Opens the root key by a presented secret.
+  /// Opens the root key with a presented secret.
   func open(
     _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
@@ -16,10 +16,10 @@ extension Unlocker {
     return OpenedRoot(root: opened.root, slot: opened.slot, presented: presented)
   }
 
-  /// Sees to it that one password hash runs at a time for each user.
+  /// Takes the lock that allows each user one password hash at a time.
   ///
-  /// This limits memory when many commands start together. If the lock file cannot be locked, hashing
-  /// proceeds without it.
+  /// This limits memory when many commands start together. If the lock file cannot be locked,
+  /// hashing proceeds without it.
   func passwordHashLock(
     _ kind: SlotKind, _ deadline: Deadline
   ) throws(KeychainError) -> FileLock? {
@@ -47,7 +47,7 @@ extension Unlocker {
       }
       let inputKey = try inputKey(of: presented, for: slot)
       guard let root = try SlotSealing.open(slot, inputKey: inputKey) else { continue }
-      // A copied slot of another vault must not keep this one's closed.
+      // A copied slot of another vault must not hide this vault's slots.
       if try head.row.owns(root, slot.grant) {
         return OpenedSlot(slot: slot, root: SharedSecret(root))
       }
@@ -63,11 +63,11 @@ extension Unlocker {
     }
     throw KeychainError(
       .incorrectSecret,
-      "the vault \(path) has no \(presented.kind) slot, and \(presented.source) gives one",
+      "\(presented.source) gives a \(presented.kind), and the vault \(path) has no such slot",
       recovery: .listWhatOpens)
   }
 
-  /// Opens one slot; `nil` if the secret is not its own.
+  /// Opens one slot; `nil` if the secret does not open it.
   func open(
     _ slot: SlotRow, by presented: borrowing PresentedSecret, _ deadline: Deadline
   ) throws(KeychainError) -> SecretBytes? {
@@ -99,7 +99,7 @@ extension Unlocker {
     return folder
   }
 
-  /// Says what would unlock the vault.
+  /// Returns an error that says what would unlock the vault.
   func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     guard !kinds.isEmpty else {
@@ -110,7 +110,7 @@ extension Unlocker {
       "bring device.key of the machine that made it to \(device.path ?? "the state folder")"
     if kinds == [.device] {
       return KeychainError(
-        .locked, "the vault \(path) opens by a device key that is not here", recovery: bringing)
+        .locked, "the device key that opens the vault \(path) is not here", recovery: bringing)
     }
     let ways: [KeychainError.Recovery?] = [
       Self.ways(head, identity: identityAtHand), kinds.contains(.device) ? bringing : nil,
@@ -123,7 +123,9 @@ extension Unlocker {
       recovery: ways.compactMap(\.self).joined(separator: "; "))
   }
 
-  /// The user's identity file, if it is there; it opens nothing unless it is named.
+  /// The user's identity file, if it exists.
+  ///
+  /// It opens nothing unless it is named.
   private var identityAtHand: String? {
     let locations = Locations(environment: configuration.environment)
     guard let path = try? locations.configurationFolder() + "/identity",
@@ -132,7 +134,8 @@ extension Unlocker {
     return path
   }
 
-  /// What a person can give that opens everything, beside one kind that failed; `nil` if nothing.
+  /// Returns what a person can give that opens everything, except for a kind that failed; `nil` if
+  /// there is nothing.
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
@@ -157,7 +160,7 @@ extension Unlocker {
 }
 
 extension KeychainError {
-  /// The failure of the last answer of a person, who has a recovery code to type, too.
+  /// The error after a person's last wrong answer, if a recovery code can be typed as well.
   var namingCodeAtPrompt: Self {
     guard code == .incorrectSecret else { return self }
     let way: Recovery = ", or type the recovery code where the passphrase is asked for"

@@ -8,7 +8,7 @@ internal import SystemPackage
 
 /// Finds the keys of a vault, asking as little as an operation needs.
 ///
-/// A source given explicitly decides alone. Else the order is: keys that this handle holds, the
+/// An explicit source is used alone. Otherwise the order is: keys that this handle holds, the
 /// device secret, the kernel's cache, the first ambient source, a person.
 final class Unlocker: Sendable {
   let configuration: VaultConfiguration
@@ -30,10 +30,10 @@ final class Unlocker: Sendable {
     held = HeldKeys(idleTime: configuration.idleTime)
   }
 
-  /// Returns the keys that an operation needs, unlocking what `requirement` asks for.
+  /// Returns the keys that an operation needs, unlocking as far as `requirement` demands.
   ///
-  /// Without `mayAsk`, no person is asked and no ambient source evaluated. The failures are
-  /// ``KeychainError/Code/locked`` if nothing at hand unlocks the vault so far,
+  /// Without `mayAsk`, no person is asked and no ambient source is read. Fails with
+  /// ``KeychainError/Code/locked`` if nothing at hand unlocks the vault that far,
   /// ``KeychainError/Code/incorrectSecret`` if what was presented is wrong, and
   /// ``KeychainError/Code/cancelled``.
   func keys(
@@ -52,13 +52,13 @@ final class Unlocker: Sendable {
     return try askedKeys(requirement, head, path, deadline)
   }
 
-  /// Returns all keys that are there without any work, if they are enough.
+  /// Returns the keys that are available without any work, if they are enough.
   func keysAtHand(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) throws(KeychainError) -> TierKeys? {
     let checks = head.row.checks
     if let keys = held.keys(for: checks) { return keys }
-    // A source given explicitly decides alone.
+    // An explicit source is used alone.
     guard configuration.unlock == nil else { return nil }
     let own = try device.keys(head)
     if let own, own.readable == .unlockedNow { return own }
@@ -70,15 +70,16 @@ final class Unlocker: Sendable {
     return keys.satisfies(requirement) ? keys : nil
   }
 
-  /// Prolongs the idle time after a use of tier T2.
+  /// Extends the idle time after a use of tier T2.
   func touch(_ checks: VaultChecks) {
-    // What the device key opens is never locked, and was not taken from the cache.
+    // A vault that the device key opens is never locked, and its keys were not taken from the
+    // cache.
     guard !device.opensEverything(of: checks) else { return }
     held.touch()
     cache.touch(checks)
   }
 
-  /// Whether a secret is there that unlocks without asking a person.
+  /// Whether a secret is at hand that unlocks without asking.
   var hasUnattendedSource: Bool {
     configuration.unlock != nil || !sources.ambient.isEmpty
   }
@@ -92,21 +93,21 @@ final class Unlocker: Sendable {
     guard let presented = try sources.presentAmbient() else { return nil }
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
-    // Whoever held the lock before may have unlocked the vault for us.
+    // The previous holder of the lock may have unlocked the vault.
     if let keys = try keysAtHand(requirement, head) { return keys }
     let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).root.bytes)
     keep(keys)
     return keys
   }
 
-  /// Asks for all tasks at once: each would need the same answer.
+  /// Asks once for all tasks, because each would need the same answer.
   private func askedKeys(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
     try deadline.excluding { () throws(KeychainError) in
       try asking.withLock { _ throws(KeychainError) in
-        // Whoever asked before may have unlocked the vault for us.
+        // The previous question may have unlocked the vault.
         if let keys = try keysAtHand(requirement, head) { return keys }
         let keys = try TierKeys(root: askedRoot(head, path).root.bytes)
         keep(keys)
@@ -115,7 +116,7 @@ final class Unlocker: Sendable {
     }
   }
 
-  /// What a source gives; it may ask a person.
+  /// Reads a source, which may ask a person.
   private func present(
     _ source: UnlockSource, _ deadline: Deadline
   ) throws(KeychainError) -> PresentedSecret {
@@ -132,7 +133,7 @@ final class Unlocker: Sendable {
       guard let answer = try ask(request) else {
         throw KeychainError(.cancelled, "unlocking was cancelled")
       }
-      // A person's pace is no part of the call's deadline.
+      // The time a person takes does not count against the deadline.
       let deadline = Deadline(after: configuration.deadline)
       do throws(KeychainError) {
         if kind == .passphrase, let opened = try opened(byCode: answer, head, path, deadline) {
@@ -149,7 +150,8 @@ final class Unlocker: Sendable {
     throw lockedError(head, path)
   }
 
-  /// Opens the vault by what was typed for a passphrase, if it is the recovery code; its sum tells.
+  /// Opens the vault with an answer to the passphrase question, if its checksum shows that it is
+  /// the recovery code.
   private func opened(
     byCode answer: borrowing SecretBytes, _ head: VaultHead, _ path: String, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedRoot? {
@@ -165,7 +167,9 @@ final class Unlocker: Sendable {
     }
   }
 
-  /// What a person is asked for; a recovery code by name only where nothing else is left.
+  /// Returns what to ask a person for.
+  ///
+  /// A recovery code is named only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
     let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
     if kinds.contains(.passphrase) { return .passphrase }
@@ -181,19 +185,21 @@ final class Unlocker: Sendable {
       : PresentedSecret(kind: kind, secret: answer, source: "the prompt")
   }
 
-  /// Keeps keys for later calls: in the kernel if possible, else in this handle.
+  /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
   private func keep(_ keys: TierKeys) {
     do throws(KeychainError) {
       try cache.put(keys, fixedTime: nil)
     } catch {
-      // In a container that is so for each command: `unlock` and `doctor` say it.
+      // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)
     }
   }
 
   // MARK: - Root
 
-  /// Returns the root key, which only changes of slots need; it is never kept.
+  /// Returns the root key, which only changes of slots need.
+  ///
+  /// It is never kept.
   func root(
     _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) -> OpenedRoot {
@@ -207,14 +213,16 @@ final class Unlocker: Sendable {
     return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
   }
 
-  /// Returns all keys, by the root key; none are kept.
+  /// Returns all keys, from the root key.
+  ///
+  /// They are not kept.
   func allKeys(
     _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) -> TierKeys {
     try TierKeys(root: root(head, path: path, deadline).root.bytes)
   }
 
-  /// What was seen before of the vault at a real path.
+  /// Returns the seen record of the vault at a real path.
   func seenRecord(_ path: String) -> SeenRecordFile.Content {
     guard let folder = try? locations.stateFolder(),
       let file = try? SeenRecordFile(stateFolder: folder, vaultPath: path)
@@ -224,17 +232,18 @@ final class Unlocker: Sendable {
 
   // MARK: - Locking
 
-  /// Forgets the keys that the handle itself keeps.
+  /// Forgets the keys that this handle keeps.
   func forgetHeldKeys() { held.forget() }
 
-  /// Forgets the keys of a vault, by the check of its tier T0.
+  /// Forgets the keys of a vault with the check of tier T0.
   func lock(_ check: Data, all: Bool) {
     forgetHeldKeys()
     for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: check) }
   }
 
-  /// Forgets the cached keys of a vault in whose place another one is from now on: nothing leads to them
-  /// any more.
+  /// Removes the cached keys of a vault that was replaced by another.
+  ///
+  /// Nothing else would find them.
   func forgetCachedKeys(of record: SeenRecord?) {
     for check in record?.checks ?? [] {
       for tier in Tier.allCases { cache.forget(tier, of: check) }

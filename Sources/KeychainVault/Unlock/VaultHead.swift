@@ -1,7 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
-/// What unlocking looks at: the checks and the slots, as they were in one state of the file.
+/// The checks and slots of one state of the file, which unlocking uses.
 struct VaultHead: Sendable {
   let row: VaultRow
   let slots: SlotList

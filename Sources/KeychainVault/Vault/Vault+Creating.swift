@@ -5,22 +5,22 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
-  /// Makes the vault.
+  /// Creates the vault.
   ///
-  /// At least one way to open it must be given. With a passphrase, key file or recipient, the device
-  /// secret opens only indexes and the items that need no unlock; without, it opens everything.
+  /// At least one way to open it must be given. With a passphrase, key file or recipient, the
+  /// device secret opens only indexes and items that need no unlock. Without them, it opens
+  /// everything.
   ///
   /// - Parameters:
-  ///   - passphrase: The passphrase, not empty; `nil` for none.
-  ///   - keyFile: The path of a key file that exists; `nil` for none.
-  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` for none.
+  ///   - passphrase: The passphrase, not empty; `nil` to use none.
+  ///   - keyFile: The path of an existing key file; `nil` to use none.
+  ///   - identityFile: The path of an identity file whose recipient gets a slot; `nil` to use none.
   ///   - device: Whether this machine's device secret opens the vault.
-  ///   - startingAnew: Whether an empty vault may take the place of one that was here and is gone.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is one,
+  ///   - startingAnew: Whether an empty vault may replace one that was seen here and is gone.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` if there is a vault,
   ///   ``KeychainError/Code/noStore`` if there was one and `startingAnew` is `false`,
-  ///   ``KeychainError/Code/refused`` for an empty passphrase or an identity that is pinned to other
-  ///   vaults, or ``KeychainError/Code/invalidArgument``
-  ///   if no way to open it is given.
+  ///   ``KeychainError/Code/refused`` for an empty passphrase or an identity that is pinned to
+  ///   other vaults, or ``KeychainError/Code/invalidArgument`` if no way to open it is given.
   public func create(
     passphrase: borrowing SecretBytes?, keyFile: String?, identityFile: String? = nil,
     device: Bool, startingAnew: Bool = false
@@ -39,7 +39,7 @@ extension Vault {
     if let keyFile {
       let contents = try KeyFile.read(
         keyFile, name: "the key file", policy: configuration.secretFilePolicy)
-      tellIfWeak(contents, keyFile)
+      reportIfWeak(contents, keyFile)
       inputs.keyFile = try SlotInput.keyFile(contents)
     }
     guard try create(inputs) else {
@@ -47,20 +47,22 @@ extension Vault {
     }
   }
 
-  /// Makes the vault as the first write would: with the slot of an unlocking secret that is present,
-  /// else with the device slot alone; no question is asked, and no notice given that it was made.
+  /// Creates the vault as the first write does: with a slot for the unlocking secret at hand, or
+  /// else with the device slot alone.
   ///
-  /// - Parameter startingAnew: Whether an empty vault may take the place of one that was here and is
+  /// It asks nothing, and sends no notice about the new vault.
+  ///
+  /// - Parameter startingAnew: Whether an empty vault may replace one that was seen here and is
   ///   gone.
   /// - Throws: As ``create(passphrase:keyFile:identityFile:device:startingAnew:)``, and
-  ///   ``KeychainError/Code/refused`` if the secret that is present is a recovery code, or an identity that
+  ///   ``KeychainError/Code/refused`` if the secret at hand is a recovery code, or an identity that
   ///   is pinned to other vaults.
   public func create(startingAnew: Bool) throws(KeychainError) {
     try requireNoVault(startingAnew: startingAnew)
     guard try create(slotsOfSourcesAtHand()) else { throw .madeMeanwhile(try path()) }
   }
 
-  /// Whether a secret that unlocks is at hand, by an explicit source or in the environment.
+  /// Whether a secret that unlocks is at hand, from an explicit source or the environment.
   public var hasUnlockSource: Bool { unlocker.hasUnattendedSource }
 
   func createForFirstWrite() throws(KeychainError) {
@@ -70,14 +72,14 @@ extension Vault {
     reportCreation(of: try path(), hasDailyKey: hasDailyKey)
   }
 
-  /// The device, and what is presented.
+  /// Returns the slots of the device and of the secret that is presented.
   private func slotsOfSourcesAtHand() throws(KeychainError) -> NewSlots {
     var inputs = NewSlots()
     inputs.device = true
     if let presented = try presentForNewVault() {
       switch presented.kind {
       case .keyFile:
-        tellIfWeak(presented.secret, presented.source)
+        reportIfWeak(presented.secret, presented.source)
         inputs.keyFile = try SlotInput.keyFile(presented.secret)
       case .recipient: inputs.recipient = try recipient(presented)
       case .recoveryCode: throw .codeMakesNoVault(presented.source)
@@ -92,11 +94,11 @@ extension Vault {
     return try unlocker.sources.presentAmbient()
   }
 
-  /// The recipient of an identity that a new vault is made with.
+  /// Returns the recipient of an identity with which a new vault is created.
   private func recipient(
     _ presented: borrowing PresentedSecret
   ) throws(KeychainError) -> VaultRecipient {
-    // The new vault would be another one than those, and would not open.
+    // Pins name other vaults, so the identity would not open the new one.
     guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
     do throws(SecretsError) {
       return VaultRecipient(
@@ -106,7 +108,7 @@ extension Vault {
     }
   }
 
-  /// Prepares a passphrase slot, at the cost that policy asks for.
+  /// Prepares a passphrase slot at the cost that the policy sets.
   func slotInput(passphrase: borrowing SecretBytes) throws(KeychainError) -> SlotInput {
     guard passphrase.count > 0 else {
       throw KeychainError(
@@ -118,7 +120,7 @@ extension Vault {
     return try SlotInput.passphrase(passphrase, parameters)
   }
 
-  /// The cost that policy asks for where a passphrase is new.
+  /// Returns the cost that the policy sets for a new passphrase.
   func passwordHashForNewPassphrase() throws(KeychainError) -> PasswordHash.Parameters {
     let parameters =
       if let parameters = configuration.passwordHash { parameters } else {
@@ -146,7 +148,9 @@ extension Vault {
     }
   }
 
-  /// Makes the vault with its slots; `false` if another process was faster.
+  /// Creates the vault with its slots.
+  ///
+  /// Returns `false` if another process was faster.
   private func create(_ inputs: consuming NewSlots) throws(KeychainError) -> Bool {
     guard inputs.hasDailyKey || inputs.device else {
       throw KeychainError(

@@ -4,9 +4,9 @@ internal import KeychainVaultFormat
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// That there is no vault, and how much of its path exists.
+/// A missing vault, and how much of its path exists.
 package struct VaultAbsence: Hashable, Sendable {
-  /// The real path at which there is none.
+  /// The real path at which the vault is missing.
   package let path: String
 
   /// The folder in which it would be.
@@ -16,12 +16,13 @@ package struct VaultAbsence: Hashable, Sendable {
   package let hasFolder: Bool
 }
 
-// What can be seen of a vault without asking, hashing or prolonging anything.
+// What a vault shows without asking, hashing or extending its unlocked time.
 extension Vault {
-  /// Returns how a vault is absent.
+  /// Returns what exists of the path of a missing vault.
   ///
-  /// - Returns: What exists of its path; `nil` if there is a vault.
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was one and it is gone.
+  /// - Returns: What exists; `nil` if there is a vault.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was a vault and it
+  ///   is gone.
   package func absence() throws(KeychainError) -> VaultAbsence? {
     guard try !isThere() else { return nil }
     let path = try file.path()
@@ -35,7 +36,7 @@ extension Vault {
   /// - Parameters:
   ///   - query: The conditions.
   ///   - time: How long to wait for another process.
-  /// - Returns: What was found, or `nil` if there is no vault, or nothing that is at hand opens its indexes.
+  /// - Returns: What was found; `nil` if there is no vault or no key at hand opens its indexes.
   /// - Throws: ``KeychainError`` if the vault cannot be read.
   package func glance(
     _ query: CredentialQuery, within time: Duration
@@ -43,13 +44,13 @@ extension Vault {
     try glancing(within: time) { search throws(KeychainError) in try search.run(query) }
   }
 
-  /// Searches with the keys that are at hand, in one index, which takes no longer in a large vault.
+  /// Searches with the keys that are at hand, in one index only, which is as fast in a large vault.
   ///
-  /// A damaged index can hide items, so that this is for hints alone.
+  /// A damaged index can hide items, so use this for hints only.
   ///
   /// - Parameters:
   ///   - query: The conditions, at least one.
-  ///   - limit: How many items are looked at.
+  ///   - limit: The largest number of items to examine.
   ///   - time: How long to wait for another process.
   /// - Returns: As ``glance(_:within:)``.
   /// - Throws: ``KeychainError`` if the vault cannot be read.

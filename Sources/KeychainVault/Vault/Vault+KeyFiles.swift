@@ -3,11 +3,11 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension Vault {
-  /// Returns which key files at hand hold a few readable words.
+  /// Returns the key files at hand that hold only a few readable words.
   ///
-  /// Looked at are those that would unlock the vault: the explicit source, else the environment and the
-  /// system's credentials. Key files are not stretched as passphrases are, so that such words are guessed fast
-  /// by whoever has the vault. A file that cannot be read is left out: unlocking says what is the matter.
+  /// Examines the files that would unlock the vault: the explicit source, or else the environment
+  /// and the system's credentials. Key files are not stretched as passphrases are, so whoever has
+  /// the vault can guess such words fast. Unreadable files are skipped: unlocking reports them.
   ///
   /// - Returns: The names of the sources, such as `KEYCHAIN_KEY_FILE`.
   public func weakKeyFiles() -> [String] {
@@ -28,14 +28,15 @@ extension Vault {
     return unlocker.sources.ambientKeyFiles
   }
 
-  /// Gives a notice of a key file that is about to get a slot, and is easily guessed.
-  func tellIfWeak(_ contents: borrowing SecretBytes, _ name: String) {
+  /// Reports a key file that is about to get a slot and is easily guessed.
+  func reportIfWeak(_ contents: borrowing SecretBytes, _ name: String) {
     guard KeyFileText.isGuessable(contents) else { return }
     configuration.notice?(
       Notice(
         kind: .weakKeyFile,
-        message: "the key file \(name) holds a few readable words: key files are not stretched as "
-          + "passphrases are, so whoever has the vault guesses them fast",
-        recovery: "better is one of random bytes, which \(.addSlot(.keyFile)) makes"))
+        message:
+          "the key file \(name) holds a few readable words, which whoever has the vault can guess "
+          + "fast, because key files are not stretched as passphrases are",
+        recovery: "use a file of random bytes, which \(.addSlot(.keyFile)) makes"))
   }
 }

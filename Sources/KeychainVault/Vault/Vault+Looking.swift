@@ -5,31 +5,31 @@ internal import PrephirencesFiles
 
 // What the choice between this and other stores asks a vault.
 extension Vault {
-  /// Whether something is in a vault, as far as one can tell without unlocking it.
-  package enum Holding: Hashable, Sendable {
+  /// Whether a vault has matching items, as far as is visible without unlocking it.
+  package enum Presence: Hashable, Sendable {
     /// There is no vault.
     case noVault
 
-    /// There is a vault with nothing of it.
-    case nothing
+    /// The vault has no matching item.
+    case absent
 
-    /// It is there.
-    case something
+    /// The vault has a matching item.
+    case present
 
-    /// That is visible to an unlocked vault only.
+    /// Only an unlocked vault can answer.
     case unknown
   }
 
-  /// Looks whether the vault has credentials that match, locked ones included.
+  /// Returns whether the vault has credentials that match, including locked ones.
   ///
-  /// Nobody is asked, no source of secrets is used, and nothing is prolonged. The query has at least one
-  /// condition. A vault that was there and is gone is an error.
-  package func holding(_ query: CredentialQuery) throws(KeychainError) -> Holding {
+  /// It asks nobody, uses no source of secrets, and does not extend the unlocked time. The query
+  /// must have at least one condition. A vault that was there and is gone is an error.
+  package func presence(of query: CredentialQuery) throws(KeychainError) -> Presence {
     guard let session = try session() else { return .noVault }
     let head = try session.readHead()
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return .unknown }
     return try session.opened.storage.read(session.deadline) {
-      rows throws(KeychainError) -> Holding in
+      rows throws(KeychainError) -> Presence in
       guard try rows.vaultRow().checks == keys.checks else { return .unknown }
       let sealing = ItemSealing(keys: keys, device: nil)
       var tokens: Set<Data> = []
@@ -39,10 +39,10 @@ extension Vault {
         let items = Set(try rows.items(withToken: token))
         found = found?.intersection(items) ?? items
       }
-      // The other tree is looked at last, for it takes longer; one changed byte in this one could
-      // hide an item.
-      if found?.isEmpty == false { return .something }
-      return try rows.items(withAll: tokens).isEmpty ? .nothing : .something
+      // The other tree is searched last because that takes longer. It is needed because one changed
+      // byte in this tree could hide an item.
+      if found?.isEmpty == false { return .present }
+      return try rows.items(withAll: tokens).isEmpty ? .absent : .present
     }
   }
 
@@ -56,9 +56,10 @@ extension Vault {
 
   /// Whether there is a vault.
   ///
-  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was one and it is gone.
+  /// - Throws: ``KeychainError``, with ``KeychainError/Code/noStore`` if there was a vault and it
+  ///   is gone.
   package func isThere() throws(KeychainError) -> Bool { try session() != nil }
 
-  /// Whether this machine's device secret is there.
+  /// Whether this machine has a device secret.
   package func hasDeviceSecret() throws(KeychainError) -> Bool { try unlocker.device.find() != nil }
 }

@@ -14,8 +14,8 @@ extension Vault: CredentialReceiver {
     try store(credential, secret: secret, mode: mode, keepsDates: true)
   }
 
-  /// Makes sure that every item can be read, asking for the passphrase if need be and allowed, and that
-  /// nothing in the vault was changed outside it.
+  /// Makes sure that every item can be read, asking for the passphrase if needed and allowed, and
+  /// that nothing in the vault was changed from outside.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault,
   ///   ``KeychainError/Code/locked``, or ``KeychainError/Code/damaged``.
@@ -24,7 +24,7 @@ extension Vault: CredentialReceiver {
     let counts = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
       try rows.itemCounts()
     }
-    try session.requireReadable(counts.keys.map(\.requires).max() ?? .nothing)
+    try session.requireReadable(counts.keys.map(\.unlockRequirement).max() ?? .nothing)
     try verify().requireIntact()
   }
 }

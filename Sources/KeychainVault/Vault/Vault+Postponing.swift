@@ -1,7 +1,7 @@
 package import KeychainCredentials
 
 extension Vault: PostponingStore {
-  /// Returns this vault for operations that neither ask nor hash; see the protocol.
+  /// Returns this vault with operations that neither ask nor hash; see the protocol.
   package func postponing(_ question: PostponedQuestion) -> any CredentialStore {
     Vault(self, PostponedUnlocking(question))
   }

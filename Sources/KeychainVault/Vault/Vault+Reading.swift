@@ -17,7 +17,7 @@ extension Vault {
     return try sealing.credential(in: row, group: identity.accessGroup, name: "\(identity)")
   }
 
-  /// Finds the row of an identity, with the keys that open it.
+  /// Finds the row of an identity, and the keys that open it.
   private func item(
     _ identity: CredentialIdentity
   ) throws(KeychainError) -> (ItemRow, ItemSealing)? {
@@ -26,13 +26,13 @@ extension Vault {
       rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
       let row = try rows.findItem(sealing.id(of: identity), name: "\(identity)")
       if let row, !sealing.isOfOtherDevice(row),
-        !sealing.keys.satisfies(row.accessibility.requires)
+        !sealing.keys.satisfies(row.accessibility.unlockRequirement)
       {
-        return .again(row.accessibility.requires, try VaultHead(rows))
+        return .again(row.accessibility.unlockRequirement, try VaultHead(rows))
       }
       return .done(row.map { ($0, sealing) })
     }
-    if let found, found.0.accessibility.requires == .unlockedNow {
+    if let found, found.0.accessibility.unlockRequirement == .unlockedNow {
       unlocker.touch(found.1.keys.checks)
     }
     return found
@@ -40,8 +40,8 @@ extension Vault {
 
   /// Searches; see the protocol.
   ///
-  /// Items that are locked are counted, and nobody is asked for a passphrase because of them; a
-  /// secret that an explicit or ambient source holds is used.
+  /// Locked items are counted, and nobody is asked for a passphrase to open them. A secret from an
+  /// explicit or ambient source is used.
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     guard let session = try session() else { return CredentialSearchResult(credentials: []) }
     return try session.read(try searchRequirement(session)) {
@@ -63,15 +63,15 @@ extension Vault {
     let counts = try session.opened.storage.read(session.deadline) {
       rows throws(KeychainError) in try rows.itemCounts()
     }
-    return counts.keys.map(\.requires).max() ?? .nothing
+    return counts.keys.map(\.unlockRequirement).max() ?? .nothing
   }
 
-  /// Makes sure that items of some accessibility can be read, asking for the passphrase if need be and
+  /// Makes sure that items with a requirement can be read, asking for the passphrase if needed and
   /// allowed.
   ///
   /// - Parameter requirement: What must be readable.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked``,
-  ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. That there is no vault
+  ///   ``KeychainError/Code/incorrectSecret`` or ``KeychainError/Code/cancelled``. A missing vault
   ///   is not an error.
   public func ensureReadable(
     _ requirement: Accessibility.UnlockRequirement
@@ -80,18 +80,18 @@ extension Vault {
     try session.requireReadable(requirement)
   }
 
-  /// Observes changes made by anybody: this handle, others, and other processes; see the protocol.
+  /// Observes changes by this handle, by other handles and by other processes; see the protocol.
   ///
-  /// Nothing is polled: while there are observations, one thread waits for the kernel to tell that the
-  /// vault's file was written, and compares the items with those of before. Of several changes of an
-  /// item at short intervals one may be told; where others have changed many items, one pass over all
-  /// of them tells which.
+  /// Nothing is polled. While there are observations, one thread waits until the kernel notifies it
+  /// that the vault's file was written, and compares the items with the previous ones. Several
+  /// changes of an item at short intervals may be reported as one. If another process changed many
+  /// items, finding them takes one pass over all items.
   ///
-  /// Nobody is asked for a passphrase, and the vault doesn't stay unlocked for longer, because of an
-  /// observation. What others change about an item that is locked is told without its
-  /// ``CredentialChange/identity``. Where the kernel gives no notifications, changes made through
-  /// this handle alone are told, and a notice says so. A vault that is not there, or was rolled back,
-  /// tells nothing until it is there again, or accepted.
+  /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
+  /// locked items by other processes are reported without their ``CredentialChange/identity``. If
+  /// the kernel gives no notifications, only changes made through this handle are reported, and a
+  /// notice says so. A vault that is missing or was rolled back reports nothing until it is there
+  /// again, or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {

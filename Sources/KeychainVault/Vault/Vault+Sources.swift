@@ -3,14 +3,14 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
-  /// What is the matter with the secret at hand by which the vault is to be opened without a person.
+  /// Returns what is wrong with the secret at hand that should open the vault without a person.
   ///
-  /// It is read only when the vault has to be opened, so that a mistake in it does not show while the vault is
-  /// unlocked. Of the environment and the system's credentials the first counts, as in unlocking. A
-  /// passphrase is not hashed for this: whether it is right is not found out.
+  /// The secret is read only when the vault has to be opened, so a mistake in it does not show
+  /// while the vault is unlocked. As in unlocking, only the first source of the environment and the
+  /// system's credentials counts. A passphrase is not hashed, so a wrong passphrase is not found.
   ///
-  /// - Returns: Why the source does not open the vault; `nil` if nothing is found, there is no source or no vault,
-  ///   or a source was given explicitly.
+  /// - Returns: Why the source does not open the vault; `nil` if nothing is wrong, there is no
+  ///   source or no vault, or a source was given explicitly.
   package func sourceProblem() -> KeychainError? {
     guard configuration.unlock == nil, let source = unlocker.sources.ambient.first,
       let session = try? session(), let head = try? session.readHead()
@@ -19,24 +19,25 @@ extension Vault {
       try unlocker.check(source, head, path: session.opened.path, session.deadline)
       return nil
     } catch {
-      // What is busy, or cannot be read of the vault, is not the source's fault.
+      // A vault that is busy or unreadable is not the source's fault.
       return [.timedOut, .busy].contains(error.code) ? nil : error
     }
   }
 }
 
 extension Vault {
-  /// Who may read files with secrets, as this vault is configured and the environment says.
+  /// Returns who may read files with secrets, by this vault's configuration and the environment.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment names no such
-  ///   readers.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if the environment
+  ///   names an unknown value.
   package func secretFileReaders() throws(KeychainError) -> SecretFileReaders {
     try configuration.secretFilePolicy.readers()
   }
 }
 
 extension Unlocker {
-  /// Fails if a source cannot be read, or does not open the vault as far as that costs no hash.
+  /// Fails if a source cannot be read, or, as far as can be checked without a hash, does not open
+  /// the vault.
   fileprivate func check(
     _ source: AmbientSource, _ head: VaultHead, path: String, _ deadline: Deadline
   ) throws(KeychainError) {
@@ -44,11 +45,11 @@ extension Unlocker {
       guard let stat = try? Stat(FilePath(file)) else {
         throw .missingSource(source.name, file)
       }
-      // A pipe gives what it has only once, and may keep its readers waiting.
+      // A pipe can be read only once, and may block its readers.
       guard stat.type == .regular else { return }
     }
     guard let presented = try sources.presentAmbient() else { return }
-    // Where the device key opens everything, no other slot is needed.
+    // If the device key opens everything, no other slot is needed.
     if head.slots(presented.kind).isEmpty, try device.root(head) != nil { return }
     guard presented.kind != .passphrase || head.slots(.passphrase).isEmpty else { return }
     _ = try openHoldingLock(presented, head, path, deadline)
@@ -56,7 +57,7 @@ extension Unlocker {
 }
 
 extension UnlockSources {
-  /// The path of the file that a source is read from; `nil` for a variable that holds the secret itself.
+  /// Returns the path of the file of a source; `nil` for a variable that holds the secret itself.
   fileprivate func path(of source: AmbientSource) -> String? {
     switch source {
     case .passphraseFile, .keyFile, .identityFile: policy.environment.value(source.name)
@@ -70,7 +71,7 @@ extension KeychainError {
   fileprivate static func missingSource(_ name: String, _ path: String) -> Self {
     Self(
       .inputOutput,
-      "\(name) names \(path), which does not exist or cannot be reached: the vault does not open by it",
+      "\(name) names \(path), which does not exist or cannot be reached, so it does not open the vault",
       recovery:
         "put the file there, or name another one; \(.lockAll) and then \(.read) show "
         + "whether it opens the vault")

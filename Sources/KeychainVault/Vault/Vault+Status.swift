@@ -6,12 +6,13 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Vault {
-  /// Tells how the vault stands.
+  /// Returns the vault's status.
   ///
-  /// Nobody is asked for anything, and no idle time is prolonged.
+  /// Nobody is asked, and the idle time is not extended.
   ///
-  /// - Returns: The status; that there is no vault is one.
-  /// - Throws: ``KeychainError`` if the file cannot be read, is no vault, or is open to others.
+  /// - Returns: The status. A missing vault is reported as a status, not an error.
+  /// - Throws: ``KeychainError`` if the file cannot be read, is not a vault, or is open to other
+  ///   users.
   public func status() throws(KeychainError) -> VaultStatus {
     var status = try surroundings()
     guard status.exists else { return status }
@@ -58,7 +59,7 @@ extension Vault {
     return head.slots.intact.map { $0.described(isThisDevice: $0.number == own?.number) }
   }
 
-  /// What can be told without opening the file.
+  /// Returns what is known without opening the file.
   private func surroundings() throws(KeychainError) -> VaultStatus {
     let path = try file.path()
     let seen = try file.seenFile()
@@ -98,7 +99,7 @@ extension Vault {
   ) -> VaultStatus.SeenRecordState {
     guard let record = seen.record else { return seen == .none ? .none : .unreadable }
     guard record.checks.contains(head.row.checks.open) else { return .otherVault }
-    // Without a key the counter cannot be read.
+    // The counter cannot be read without a key.
     guard let found else { return .current }
     return switch record.relation(of: found) {
     case .sameOrNewer: .current

@@ -1,8 +1,10 @@
 internal import KeychainCredentials
 
 extension Vault {
-  /// Whether the kernel keeps keys here, so that a vault stays unlocked; most containers deny it.
+  /// Whether the kernel keeps keys here, so that a vault stays unlocked.
   ///
-  /// Tried with a key that expires at once, for hints of failures only.
+  /// Most containers don't allow it.
+  ///
+  /// Tests it with a key that expires at once. Use it only for hints after failures.
   package static var canStayUnlocked: Bool { UnlockCache.isAvailable }
 }

@@ -1,14 +1,14 @@
 public import KeychainCredentials
 
 extension Vault {
-  /// Checks the whole vault: that no row was changed, dropped or put back, that both indexes agree,
-  /// and that every item opens whose key is at hand.
+  /// Verifies the whole vault: that no row was changed, dropped or put back, that both indexes
+  /// agree, and that every item opens whose key is at hand.
   ///
-  /// - Parameter progress: Is told now and then how far the check has come.
+  /// - Parameter progress: Called from time to time with the progress of the verification.
   /// - Returns: What was found; problems are listed, not thrown.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if not even the indexes can be read,
-  ///   ``KeychainError/Code/rolledBack``, ``KeychainError/Code/noStore``, or
-  ///   ``KeychainError/Code/damaged`` if the file is damaged so far that it cannot be checked.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/locked`` if not even the indexes can be
+  ///   read, ``KeychainError/Code/rolledBack``, ``KeychainError/Code/noStore``, or
+  ///   ``KeychainError/Code/damaged`` if the file is too damaged to be checked.
   public func verify(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {

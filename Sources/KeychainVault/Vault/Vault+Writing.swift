@@ -4,7 +4,7 @@ public import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension Vault {
-  /// Stores a credential, making the vault if there is none; see the protocol.
+  /// Stores a credential, creating the vault if there is none; see the protocol.
   @discardableResult
   public func store(
     _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
@@ -27,13 +27,13 @@ extension Vault {
     }.credential
   }
 
-  /// Stores a secret, and keeps what is known about its credential; see the protocol.
+  /// Stores a secret, and keeps the other fields of its credential; see the protocol.
   @discardableResult
   public func merge(
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode
   ) throws(KeychainError) -> MergedCredential {
-    // What is refused whatever is there must not make a vault.
+    // A write that is always refused must not create a vault.
     try update.applied(to: Credential(identity)).checkRules(secretCount: secret.count)
     let session = try sessionForFirstWrite()
     return try write(identity, update.accessibility, session) { old throws(KeychainError) in
@@ -66,17 +66,17 @@ extension Vault {
     }.credential
   }
 
-  /// Puts a credential in the place of the one of its identity, or adds it, in one transaction.
+  /// Replaces or adds the credential of an identity, in one transaction.
   ///
   /// - Parameters:
   ///   - identity: What names the credential.
-  ///   - accessibility: The accessibility that it gets; `nil` if that depends on what is there.
-  ///   - keepsDates: Whether the dates that the new credential has are those to store.
+  ///   - accessibility: The new accessibility; `nil` if it depends on the stored credential.
+  ///   - keepsDates: Whether to store the dates of the new credential.
   ///   - session: The session of the operation.
-  ///   - change: Makes the new credential of the one that is there, or throws.
+  ///   - change: Returns the new credential for the stored one, or throws.
   ///   - put: Writes the new credential with its secret.
-  /// - Returns: The credential as it was written, and the one that it replaced.
-  /// - Throws: What the closures throw, or ``KeychainError`` of the vault.
+  /// - Returns: The credential as written, and the one that it replaced.
+  /// - Throws: What the closures throw, or ``KeychainError`` from the vault.
   private func write(
     _ identity: CredentialIdentity, _ accessibility: Accessibility?, keepsDates: Bool = false,
     _ session: VaultSession,
@@ -86,14 +86,14 @@ extension Vault {
     let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
     }
-    let merged = try session.write(accessibility?.requires ?? .nothing, device: device) {
+    let merged = try session.write(accessibility?.unlockRequirement ?? .nothing, device: device) {
       writer throws(KeychainError) -> VaultSession.Attempt<MergedCredential> in
       let old = try OldItem(identity, in: writer)
       if let old, let again: VaultSession.Attempt<MergedCredential> = try old.again(writer) {
         return again
       }
       var new = try change(old?.credential)
-      let requirement = new.accessibility.requires
+      let requirement = new.accessibility.unlockRequirement
       guard writer.sealing.keys.satisfies(requirement) else {
         return .again(requirement, try VaultHead(writer.rows))
       }
@@ -114,7 +114,7 @@ extension Vault {
     _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Credential {
     guard let session = try session() else { throw .notFound(identity) }
-    // Looked at first, so that renaming to the same name writes nothing.
+    // Checked first, so that renaming to the same name writes nothing.
     if identity == newIdentity {
       guard let credential = try credential(for: identity) else { throw .notFound(identity) }
       try credential.checkVersion(expectedVersion)
@@ -148,11 +148,11 @@ extension Vault {
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
     guard let session = try session() else { return false }
-    // Looked up first, so that removing what is not there writes nothing.
+    // Looked up first, so that removing a missing item writes nothing.
     guard try credential(for: identity) != nil else { return false }
     let removed = try session.write(.nothing) {
       writer throws(KeychainError) -> VaultSession.Attempt<Credential?> in
-      // Somebody else may have removed it meanwhile.
+      // Another process may have removed it meanwhile.
       guard let old = try OldItem(identity, in: writer) else { return .done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
       try old.credential?.checkVersion(expectedVersion)
@@ -173,7 +173,7 @@ extension Vault {
   }
 
   private func prolong(_ accessibility: Accessibility, _ session: VaultSession) {
-    if accessibility.requires == .unlockedNow, let head = session.knownHead.value {
+    if accessibility.unlockRequirement == .unlockedNow, let head = session.knownHead.value {
       unlocker.touch(head.row.checks)
     }
   }
@@ -183,12 +183,12 @@ extension Vault {
   ) throws(KeychainError) -> DeviceSecret? {
     guard accessibility.isThisDeviceOnly else { return nil }
     if let device = try unlocker.device.find() { return device }
-    // Where the vault waits for a device secret that is gone, a new one must not take its place.
-    try session.requireReadable(accessibility.requires)
+    // If the vault expects a device secret that is gone, a new one must not replace it.
+    try session.requireReadable(accessibility.unlockRequirement)
     return try unlocker.device.findOrCreate()
   }
 
-  /// Begins an operation that makes the vault if there is none.
+  /// Begins an operation that creates the vault if there is none.
   func sessionForFirstWrite() throws(KeychainError) -> VaultSession {
     if let session = try session() { return session }
     if let postponed, hasUnlockSource {
@@ -199,13 +199,13 @@ extension Vault {
   }
 }
 
-/// The item that a change meets.
+/// The stored item before a change.
 private struct OldItem {
   typealias Found = (row: ItemRow, tokens: [Data])
 
   let found: Found
 
-  /// The credential; `nil` if its keys are not at hand, in which case the change must be tried again.
+  /// The credential; `nil` if its keys are not at hand, so that the change must be tried again.
   let credential: Credential?
 
   init?(
@@ -218,27 +218,27 @@ private struct OldItem {
     // Keys do not open an item of another device, so nobody is asked for them.
     guard
       sealing.isOfOtherDevice(found.row)
-        || sealing.keys.satisfies(found.row.accessibility.requires)
+        || sealing.keys.satisfies(found.row.accessibility.unlockRequirement)
     else {
       credential = nil
       return
     }
-    // Both boxes: the sum of the state row is corrected by what these bytes had part in. Were they
-    // changed outside the vault, it would be wrong for ever.
+    // Opens both boxes, because the sum of the state row is corrected by their bytes. If they had
+    // been changed outside the vault, the sum would stay wrong.
     credential = try sealing.opened(found.row, group: identity.accessGroup, name: name).credential
   }
 
-  /// Asks for the keys of the item's class, if they are not at hand.
+  /// Requests the keys of the item's class, if they are not at hand.
   func again<Result>(
     _ writer: borrowing VaultWriter
   ) throws(KeychainError) -> VaultSession.Attempt<Result>? {
     guard credential == nil else { return nil }
-    return .again(found.row.accessibility.requires, try VaultHead(writer.rows))
+    return .again(found.row.accessibility.unlockRequirement, try VaultHead(writer.rows))
   }
 }
 
 extension VaultWriter {
-  /// Seals a credential and puts it in the place of the old one.
+  /// Seals a credential, and replaces the old item with it.
   mutating func put(
     _ credential: Credential, secret: borrowing SecretBytes,
     replacing old: (row: ItemRow, tokens: [Data])?
@@ -246,7 +246,8 @@ extension VaultWriter {
     if credential.accessibility == .whenPasscodeSetThisDeviceOnly {
       guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
         throw KeychainError(
-          .refused, "\(credential.identity) asks for a vault with a passphrase, and this has none",
+          .refused,
+          "\(credential.identity) needs a vault with a passphrase, and this vault has none",
           recovery: .addPassphrase)
       }
     }

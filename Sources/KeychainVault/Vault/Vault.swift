@@ -5,8 +5,9 @@ internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///
-/// The file is an SQLite database of format 1. Names, values and times are encrypted; the article VaultFormat
-/// of `KeychainVaultFormat` lists what is not. The first write makes a vault that does not exist.
+/// The file is an SQLite database of format 1. Names, values and times are encrypted; the article
+/// VaultFormat of `KeychainVaultFormat` lists what is not. The first write creates the vault if it
+/// does not exist.
 ///
 /// ```swift
 /// let vault = Vault()
@@ -16,7 +17,7 @@ internal import PrephirencesFiles
 /// ```
 ///
 /// Handles are cheap and can be used from all threads. Several handles and processes may use one
-/// vault at once. A child that was forked cannot use its parent's handle.
+/// vault at the same time. A forked child cannot use its parent's handle.
 public final class Vault: CredentialStore {
   /// Where a vault lies and how it is opened.
   public typealias Configuration = VaultConfiguration
@@ -30,7 +31,9 @@ public final class Vault: CredentialStore {
   let knownHead: KnownHead
   let postponed: PostponedUnlocking?
 
-  /// Makes a handle; nothing is read or made before the first use.
+  /// Creates a handle.
+  ///
+  /// Nothing is read or created before its first use.
   ///
   /// - Parameter configuration: Where the vault lies and how it is opened.
   public convenience init(configuration: Configuration = Configuration()) {
@@ -39,7 +42,7 @@ public final class Vault: CredentialStore {
       state: StateFolder(environment: configuration.environment))
   }
 
-  /// Makes a handle that shares what it reads of the state folder.
+  /// Creates a handle that shares what it reads of the state folder.
   package init(configuration: Configuration, state: StateFolder) {
     self.configuration = configuration
     knownHead = KnownHead()
@@ -50,7 +53,7 @@ public final class Vault: CredentialStore {
       configuration, file: file, unlocker: unlocker, knownHead: knownHead)
   }
 
-  /// Makes a second handle that shares everything with another, and puts its questions off.
+  /// Creates a second handle that shares everything with another one and postpones its questions.
   init(_ vault: Vault, _ postponed: PostponedUnlocking) {
     configuration = vault.configuration
     file = vault.file
@@ -60,7 +63,7 @@ public final class Vault: CredentialStore {
     self.postponed = postponed
   }
 
-  /// Returns the real path of the vault, whether it exists or not.
+  /// Returns the real path of the vault, whether or not it exists.
   ///
   /// - Returns: An absolute path without symbolic links.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no place for a vault,
@@ -69,18 +72,20 @@ public final class Vault: CredentialStore {
     try file.path().path
   }
 
-  /// Begins an operation; `nil` if there is no vault.
+  /// Begins an operation.
+  ///
+  /// Returns `nil` if there is no vault.
   func session() throws(KeychainError) -> VaultSession? {
     let deadline = Deadline(after: configuration.deadline)
     return try file.open(deadline).map { session($0, deadline) }
   }
 
-  /// Begins an operation that makes no sense without a vault.
+  /// Begins an operation that needs an existing vault.
   func existingSession() throws(KeychainError) -> VaultSession {
     guard let session = try session() else {
       throw KeychainError(
         .noStore, "there is no vault at \(try path())",
-        recovery: "make one with \(.createVault(startingAnew: false)), or store something")
+        recovery: "create one with \(.createVault(startingAnew: false)), or store something")
     }
     return session
   }

@@ -2,7 +2,7 @@ public import KeychainCredentials
 public import KeychainVaultFormat
 internal import PrephirencesFiles
 
-/// What a vault shows without being unlocked, and what it shows when it is.
+/// What a vault shows while locked, and what it shows while unlocked.
 public struct VaultStatus: Hashable, Sendable {
   /// The real path of the vault.
   public var path: String
@@ -10,10 +10,10 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the file is there.
   public var exists: Bool
 
-  /// Whether the file was there before, by the record of what was seen.
+  /// Whether the seen record knows the vault.
   public var wasSeen: Bool
 
-  /// The check by which identities are pinned to the vault; `nil` without a vault.
+  /// The check to which identities are pinned; `nil` without a vault.
   public var check: VaultCheck?
 
   /// The slots.
@@ -22,29 +22,29 @@ public struct VaultStatus: Hashable, Sendable {
   /// The numbers of slots that are damaged.
   public var damagedSlots: [UInt32] = []
 
-  /// The greatest requirement that is met now without asking anybody; `nil` if not even the
-  /// indexes can be read.
+  /// The greatest requirement that is met now without asking; `nil` if not even the indexes can be
+  /// read.
   public var readable: Accessibility.UnlockRequirement?
 
-  /// How long the cached key stays valid if it is not used; `nil` if none is cached.
+  /// How long the cached key stays valid if it is not used; `nil` if no key is cached.
   public var cachedFor: Duration?
 
   /// Whether the kernel's cache can be used here.
   public var isCacheAvailable: Bool
 
-  /// The system's number of the error, if the kernel's cache cannot be used here.
+  /// The system's error number, if the kernel's cache cannot be used here.
   package var cacheErrorNumber: Int32?
 
-  /// The folder of the system's credentials, if it is there and nothing in it unlocks.
+  /// The folder of the system's credentials, if it exists and nothing in it unlocks the vault.
   package var emptyCredentialsFolder: String?
 
-  /// How many items there are.
+  /// The number of items.
   public var itemCount = 0
 
-  /// How many of them are damaged so far that not even their accessibility can be read.
+  /// The number of items that are too damaged to read their accessibility.
   public var damagedItemCount = 0
 
-  /// The number of the other items by accessibility.
+  /// The number of the other items, by accessibility.
   public var itemsByAccessibility: [Accessibility: Int] = [:]
 
   /// The counter of changes; `nil` if it cannot be read while locked.
@@ -59,7 +59,7 @@ public struct VaultStatus: Hashable, Sendable {
   /// The state of the seen record.
   public var seenRecord: SeenRecordState
 
-  /// Why the vault is refused after what was seen before; `nil` if it is not.
+  /// Why the seen record makes the vault refused; `nil` if it is not refused.
   package var seenFailure: KeychainError?
 
   /// The path of the seen record.
@@ -68,28 +68,31 @@ public struct VaultStatus: Hashable, Sendable {
   /// The type of the file system, such as `ext4`, if it is known.
   public var fileSystem: String?
 
-  /// Whether the file system is a network's, where locks may not hold.
+  /// Whether the file system is on the network, where locks may not work.
   public var isOnNetwork: Bool
 
-  /// Whether the vault lies in memory, and goes with the mount or the machine.
+  /// Whether the vault lies in memory, and is lost when the file system is unmounted or the machine
+  /// stops.
   public var isInMemory: Bool { FileSystemKind(name: fileSystem).isInMemory }
 
-  /// Whether the vault can only be read here.
+  /// Whether the vault is read-only here.
   public var isReadOnly: Bool
 
-  /// What would be tried for unlocking after the cache and the device secret, in that order, such as
-  /// `KEYCHAIN_PASSPHRASE_FILE`; of these only the first counts.
+  /// What unlocking would try after the cache and the device secret, in that order, such as
+  /// `KEYCHAIN_PASSPHRASE_FILE`.
+  ///
+  /// Only the first one counts.
   public var unlockSources: [String]
 
   /// Whether a person may be asked for the passphrase.
   public var mayAsk: Bool
 
-  /// The states of the record of the newest state seen.
+  /// How the seen record and the vault compare.
   public enum SeenRecordState: Hashable, Sendable {
     /// The record agrees with the vault.
     case current
 
-    /// There is no record: this is the first sight of the vault.
+    /// There is no record: the vault was never seen here.
     case none
 
     /// The record is damaged or unreadable.
@@ -98,10 +101,11 @@ public struct VaultStatus: Hashable, Sendable {
     /// The record knows a newer state than the file holds.
     case newerThanFile
 
-    /// The record knows another state of as many changes: two copies of the vault were changed.
+    /// The record knows another state with the same number of changes: two copies of the vault were
+    /// changed.
     case forked
 
-    /// The file counts more changes than there can have been since the record: it is forged.
+    /// The file counts more changes than are possible since the record: it is forged.
     case tooFarBehindFile
 
     /// The record is of another vault.

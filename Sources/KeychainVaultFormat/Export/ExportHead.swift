@@ -2,7 +2,7 @@ internal import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// What an export begins with: how the passphrase is hashed.
+/// The beginning of an export: how the passphrase is hashed.
 package struct ExportHead: Hashable, Sendable {
   package let parameters: PasswordHash.Parameters
   package let salt: [UInt8]
@@ -15,10 +15,10 @@ package struct ExportHead: Hashable, Sendable {
   private static let lineFeed = UInt8(ascii: "\n")
   private static let saltCount = 32
 
-  /// How every SQLite database begins; a backup is one.
+  /// The beginning of every SQLite database, and so of a backup.
   private static let database = Array("SQLite format 3\0".utf8)
 
-  /// The head of a new export.
+  /// Creates the head of a new export.
   package init(parameters: PasswordHash.Parameters) throws(KeychainError) {
     self.parameters = parameters
     do throws(SecretsError) {
@@ -33,7 +33,7 @@ package struct ExportHead: Hashable, Sendable {
     self.salt = salt
   }
 
-  /// The head of an export that is there; its cost is acceptable.
+  /// Reads the head of an existing export, and checks that its cost is acceptable.
   package init(_ bytes: [UInt8]) throws(KeychainError) {
     guard bytes.starts(with: Self.signature) else { throw Self.foreign(bytes) }
     guard bytes.count == Self.count else { throw .damagedExport("it ends too early") }
@@ -60,7 +60,7 @@ package struct ExportHead: Hashable, Sendable {
       }
   }
 
-  /// Whether a file begins as exports of other formats do: with one to ten digits for its version.
+  /// Whether a file begins like exports of other formats: with one to ten digits for the version.
   private static func isOfOtherFormat(_ bytes: [UInt8]) -> Bool {
     let digits = bytes.dropFirst(name.count).prefix { 0x30...0x39 ~= $0 }
     return bytes.starts(with: name) && 1...10 ~= digits.count && !digits.elementsEqual(version)
@@ -85,17 +85,17 @@ package struct ExportHead: Hashable, Sendable {
   }
 }
 
-/// The key of an export, and what tells whether it is the right one.
+/// The key of an export, and the commitment that shows whether the passphrase is right.
 package struct ExportKey: ~Copyable {
   package let head: ExportHead
   package let key: SecretBytes
 
-  /// The commitment to the passphrase: bytes that may be shown.
+  /// The commitment to the passphrase, which is not secret.
   package let commitment: [UInt8]
 
   package static let commitmentCount = 32
 
-  /// Hashes the passphrase, which takes its time.
+  /// Hashes the passphrase, which takes time.
   package init(_ head: ExportHead, passphrase: borrowing SecretBytes) throws(KeychainError) {
     let input = try SlotSealing.passphraseKey(
       passphrase, salt: Data(head.salt), parameters: head.parameters)
@@ -110,19 +110,19 @@ package struct ExportKey: ~Copyable {
     self.key = key
   }
 
-  /// Reads the commitment in a file, before the passphrase is hashed.
+  /// Reads the commitment from a file, before the passphrase is hashed.
   package static func commitment(_ field: [UInt8]) throws(KeychainError) -> [UInt8] {
     let length = FieldWriter.fields { $0.integer(UInt32(commitmentCount)) }
     guard field.count == length.count + commitmentCount else {
       throw .damagedExport("it ends too early")
     }
     guard field.starts(with: length) else {
-      throw .damagedExport("what tells its passphrase has a wrong length")
+      throw .damagedExport("the commitment to its passphrase has a wrong length")
     }
     return Array(field.dropFirst(length.count))
   }
 
-  /// Fails if the passphrase is not the one that a commitment in a file was made with.
+  /// Fails if a commitment in a file was made with another passphrase.
   package borrowing func check(_ commitment: [UInt8]) throws(KeychainError) {
     guard unsafe ConstantTime.equal(commitment.span.bytes, self.commitment.span.bytes) else {
       throw KeychainError(.incorrectSecret, "the passphrase does not open the export")

@@ -2,19 +2,19 @@ internal import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// What stands in an identity file: an identity, and the checks of the vaults that it may open.
+/// The contents of an identity file: an identity, and the checks of the vaults that it may open.
 package struct IdentityFile: ~Copyable, Sendable {
   package let identity: VaultIdentity
 
-  /// The checks of tier T0 of vaults that the identity may open; none means any vault.
+  /// The checks of tier T0 of the vaults that the identity may open; empty for any vault.
   package let pins: [VaultCheck]
 
   package static let pinPrefix = "vault: "
 
   /// Reads the text of an identity file.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is none; `name` is
-  ///   how errors name the file.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not one.
+  ///   `name` is the file's name in errors.
   package init(text: borrowing SecretBytes, name: String) throws(KeychainError) {
     var identity: VaultIdentity?
     var pins: [VaultCheck] = []
@@ -25,7 +25,7 @@ package struct IdentityFile: ~Copyable, Sendable {
       case .identity:
         guard identity == nil else { throw Self.refused(name, "it holds two identities") }
         identity = try Self.identity(in: text, line, number + 1, name)
-      case nil: throw Self.refused(name, "line \(number + 1) is no part of one")
+      case nil: throw Self.refused(name, "line \(number + 1) is not allowed in one")
       }
     }
     guard let identity else { throw Self.refused(name, "it holds no identity") }
@@ -33,14 +33,14 @@ package struct IdentityFile: ~Copyable, Sendable {
     self.pins = pins
   }
 
-  /// What a line of an identity file can be.
+  /// The kinds of lines in an identity file.
   package enum Line {
     case nothing
     case identity
     case pin(VaultCheck)
   }
 
-  /// What stands in a line; `nil` if it is not allowed there.
+  /// Returns the content of a line; `nil` if it is not allowed.
   package static func content(
     of text: borrowing SecretBytes, _ line: Range<Int>
   ) throws(KeychainError) -> Line? {
@@ -49,7 +49,7 @@ package struct IdentityFile: ~Copyable, Sendable {
       line = line.extracting(TextBytes.trimmed(line))
       if line.byteCount == 0 || line.byte(at: 0) == UInt8(ascii: "#") { return .nothing }
       if TextBytes.begins(line, with: VaultIdentity.prefix) { return .identity }
-      // Only now can the line become a string: it is no identity, whole or cut off.
+      // The line can become a string only now, because it is no identity, not even a part of one.
       guard line.byteCount == pinPrefix.utf8.count + 32, let text = line.text,
         text.hasPrefix(pinPrefix)
       else { return nil }
@@ -57,7 +57,7 @@ package struct IdentityFile: ~Copyable, Sendable {
     }
   }
 
-  /// Where the lines lie, without the line feeds between them.
+  /// Returns the ranges of the lines, without the line feeds between them.
   package static func lines(
     of text: borrowing SecretBytes, name: String
   ) throws(KeychainError) -> [Range<Int>] {
@@ -92,7 +92,7 @@ package struct IdentityFile: ~Copyable, Sendable {
 
   private static func refused(_ name: String, _ reason: String) -> KeychainError {
     KeychainError(
-      .incorrectSecret, "\(name) is no identity file: \(reason)",
+      .incorrectSecret, "\(name) is not an identity file: \(reason)",
       recovery: "make one with \(.createIdentity)")
   }
 }

@@ -5,7 +5,7 @@ package import KeychainSecrets
 package enum KeyFile {
   package static let counts = 32...65536
 
-  /// The input key of a slot.
+  /// Returns the input key of a slot.
   package static func inputKey(_ contents: borrowing SecretBytes) throws(KeychainError)
     -> SecretBytes
   {

@@ -3,8 +3,8 @@ public import KeychainSecrets
 
 /// A code on paper that opens a vault when nothing else does.
 ///
-/// It is 16 random bytes, written down as 8 groups of 4 letters and digits, whose sum finds what was
-/// mistyped. No two letters or digits in it can be mistaken for each other.
+/// It is 16 random bytes, written as 8 groups of 4 letters and digits, with a checksum that finds
+/// typing mistakes. No two letters or digits in it look alike.
 public struct RecoveryCode: ~Copyable, Sendable {
   private static let count = 16
   private static let sumCount = 4
@@ -23,13 +23,13 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// Reads a code that somebody typed.
+  /// Reads a code that a person typed.
   ///
-  /// Case, hyphens and white space mean nothing; `O` is read as `0`, and `I` and `L` as `1`.
+  /// Case, hyphens and white space are ignored; `O` is read as `0`, and `I` and `L` as `1`.
   ///
   /// - Parameter text: What was typed.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is no code, or one in
-  ///   which something is mistyped; at which place cannot be told.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not a code,
+  ///   or if it is mistyped; the place of the mistake is unknown.
   public init(text: borrowing SecretBytes) throws(KeychainError) {
     do throws(Text32.Fault) {
       self.init(
@@ -55,10 +55,10 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// Returns whether two codes are the same, in time that tells nothing about them.
+  /// Returns whether two codes are equal, in constant time.
   ///
   /// - Parameter other: The code to compare with.
-  /// - Returns: `true` if they are.
+  /// - Returns: `true` if they are equal.
   public borrowing func isEqual(to other: borrowing RecoveryCode) -> Bool {
     bytes.isEqual(to: other.bytes)
   }
@@ -69,7 +69,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     case .prefix, .character: reason = "it has a character that no code has"
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits, and a code has \(expected)"
-    case .mistyped: reason = "its check sum does not hold, which does not tell where"
+    case .mistyped: reason = "its checksum is wrong, which does not show where the mistake is"
     case .memory(let error): return KeychainError(error)
     }
     return KeychainError(

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// What tells a vault from all others: the check of tier T0, which is no secret.
+/// Identifies a vault: the check of tier T0, which is not secret.
 ///
-/// It changes when the vault gets a new root key. An identity file that names checks opens no vault of
-/// another.
+/// It changes when the vault gets a new root key. An identity file with checks opens only the
+/// vaults that have them.
 public struct VaultCheck: Hashable, Sendable {
   /// The 16 bytes of the check.
   package let bytes: Data
@@ -14,7 +14,7 @@ public struct VaultCheck: Hashable, Sendable {
 
   /// Reads a check.
   ///
-  /// - Parameter text: 32 hexadecimal digits in lower case; anything else gives `nil`.
+  /// - Parameter text: 32 hexadecimal digits in lower case. Other text returns `nil`.
   public init?(text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 32 else { return nil }

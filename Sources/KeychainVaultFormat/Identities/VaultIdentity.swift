@@ -30,12 +30,12 @@ package struct VaultIdentity: ~Copyable, Sendable {
     }
   }
 
-  /// The text of the identity, which is as secret as its key.
+  /// Returns the text of the identity, which is as secret as its key.
   package borrowing func text() throws(SecretsError) -> SecretBytes {
     try Self.text(privateKey, prefix: Self.prefix)
   }
 
-  /// The text of a key of either half.
+  /// Returns the text of a public or private key.
   package static func text(
     _ key: borrowing SecretBytes, prefix: String
   ) throws(SecretsError) -> SecretBytes {

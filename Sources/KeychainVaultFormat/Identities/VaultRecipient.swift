@@ -2,13 +2,18 @@ package import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
 
-/// Whom a vault can be opened to: the public half of an identity, which is no secret.
+/// The public half of an identity, to which a vault can be opened.
 ///
-/// Its text begins with `pkpub1-`. Whoever has the private half opens the vaults that have a slot for it.
+/// It is not secret.
+///
+/// Its text begins with `pkpub1-`. Whoever has the private half opens the vaults that have a slot
+/// for it.
 public struct VaultRecipient: Hashable, Sendable {
   private static let prefix = "pkpub1-"
 
-  /// The X25519 public key, 32 bytes; in a slot that a faulty writer made, it may be no usable one.
+  /// The X25519 public key, 32 bytes.
+  ///
+  /// A slot written by faulty software may have an unusable key.
   package let publicKey: Data
 
   package init(publicKey: Data) {
@@ -17,11 +22,11 @@ public struct VaultRecipient: Hashable, Sendable {
 
   /// Reads the text of a recipient.
   ///
-  /// Case, hyphens and white space after the prefix mean nothing.
+  /// Case, hyphens and white space after the prefix are ignored.
   ///
-  /// - Parameter text: The text, such as ``description`` gives it.
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is none,
-  ///   something in it is mistyped, or nobody can have the private half.
+  /// - Parameter text: The text, such as ``description``.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is not a
+  ///   recipient, is mistyped, or if nobody can have the private half.
   public init(text: String) throws(KeychainError) {
     do throws(Text32.Fault) {
       let key = try unsafe Text32.key(
@@ -31,20 +36,20 @@ public struct VaultRecipient: Hashable, Sendable {
     } catch {
       throw Self.error(error)
     }
-    guard isUsable else { throw Self.refused("it is nobody's public key") }
+    guard isUsable else { throw Self.refused("no private key belongs to it") }
   }
 
-  /// Whether something that is sealed to it can be opened by anybody.
+  /// Whether somebody can open what is sealed to it.
   package var isUsable: Bool { SealedBox.isPublicKey(Array(publicKey)) }
 
   private static func error(_ fault: Text32.Fault) -> KeychainError {
     let reason: String
     switch fault {
     case .prefix: reason = "it does not begin with \(prefix)"
-    case .character: reason = "it has a character that none has"
+    case .character: reason = "it has a character that no recipient has"
     case .length(let found, let expected):
       reason = "it has \(found) letters and digits after its beginning, and needs \(expected)"
-    case .mistyped: reason = "its check sum does not hold, so something in it is mistyped"
+    case .mistyped: reason = "its checksum is wrong, so something in it is mistyped"
     case .memory(let error): return KeychainError(error)
     }
     return refused(reason)
@@ -52,8 +57,8 @@ public struct VaultRecipient: Hashable, Sendable {
 
   private static func refused(_ reason: String) -> KeychainError {
     KeychainError(
-      .invalidArgument, "that is no recipient: \(reason)",
-      recovery: "show it again where the identity is, with \(.showIdentity)")
+      .invalidArgument, "that is not a recipient: \(reason)",
+      recovery: "show it again on the machine that has the identity, with \(.showIdentity)")
   }
 }
 

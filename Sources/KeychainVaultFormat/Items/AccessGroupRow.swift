@@ -2,10 +2,10 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The name of an access group for one class, as it lies in the file.
+/// The row with the name of an access group for one class.
 ///
-/// Group keys are derived from names; without these rows nobody could open the items of a group
-/// whose name is not known beforehand, as listing and a new root key must.
+/// Group keys are derived from names. Without these rows, nobody could open the items of a group
+/// whose name is not known beforehand, as listing and new root keys require.
 package struct AccessGroupRow: Hashable, Sendable {
   package let token: Data
   package let accessibility: Accessibility
@@ -17,7 +17,7 @@ package struct AccessGroupRow: Hashable, Sendable {
     self.box = box
   }
 
-  /// The key of the box: whoever can open the items of a class can enumerate its groups.
+  /// Returns the key of the box: whoever can open the items of a class can list its groups.
   package static func nameKey(
     tierKey: borrowing SecretBytes, _ token: Data, _ accessibility: Accessibility
   ) throws(KeychainError) -> SecretBytes {
@@ -59,7 +59,7 @@ extension ItemSealing {
   private func groupNameKey(
     _ token: Data, _ accessibility: Accessibility, name: String
   ) throws(KeychainError) -> SecretBytes {
-    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else { throw .locked(name) }
     return try AccessGroupRow.nameKey(tierKey: tierKey.bytes, token, accessibility)
   }
 }

@@ -5,13 +5,13 @@ extension KeychainError {
     Self(
       .damaged, "\(name) is damaged or was changed outside the vault",
       recovery:
-        "run \(.verify) for the whole picture, and restore the item from a backup")
+        "see all problems with \(.verify), and restore the item from a backup")
   }
 
   package static func otherDevice(_ name: String) -> Self {
     Self(
       .otherDevice, "\(name) is bound to another device",
-      recovery: "read it on the machine that stored it, or bring that machine's device.key along; "
+      recovery: "read it on the machine that stored it, or copy that machine's device.key; "
         + "if that is gone for good, \(.rekey) deletes what only it could read")
   }
 

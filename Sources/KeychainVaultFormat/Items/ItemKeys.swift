@@ -10,7 +10,7 @@ package enum ItemPart: UInt8 {
 
 /// The keys of the accessibility classes.
 package enum ClassKey {
-  /// The key of a class, bound to the device if the class is.
+  /// Returns the key of a class, bound to the device if the class is.
   package static func derive(
     from tierKey: borrowing SecretBytes, _ accessibility: Accessibility, device: DeviceSecret?
   ) throws(KeychainError) -> SecretBytes {
@@ -23,14 +23,16 @@ package enum ClassKey {
     return try bind(key, to: device)
   }
 
-  /// The key of a class before it is bound to a device.
+  /// Returns the key of a class before it is bound to a device.
   package static func unbound(
     from tierKey: borrowing SecretBytes, _ accessibility: Accessibility
   ) throws(KeychainError) -> SecretBytes {
     try Derivation.key(tierKey, "pk1/class", [accessibility.rawValue])
   }
 
-  /// The device secret is a field here, so the fields are written into guarded memory.
+  /// Binds a key to a device.
+  ///
+  /// The fields contain the device secret, so they are in guarded memory.
   private static func bind(
     _ classKey: borrowing SecretBytes, to device: DeviceSecret
   ) throws(KeychainError) -> SecretBytes {
@@ -50,7 +52,7 @@ package enum ClassKey {
   }
 }
 
-/// The key of one class and access group: it opens that group's items of that class.
+/// The key of one class and access group, which opens the group's items of that class.
 package struct GroupKey: ~Copyable {
   package let key: SecretBytes
 

@@ -2,7 +2,7 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// An item as it lies in the file.
+/// The row of an item.
 package struct ItemRow: Hashable, Sendable {
   package let id: Data
   package let accessibility: Accessibility
@@ -23,7 +23,7 @@ package struct ItemRow: Hashable, Sendable {
     self.secret = secret
   }
 
-  /// How a damaged item is named whose metadata cannot be read.
+  /// Returns the name, in errors, of a damaged item whose metadata cannot be read.
   package static func name(of id: Data) -> String {
     "item " + id.prefix(6).hexadecimal
   }
@@ -33,22 +33,22 @@ package struct ItemRow: Hashable, Sendable {
 package struct OpenedItem: ~Copyable {
   package let credential: Credential
 
-  /// The metadata as the format writes it, byte for byte.
+  /// The metadata as the format encodes it, byte for byte.
   package let metadata: SecretBytes
   package let secret: SecretBytes
 
-  /// What a store answers when it is asked for the secret.
+  /// Returns the item as a store returns a secret.
   package consuming func stored() -> StoredSecret {
     StoredSecret(credential: credential, secret: secret)
   }
 }
 
-/// Seals items into rows, and opens them again.
+/// Seals items into rows, and opens them.
 package struct ItemSealing {
   package let keys: TierKeys
   package let device: DeviceSecret?
 
-  /// What makes sealing many items cheaper; `nil` where there are few.
+  /// Makes sealing many items cheaper; `nil` if there are few.
   package var batch: SealingBatch?
 
   package init(keys: TierKeys, device: DeviceSecret?, batch: SealingBatch? = nil) {
@@ -57,12 +57,13 @@ package struct ItemSealing {
     self.batch = batch
   }
 
-  /// The id of an identity.
+  /// Returns the id of an identity.
   package func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
     try Derivation.tag(keys.open.bytes, "pk1/index.id", MetadataCoding.identityFields(identity))
   }
 
-  /// The tokens of an item: of its id, and of everything it is found by, ordered and each once.
+  /// Returns the tokens of an item: of its id and of everything by which it is found, sorted and
+  /// unique.
   package func tokens(of credential: Credential, id: Data) throws(KeychainError) -> [Data] {
     var tokens: Set = [Self.ownToken(of: id)]
     for pair in credential.searchablePairs { tokens.insert(try token(of: pair)) }
@@ -82,7 +83,7 @@ package struct ItemSealing {
     return Data(try Derivation.shortTag(keys.open.bytes, "pk1/index.attr", fields))
   }
 
-  /// The token of an access group, which all its items have.
+  /// Returns the token of an access group, which all its items have.
   package func groupToken(_ name: String) throws(KeychainError) -> Data {
     try token(of: SearchablePair(name: SearchablePair.accessGroup, value: name))
   }
@@ -95,7 +96,7 @@ package struct ItemSealing {
       credential, metadata: try MetadataCoding.encode(credential), secret: secret, id: id)
   }
 
-  /// Seals an item whose metadata is encoded already.
+  /// Seals an item whose metadata is already encoded.
   package func seal(
     _ credential: Credential, metadata: borrowing SecretBytes, secret: borrowing SecretBytes,
     id: Data
@@ -176,15 +177,15 @@ package struct ItemSealing {
     return secret
   }
 
-  /// Whether this device can open the row, its tier being at hand.
+  /// Whether the row is bound to another device.
   package func isOfOtherDevice(_ row: ItemRow) -> Bool {
     row.accessibility.isThisDeviceOnly && row.device != device?.id
   }
 
-  /// Whether an item opens by this device's secret although it names another device: then the name
-  /// was changed.
+  /// Whether this device's secret opens an item that names another device, so that the name was
+  /// changed.
   private func opensHere(_ row: ItemRow, group: String) throws(KeychainError) -> Bool {
-    guard device != nil, keys.satisfies(row.accessibility.requires) else { return false }
+    guard device != nil, keys.satisfies(row.accessibility.unlockRequirement) else { return false }
     let groupKey = try self.groupKey(row.accessibility, group: group, name: "")
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
     return try Self.openMetadata(row, with: key) != nil
@@ -221,7 +222,7 @@ package struct ItemSealing {
   private func newGroupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
-    guard let tierKey = keys.key(Tier(accessibility.requires)) else { throw .locked(name) }
+    guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else { throw .locked(name) }
     let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
     return try GroupKey(classKey: classKey, group: group)
   }

@@ -4,11 +4,13 @@ package import KeychainSecrets
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {
-  /// The greatest number of bytes: texts of a mebibyte in as many fields as they can fill, since
+  /// The maximum number of bytes: texts of 1 MiB in as many fields as they can fill, because
   /// attributes have different names.
   package static let maximumCount = 4 << 20
 
-  /// The identity in the order of the format; the item's id is derived from it.
+  /// Returns the identity's fields in the order of the format.
+  ///
+  /// The item's id is derived from them.
   package static func identityFields(_ identity: CredentialIdentity) -> [UInt8] {
     FieldWriter.fields { writer in
       switch identity.kind {

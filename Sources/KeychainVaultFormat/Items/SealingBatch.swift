@@ -2,9 +2,9 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// What the items of one transaction share when there are many of them.
+/// What the items of one transaction share if there are many.
 ///
-/// Guarded memory costs several system calls each time, more than sealing a small item does.
+/// Each use of guarded memory costs several system calls, which is more than sealing a small item.
 package final class SealingBatch {
   private struct GroupName: Hashable {
     let accessibility: Accessibility
@@ -14,7 +14,7 @@ package final class SealingBatch {
   private var scratch: SecretBuffer
   private var groupKeys: [GroupName: SharedSecret] = [:]
 
-  /// Longer texts are padded in memory of their own, so that the batch does not keep as much.
+  /// Longer texts are padded in their own memory, so that the batch does not keep as much.
   private static let scratchLimit = 1 << 20
 
   package init() throws(KeychainError) {
@@ -35,7 +35,7 @@ package final class SealingBatch {
     }
   }
 
-  /// The key of a group, which is derived once.
+  /// Returns the key of a group, which is derived only once.
   package func groupKey(
     _ accessibility: Accessibility, _ group: String,
     _ derive: () throws(KeychainError) -> GroupKey

@@ -1,11 +1,11 @@
 package import Foundation
 package import KeychainSecrets
 
-/// A tier key as it lies in the kernel's keyring, for later commands.
+/// A tier key as it is stored in the kernel's keyring, for later commands.
 package struct CachedKey: ~Copyable {
   package static let count = 8 + VaultChecks.hashCount + 32
 
-  /// Until when the key is valid, in nanoseconds since boot.
+  /// The time until which the key is valid, in nanoseconds since boot.
   package let limit: UInt64
 
   /// The hash of the checks that the vault had when the key was cached.
@@ -13,7 +13,7 @@ package struct CachedKey: ~Copyable {
 
   private let payload: SecretBytes
 
-  /// A payload as it was read; `nil` if it has another length.
+  /// Creates a key from a payload; `nil` if the length is wrong.
   package init?(payload: consuming SecretBytes) {
     guard payload.count == Self.count else { return nil }
     (limit, checksHash) = payload.withBytes {
@@ -22,17 +22,19 @@ package struct CachedKey: ~Copyable {
     self.payload = payload
   }
 
-  /// Whether the key stays valid until its limit, used or not: the lowest bit of the limit says so.
+  /// Whether the key stays valid until its limit, used or not.
+  ///
+  /// The lowest bit of the limit is set then.
   package var isFixed: Bool { limit & 1 == 1 }
 
-  /// The key itself.
+  /// Returns the key itself.
   package borrowing func key() throws(SecretsError) -> SecretBytes {
     try payload.withBytes { bytes throws(SecretsError) in
       try SecretBytes(copying: bytes.extracting(40..<Self.count))
     }
   }
 
-  /// The bytes that are kept of a key.
+  /// Returns the bytes to store for a key.
   package static func payload(
     limit: UInt64, checksHash: Data, key: borrowing SecretBytes
   ) throws(SecretsError) -> SecretBytes {
@@ -43,7 +45,7 @@ package struct CachedKey: ~Copyable {
     return try payload.finish()
   }
 
-  /// The name under which a key is found, by the check of tier T0.
+  /// Returns the name under which a key is stored, from the check of tier T0.
   package static func name(_ tier: Tier, _ check: Data) -> String {
     "prefs:\(check.hexadecimal):\(tier.rawValue)"
   }

@@ -4,7 +4,7 @@ package import KeychainSecrets
 
 /// The derivations of the vault format, `D(key, label, fields)`, with their labels.
 ///
-/// Failures can only be a lack of memory; they are translated here, once.
+/// The only possible failure is a lack of memory, which is translated here.
 package enum Derivation {
   package static func key(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
@@ -27,7 +27,7 @@ package enum Derivation {
     }
   }
 
-  /// The first 16 bytes of a tag.
+  /// Returns the first 16 bytes of a tag.
   package static func shortTag(
     _ key: borrowing SecretBytes, _ label: String, _ fields: [UInt8] = []
   ) throws(KeychainError) -> Data {

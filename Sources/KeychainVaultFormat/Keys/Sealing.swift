@@ -36,12 +36,12 @@ package enum Sealing {
     }
   }
 
-  /// Opens a box and takes the padding off; `nil` if either is not as the format says, or there are more
+  /// Opens a box and removes the padding; `nil` if either breaks the format, or if there are more
   /// bytes than `limit`.
   package static func openPadded(
     _ box: Data, with key: borrowing SecretBytes, limit: Int
   ) throws(KeychainError) -> SecretBytes? {
-    // A box that is too long is not given the memory to open it.
+    // No memory is allocated for a box that is too long.
     guard box.count <= greatestBoxCount(limit: limit),
       let padded = try open(box, with: key)
     else { return nil }
@@ -55,7 +55,7 @@ package enum Sealing {
     }
   }
 
-  /// The most bytes of a box that holds a padded message.
+  /// Returns the maximum number of bytes of a box that contains a padded message.
   package static func greatestBoxCount(limit: Int) -> Int {
     SecretBox.overhead + Padding.paddedCount(for: limit)
   }

@@ -22,8 +22,9 @@ package enum Tier: UInt8, CaseIterable {
   }
 }
 
-/// The check values of the tiers, which lie in the vault row in clear: they tell whether a key
-/// belongs to this vault as it is now.
+/// The checks of the tiers, which are not encrypted in the vault row.
+///
+/// They show whether a key belongs to this vault as it is now.
 package struct VaultChecks: Hashable, Sendable {
   package let open: Data
   package let first: Data
@@ -45,7 +46,7 @@ package struct VaultChecks: Hashable, Sendable {
 
   package static let hashCount = 32
 
-  /// What binds a cached key to all three.
+  /// Returns the hash of all three checks, to which a cached key is bound.
   package func hash() throws(KeychainError) -> Data {
     try Derivation.hash(open + first + unlocked, count: Self.hashCount)
   }
@@ -55,7 +56,7 @@ package struct VaultChecks: Hashable, Sendable {
   }
 }
 
-/// The tier keys at hand: T0 always, the others as far as the vault is unlocked.
+/// The tier keys at hand: always T0, and the others as far as the vault is unlocked.
 package struct TierKeys: Sendable {
   package let checks: VaultChecks
   package let open: SharedSecret
@@ -76,12 +77,12 @@ package struct TierKeys: Sendable {
     return first == nil ? .nothing : .unlockedSinceBoot
   }
 
-  /// Whether the tier of a requirement is here, and T0.
+  /// Whether the key of a requirement's tier is at hand, in addition to T0.
   package func satisfies(_ requirement: Accessibility.UnlockRequirement) -> Bool {
     key(Tier(requirement)) != nil
   }
 
-  /// All tiers of a root key.
+  /// Derives all tiers of a root key.
   package init(root: borrowing SecretBytes) throws(KeychainError) {
     let keys = try Self.tiers(of: root)
     open = keys[0]
@@ -102,7 +103,7 @@ package struct TierKeys: Sendable {
     self.unlocked = unlocked
   }
 
-  /// T0 alone: with it a verification checks every row, and opens only items that need no unlock.
+  /// T0 alone, with which a verification checks every row but opens only items that need no unlock.
   package var openTierOnly: TierKeys {
     TierKeys(checks: checks, open: open, first: nil, unlocked: nil)
   }

@@ -1,15 +1,16 @@
 internal import KeychainSecrets
 
-/// Reads fields in the notation of the vault format; anything that is not exactly a field fails.
+/// Reads fields in the notation of the vault format, and fails at anything that is not exactly a
+/// field.
 ///
-/// The bytes are given anew to each call, because a span cannot be stored.
+/// Each call receives the bytes again, because a span cannot be stored.
 package struct FieldReader {
-  /// The bytes are not what the format says.
+  /// The bytes break the format.
   package struct Malformed: Error {}
 
   private var offset = 0
 
-  /// How many bytes the texts that are still to come may have together.
+  /// The number of bytes that the remaining texts may have together.
   private var textLimit: Int
 
   package init(textLimit: Int = .max) {

@@ -3,7 +3,7 @@ package import Foundation
 extension Data {
   /// The bytes in lower-case hexadecimal digits.
   ///
-  /// Foundation's `String(format:)` takes a twentieth of the time of a whole command, for its set-up.
+  /// Foundation's `String(format:)` takes a twentieth of the time of a whole command for its setup.
   package var hexadecimal: String {
     var digits: [UInt8] = []
     for byte in self { digits += [Self.digit(byte >> 4), Self.digit(byte & 15)] }

@@ -1,10 +1,10 @@
 package import KeychainSecrets
 
-/// Keys as people copy them: Crockford's base 32, with a sum that finds slips of the pen.
+/// Keys as people copy them: Crockford's base 32, with a checksum that finds typing mistakes.
 package enum Text32 {
-  /// Why a text holds no key.
+  /// Why a text is not a key.
   package enum Fault: Error {
-    /// It does not begin as such a key does.
+    /// It does not have the prefix of such a key.
     case prefix
 
     /// It has a character that no key has.
@@ -13,7 +13,7 @@ package enum Text32 {
     /// It has fewer or more characters than such a key.
     case length(found: Int, expected: Int)
 
-    /// Its sum does not hold.
+    /// Its checksum is wrong.
     case mistyped
 
     case memory(SecretsError)
@@ -24,7 +24,7 @@ package enum Text32 {
     /// Capitals in groups of four, with hyphens between them.
     case grouped
 
-    /// Small letters in one piece.
+    /// Small letters without separators.
     case plain
   }
 
@@ -68,7 +68,7 @@ package enum Text32 {
     return key
   }
 
-  /// Reads a key that stands behind a prefix in small letters.
+  /// Reads a key after a prefix in small letters.
   package static func key(
     _ text: RawSpan, after prefix: String, count: Int, sumCount: Int
   ) throws(Fault) -> SecretBytes {
@@ -78,7 +78,7 @@ package enum Text32 {
       text.extracting(prefix.utf8.count..<text.byteCount), count: count, sumCount: sumCount)
   }
 
-  /// How many characters there are, or `nil` if one of them belongs to no key.
+  /// Returns the number of characters, or `nil` if one of them belongs to no key.
   private static func number(of text: RawSpan) -> Int? {
     var found = 0
     for index in 0..<text.byteCount where !isIgnored(text.byte(at: index)) {
@@ -99,7 +99,7 @@ package enum Text32 {
     return try buffer.finish()
   }
 
-  /// The key at the beginning of the bytes, if the rest is of its hash.
+  /// Returns the key at the beginning of the bytes, if the rest is the beginning of its hash.
   private static func checked(
     _ bytes: borrowing SecretBytes, count: Int
   ) throws(SecretsError) -> SecretBytes? {
@@ -134,7 +134,7 @@ package enum Text32 {
   private static func uppercase(_ byte: UInt8) -> UInt8 { 97...122 ~= byte ? byte - 32 : byte }
 }
 
-/// Bits on their way from groups of one size to groups of another, the first bits first.
+/// Converts bits from groups of one size to groups of another, the first bits first.
 private struct Bits {
   private var value: UInt32 = 0
   private var count: UInt32 = 0
@@ -144,7 +144,7 @@ private struct Bits {
     count += number
   }
 
-  /// The next `number` bits, or `nil` if there are fewer.
+  /// Returns the next `number` bits, or `nil` if there are fewer.
   package mutating func pop(_ number: UInt32) -> UInt8? {
     guard count >= number else { return nil }
     count -= number

@@ -1,11 +1,11 @@
 internal import KeychainSecrets
 
-/// Looking at text as bytes, for text that must not become a string.
+/// Reads text as bytes, for text that must not become a string.
 package enum TextBytes {
-  /// Whether a byte is white space, as the format means it.
+  /// Whether a byte is white space in the format.
   package static func isWhiteSpace(_ byte: UInt8) -> Bool { 9...13 ~= byte || byte == 32 }
 
-  /// Where a text lies between the white space at its ends.
+  /// Returns the range of a text without the white space at its ends.
   package static func trimmed(_ text: RawSpan) -> Range<Int> {
     var range = 0..<text.byteCount
     while let first = range.first, isWhiteSpace(text.byte(at: first)) { range.removeFirst() }
@@ -13,7 +13,7 @@ package enum TextBytes {
     return range
   }
 
-  /// Whether a text begins with a prefix in small letters, whatever its own case.
+  /// Whether a text begins with a prefix in small letters, ignoring its case.
   package static func begins(_ text: RawSpan, with prefix: String) -> Bool {
     let prefix = Array(prefix.utf8)
     return text.byteCount >= prefix.count

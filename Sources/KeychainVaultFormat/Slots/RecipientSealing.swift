@@ -2,10 +2,10 @@ internal import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// Slots of recipients: the root key is sealed to a public key, so that a new root key can be given to
-/// them while their private keys are elsewhere.
+/// Slots of recipients: the root key is sealed to a public key, so that recipients can get a new
+/// root key without their private keys.
 extension SlotSealing {
-  /// Makes a slot that gives the root key to whoever has a recipient's private key.
+  /// Creates a slot that gives the root key to whoever has a recipient's private key.
   package static func seal(
     to recipient: VaultRecipient, number: UInt32, root: borrowing SecretBytes
   ) throws(KeychainError) -> SlotRow {
@@ -21,8 +21,8 @@ extension SlotSealing {
 
   /// Gives a new root key to the recipient of a slot, under the same number.
   ///
-  /// The mac of the old slot must have been checked: who can write the file can put their own public
-  /// key into a slot.
+  /// The mac of the old slot must have been checked: whoever can write the file can put their own
+  /// public key into a slot.
   package static func reseal(
     _ slot: SlotRow, root: borrowing SecretBytes
   ) throws(KeychainError) -> SlotRow {
@@ -31,7 +31,8 @@ extension SlotSealing {
 
   /// Opens the slot of a recipient.
   ///
-  /// - Returns: The root key, or `nil` if the box does not open, or to another key than was committed to.
+  /// - Returns: The root key, or `nil` if the box does not open, or if its key is not the committed
+  ///   one.
   package static func open(
     _ slot: SlotRow, privateKey: borrowing SecretBytes
   ) throws(KeychainError) -> SecretBytes? {

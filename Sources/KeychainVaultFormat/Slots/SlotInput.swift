@@ -2,8 +2,9 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// What a new slot is sealed under: computed before the vault is locked for writing, since a
-/// password hash takes its time.
+/// The input with which a new slot is sealed.
+///
+/// It is computed before the vault is locked for writing, because a password hash takes time.
 package struct SlotInput: ~Copyable {
   package let kind: SlotKind
   package let parameters: Data

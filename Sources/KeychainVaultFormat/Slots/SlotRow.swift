@@ -2,7 +2,7 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// A slot as it lies in the file.
+/// The row of a slot.
 package struct SlotRow: Hashable, Sendable {
   package let number: UInt32
   package let kind: SlotKind
@@ -29,7 +29,7 @@ package struct SlotRow: Hashable, Sendable {
     self.sum = sum
   }
 
-  /// What the input key is bound to.
+  /// Returns the fields to which the input key is bound.
   package static func header(
     kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data
   ) -> [UInt8] {
@@ -55,7 +55,7 @@ package struct SlotRow: Hashable, Sendable {
     }
   }
 
-  /// What the sum and the state term cover: all columns before the sum.
+  /// The fields that the sum and the state term cover: all columns before the sum.
   package var fields: [UInt8] {
     row + FieldWriter.fields { $0.byteString(mac) }
   }
@@ -64,17 +64,17 @@ package struct SlotRow: Hashable, Sendable {
     try Derivation.tag(root, "pk1/slot.mac", row)
   }
 
-  /// Whether whoever made the slot had the root key.
+  /// Whether the slot was made by a holder of the root key.
   package func isMade(byHolderOf root: borrowing SecretBytes) throws(KeychainError) -> Bool {
     ConstantTime.equal(try macUnder(root).bytes, mac.bytes)
   }
 
-  /// The sum that the row should have.
+  /// Returns the sum that the row should have.
   package func expectedSum() throws(KeychainError) -> Data {
     try Derivation.hash(Data(fields), count: 16)
   }
 
-  /// The row with mac and sum.
+  /// Returns the row with its mac and sum.
   package func authenticated(by root: borrowing SecretBytes) throws(KeychainError) -> SlotRow {
     var row = self
     row.mac = try macUnder(root)
@@ -82,17 +82,17 @@ package struct SlotRow: Hashable, Sendable {
     return row
   }
 
-  /// Whether a device slot beside it must not open everything: that is what a passphrase or a key
-  /// file is for.
+  /// Whether a device slot must be limited if this slot exists: that is the purpose of a passphrase
+  /// or key file.
   package var cutsDevices: Bool { kind == .passphrase || kind == .keyFile }
 
-  /// Whether it opens everything and is at hand day by day, which a recovery code is not.
+  /// Whether it opens everything and is for daily use, unlike a recovery code.
   package var isDailyKey: Bool { grant == .root && (cutsDevices || kind == .recipient) }
 
-  /// Whether a device secret alone opens everything through it.
+  /// Whether a device secret alone opens everything with it.
   package var isFullDevice: Bool { grant == .root && kind == .device }
 
-  /// How the slot is shown; `newGrant` is what it is about to give.
+  /// Returns the public description of the slot; `newGrant` is what it is about to give.
   package func described(isThisDevice: Bool?, grant newGrant: SlotGrant? = nil) -> VaultSlot {
     VaultSlot(
       number: number, kind: kind, grant: newGrant ?? grant,
@@ -101,15 +101,15 @@ package struct SlotRow: Hashable, Sendable {
       recipient: recipient)
   }
 
-  /// Whose identity opens the slot.
+  /// The recipient whose identity opens the slot.
   package var recipient: VaultRecipient? {
     kind == .recipient ? VaultRecipient(publicKey: parameters) : nil
   }
 
-  /// Whether the columns are of their lengths, and kind, grant and parameters go together, as the format
-  /// says.
+  /// Whether the columns have the right lengths, and kind, grant and parameters match, as the
+  /// format requires.
   ///
-  /// It is no writer's slot otherwise, whatever its sum says: the sum has no key.
+  /// Otherwise no writer made the slot, even if its sum is right, because the sum has no key.
   package var isWellFormed: Bool {
     (grant == .root || kind == .device) && hasWellFormedParameters
       && [salt, commitment, mac].allSatisfy { $0.count == 32 } && box.count == 32 + boxOverhead

@@ -2,11 +2,11 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// Seals a key into a slot, and opens it again.
+/// Seals a key into a slot, and opens it.
 package enum SlotSealing {
   package static let saltCount = 32
 
-  /// Makes a slot that gives `granted` to whoever has the input key; `root` is for its mac.
+  /// Creates a slot that gives `granted` to whoever has the input key; `root` is for its mac.
   package static func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant,
     granted: borrowing SecretBytes, root: borrowing SecretBytes
@@ -35,7 +35,7 @@ package enum SlotSealing {
 
   /// Opens a slot.
   ///
-  /// - Returns: The granted key, or `nil` if the input key is not the slot's.
+  /// - Returns: The granted key, or `nil` if the slot needs another input key.
   package static func open(
     _ slot: SlotRow, inputKey: borrowing SecretBytes
   ) throws(KeychainError) -> SecretBytes? {
@@ -49,7 +49,7 @@ package enum SlotSealing {
     return granted
   }
 
-  /// The input key of a passphrase slot.
+  /// Returns the input key of a passphrase slot.
   package static func passphraseKey(
     _ passphrase: borrowing SecretBytes, salt: Data, parameters: PasswordHash.Parameters
   ) throws(KeychainError) -> SecretBytes {

@@ -2,7 +2,7 @@ public import KeychainSecrets
 
 /// One way to open a vault.
 public struct VaultSlot: Hashable, Sendable {
-  /// The number by which the slot is named.
+  /// The number that identifies the slot.
   public let number: UInt32
 
   /// How it is opened.
@@ -17,7 +17,7 @@ public struct VaultSlot: Hashable, Sendable {
   /// Whether it is the slot of this device; `nil` for other kinds.
   public let isThisDevice: Bool?
 
-  /// Whom it opens the vault to; `nil` for other kinds.
+  /// The recipient to which it opens the vault; `nil` for other kinds.
   public let recipient: VaultRecipient?
 
   package init(

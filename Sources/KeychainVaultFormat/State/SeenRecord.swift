@@ -2,11 +2,11 @@ package import Foundation
 package import KeychainCredentials
 internal import KeychainSecrets
 
-/// What tells a state of a vault from all others.
+/// Identifies a state of a vault.
 package struct SeenState: Hashable, Sendable {
   package let counter: UInt64
 
-  /// The hash of the box of the state row: each state has a box of its own, whose nonce is random.
+  /// The hash of the state row's box, which differs in each state because its nonce is random.
   package let boxHash: Data
 
   package static let hashCount = 32
@@ -24,11 +24,12 @@ package struct SeenState: Hashable, Sendable {
 
 /// The newest state of a vault that this user has seen.
 package struct SeenRecord: Hashable, Sendable {
-  /// The checks of tier T0 that are valid: two while the vault gets a new root key.
+  /// The valid checks of tier T0: two while the vault gets a new root key.
   package var checks: [Data]
   package var state: SeenState
 
-  /// How far a counter goes up at most between two looks: more changes than a disk can write in years.
+  /// The maximum increase of a counter between two records: more changes than a disk can write in
+  /// years.
   package static let largestStep: UInt64 = 1 << 32
 
   package static let count = 1 + 2 * 16 + 8 + SeenState.hashCount + 16
@@ -42,7 +43,7 @@ package struct SeenRecord: Hashable, Sendable {
     return bytes + ((try? Derivation.hash(bytes, count: 16)) ?? Data())
   }
 
-  /// The name of the record of a vault, by its real path.
+  /// Returns the name of a vault's record, from the vault's real path.
   package static func name(of vaultPath: String) throws(KeychainError) -> String {
     try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
   }
@@ -52,7 +53,7 @@ package struct SeenRecord: Hashable, Sendable {
     self.state = state
   }
 
-  /// A record as it was read, or `nil` if it is damaged.
+  /// Reads a record; `nil` if it is damaged.
   package init?(encoded: Data) {
     guard encoded.count == Self.count, 1...2 ~= encoded[0],
       encoded[0] == 2 || encoded[17..<33].allSatisfy({ $0 == 0 }),
@@ -65,14 +66,14 @@ package struct SeenRecord: Hashable, Sendable {
     state = SeenState(counter: counter, boxHash: Data(encoded[41..<73]))
   }
 
-  /// How a state of the vault stands to the one that was seen.
+  /// How a state of the vault relates to the recorded one.
   package enum Relation {
     case sameOrNewer, older
 
-    /// As many changes, but others.
+    /// The same number of changes, but different ones.
     case forked
 
-    /// Newer by more changes than there can have been.
+    /// Newer by more changes than are possible.
     case tooFarAhead
   }
 
@@ -82,7 +83,7 @@ package struct SeenRecord: Hashable, Sendable {
     return found.counter > state.counter || found == state ? .sameOrNewer : .forked
   }
 
-  /// Whether the two counters cannot both have been counted.
+  /// Whether the counters differ by more than is possible.
   package func isTooFar(from found: SeenState) -> Bool {
     max(found.counter, state.counter) - min(found.counter, state.counter) > Self.largestStep
   }

@@ -2,8 +2,8 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The sealed row that makes dropping and putting back rows evident: a counter, the numbers of
-/// rows, and the XOR of one keyed hash for each row.
+/// The sealed row that shows whether rows were dropped or put back: a counter, the numbers of rows,
+/// and the XOR of one keyed hash for each row.
 package struct StateRow: Hashable, Sendable {
   package var counter: UInt64
   package var itemCount: UInt64
@@ -17,10 +17,10 @@ package struct StateRow: Hashable, Sendable {
     self.sum = sum
   }
 
-  /// More changes than any vault sees: nobody can forge a counter after which there is none.
+  /// More changes than any vault has, so that nobody can forge a counter after which there is none.
   package static let maximumCounter: UInt64 = 1 << 48
 
-  /// The counter of the next transaction.
+  /// Returns the counter of the next transaction.
   package static func counter(after counter: UInt64) throws(KeychainError) -> UInt64 {
     guard counter < maximumCounter else {
       throw KeychainError(
@@ -29,9 +29,10 @@ package struct StateRow: Hashable, Sendable {
     return counter + 1
   }
 
-  /// The counter after a person has accepted a vault.
+  /// Returns the counter after a person has accepted a vault.
   ///
-  /// Of two that lie further apart than any use explains, one is forged, and only the greater one does harm.
+  /// If the two counters differ by more than is possible, one is forged, and only the greater one
+  /// does harm.
   package static func counter(
     acceptingFile found: UInt64, seen: UInt64?
   ) throws(KeychainError) -> UInt64 {
@@ -47,7 +48,7 @@ package struct StateRow: Hashable, Sendable {
   package static let empty = Self(
     counter: 0, itemCount: 0, slotCount: 0, sum: Data(repeating: 0, count: 32))
 
-  /// Adds a term to the sum or takes it out again: both are the same.
+  /// Adds a term to the sum or removes it: both are the same operation.
   package mutating func toggle(_ term: Data) {
     sum = Data(zip(sum, term).map { $0 ^ $1 })
   }
@@ -97,7 +98,7 @@ extension StateRow {
 }
 
 extension StateRow {
-  /// Compares the number of items found with the number there should be.
+  /// Compares the number of items found with the expected number.
   ///
   /// A damaged tree can end early without an error of SQLite.
   package func checkItemCount(_ found: Int) throws(KeychainError) {

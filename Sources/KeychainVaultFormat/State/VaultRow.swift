@@ -2,7 +2,7 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The row that tells which keys the vault has now.
+/// The row that shows which keys the vault has now.
 package struct VaultRow: Hashable, Sendable {
   package let checks: VaultChecks
   package let sum: Data
@@ -12,7 +12,7 @@ package struct VaultRow: Hashable, Sendable {
     sum = try Derivation.hash(Data(Self.fields(checks)), count: 16)
   }
 
-  /// A row as it was read; the sum is checked.
+  /// Reads a row, and checks its sum.
   package init(check0: Data, check1: Data, check2: Data, sum: Data, path: String)
     throws(KeychainError)
   {
@@ -22,7 +22,7 @@ package struct VaultRow: Hashable, Sendable {
     }
   }
 
-  /// What the sum and the state term cover.
+  /// The fields that the sum and the state term cover.
   package var fields: [UInt8] { Self.fields(checks) }
 
   private static func fields(_ checks: VaultChecks) -> [UInt8] {
@@ -33,12 +33,13 @@ package struct VaultRow: Hashable, Sendable {
   }
 }
 
-// The one place that tells whether a key belongs to a vault.
+// The one place that decides whether a key belongs to a vault.
 //
-// The row's sum has no key: whoever can write the file can put checks of another vault there. So each way to
+// The row's sum has no key: whoever can write the file can put checks of another vault there. So
+// every key is checked here first, whoever presents it.
 // keys asks here first, whoever presents them.
 extension VaultRow {
-  /// Whether what a slot gave is a key of this vault: a root key must yield all three checks.
+  /// Whether a key from a slot belongs to this vault: a root key must yield all three checks.
   package func owns(
     _ key: borrowing SecretBytes, _ grant: SlotGrant
   ) throws(KeychainError) -> Bool {
@@ -48,14 +49,14 @@ extension VaultRow {
     }
   }
 
-  /// Whether a key is that of a tier of this vault.
+  /// Whether a key is the key of a tier of this vault.
   package func owns(_ key: borrowing SecretBytes, _ tier: Tier) throws(KeychainError) -> Bool {
     try VaultChecks.of(key) == checks[tier]
   }
 }
 
 extension KeychainError {
-  /// That the file is damaged as a whole, and why.
+  /// Returns the error for a file that is damaged as a whole.
   package static func damagedVault(_ path: String, _ reason: String) -> Self {
     Self(.damaged, "the vault \(path) is damaged: \(reason)", recovery: .restoreBackup)
   }

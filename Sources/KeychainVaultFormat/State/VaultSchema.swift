@@ -6,7 +6,9 @@ package enum VaultSchema {
   /// SQLite's `user_version`.
   package static let version: UInt32 = 1
 
-  /// The statements that make the tables, which SQLite keeps letter by letter.
+  /// The statements that create the tables.
+  ///
+  /// SQLite stores them unchanged.
   package static let statements: [String] = [
     """
     CREATE TABLE vault (one INTEGER PRIMARY KEY CHECK (one = 1), check0 BLOB NOT NULL, \

@@ -1,31 +1,32 @@
 internal import Glibc
 
-/// The user's home folder, as far as this process can use it.
+/// The user's home folder, and whether this process can use it.
 package enum HomeFolder: Hashable {
-  /// It is there.
+  /// The folder exists and can be used.
   case usable(String)
 
-  /// A folder is named, and there is none: system users often have `/nonexistent`.
+  /// The named folder does not exist: system users often have `/nonexistent`.
   case missing(String)
 
-  /// The folder is there, and this process cannot enter it, as with `ProtectHome=` of a service.
+  /// The folder exists, but this process cannot enter it, for example because of a service's
+  /// `ProtectHome=`.
   case closed(String)
 
-  /// None is named.
+  /// No folder is named.
   case none
 
-  /// Looks for the folder that `HOME` names, else for that of the account.
+  /// Finds the folder that `HOME` names, or else that of the account.
   package init(_ environment: EnvironmentVariables) {
     guard let path = environment.absolutePath("HOME") else {
       self = Self.ofAccount()
       return
     }
-    // Containers set it for users without an account; the root folder is a home for its owner alone.
+    // Containers set it for users without an account. The root folder is a home only for its owner.
     self = path == "/" && !Self.isOwn(path) ? .none : Self.looking(at: path)
   }
 
-  /// The home folder of the account, if it is the user's own: system users often have `/`, or a folder of
-  /// the system's.
+  /// Returns the home folder of the account, if it belongs to the user: system users often have
+  /// `/`, or a system folder.
   private static func ofAccount() -> Self {
     guard let entry = unsafe getpwuid(geteuid()), let folder = unsafe entry.pointee.pw_dir,
       let path = unsafe String(validatingCString: folder), path.hasPrefix("/")
@@ -37,12 +38,12 @@ package enum HomeFolder: Hashable {
 
   private static func isOwn(_ path: String) -> Bool { status(of: path).status?.st_uid == geteuid() }
 
-  /// Failures other than absence and permission say nothing about the folder: a network's file system
-  /// that does not answer must not lead to another place.
+  /// Other failures than absence and missing permission say nothing about the folder: if a network
+  /// file system does not answer, no other place must be used.
   private static func looking(at path: String) -> Self {
     let (status, error) = status(of: path)
     if let status {
-      // Whoever starts a program as another user often leaves HOME as it was.
+      // A program that is started as another user often keeps the old HOME.
       let isBarred = unsafe status.st_uid != geteuid() && access(path, X_OK) != 0
       return isBarred || ClosedFolder.isClosed(status) ? .closed(path) : .usable(path)
     }
@@ -68,7 +69,7 @@ package enum HomeFolder: Hashable {
     case .usable(let path): "the home folder \(path) cannot be used"
     case .missing(let path): "the home folder \(path) does not exist"
     case .closed(let path):
-      "the home folder \(path) is closed to this process, as by ProtectHome= of a service"
+      "the home folder \(path) is closed to this process, for example by ProtectHome= of a service"
     case .none: "no home folder is known"
     }
   }

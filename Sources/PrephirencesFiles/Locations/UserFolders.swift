@@ -1,9 +1,9 @@
-/// Where a program keeps files of the user, by the XDG base directory specification, also for processes
+/// The folders of a program's files, by the XDG base directory specification, also for processes
 /// without a home.
 package struct UserFolders: Sendable {
   package let environment: EnvironmentVariables
 
-  /// The name of the program's folder in each of the base folders.
+  /// The name of the program's folder in each base folder.
   package let name: String
 
   package init(_ name: String, environment: EnvironmentVariables) {
@@ -11,30 +11,30 @@ package struct UserFolders: Sendable {
     self.environment = environment
   }
 
-  /// Whether a variable names the place of the data; otherwise it follows from the home folder.
+  /// Whether a variable names the folder of the data; otherwise it follows from the home folder.
   package var namesData: Bool { environment.absolutePath("XDG_DATA_HOME") != nil }
 
-  /// Whether a variable names the place of the state; otherwise it follows from the home folder.
+  /// Whether a variable names the folder of the state; otherwise it follows from the home folder.
   package var namesState: Bool { environment.absolutePath("XDG_STATE_HOME") != nil }
 
-  /// The folder of what the user has.
+  /// Returns the folder of the user's data.
   ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/noPlace(reason:)``, as the other functions do.
+  /// - Throws: ``FileError`` with ``FileError/Kind/noPlace(reason:)``, like the other functions.
   package func data() throws(FileError) -> String {
     try folder("XDG_DATA_HOME", belowHome: ".local/share")
   }
 
-  /// The folder of what is true of this machine alone.
+  /// Returns the folder of state that belongs to this machine alone.
   package func state() throws(FileError) -> String {
     try folder("XDG_STATE_HOME", belowHome: ".local/state")
   }
 
-  /// The folder of what the user sets up.
+  /// Returns the folder of the user's configuration.
   package func configuration() throws(FileError) -> String {
     try folder("XDG_CONFIG_HOME", belowHome: ".config")
   }
 
-  /// The folder of what is lost when the user logs out; `nil` if there is no session.
+  /// The folder of files that are lost at logout; `nil` if there is no session.
   package var runtime: String? {
     environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/" + name }
   }
@@ -47,7 +47,8 @@ package struct UserFolders: Sendable {
     if let path = environment.absolutePath(variable) { return path }
     let home = HomeFolder(environment)
     if case .usable(let path) = home { return path + "/" + belowHome }
-    // systemd makes this folder for a service that asks for it, and gives a list if for several.
+    // systemd creates this folder for a service that requests it, and passes a list if there are
+    // several.
     if let folder = environment.absolutePath("STATE_DIRECTORY")?.split(separator: ":").first {
       return String(folder)
     }

@@ -1,15 +1,16 @@
 internal import Glibc
 internal import Synchronization
 
-/// The moment by which a call must have ended.
+/// The time by which a call must end.
 ///
-/// All who hold the object share it: the time that ``excluding(_:)`` leaves out is left out for them all.
+/// All holders of the object share it: time that ``excluding(_:)`` leaves out is left out for all
+/// of them.
 package final class Deadline: Sendable {
   private let instant: Mutex<ContinuousClock.Instant>
 
-  /// Any duration will do: one of more than about a century counts as that.
+  /// Creates a deadline; durations above about a century are shortened to that.
   package convenience init(after duration: Duration) {
-    // The clock cannot be waited for without limit.
+    // The clock cannot wait without limit.
     self.init(.now + min(duration, .seconds(3_000_000_000)))
   }
 
@@ -17,22 +18,22 @@ package final class Deadline: Sendable {
 
   package var hasPassed: Bool { ContinuousClock.now >= end }
 
-  /// The moment itself, as it is now.
+  /// The time, as it is now.
   package var end: ContinuousClock.Instant { instant.withLock { $0 } }
 
-  /// The seconds that are left, zero at least.
+  /// The remaining seconds, at least 0.
   package var seconds: Double { max(0, ContinuousClock.now.duration(to: end) / .seconds(1)) }
 
-  /// The milliseconds that are left, rounded up, as `poll` and GLib take them: 1 at least.
+  /// The remaining milliseconds, rounded up, for `poll` and GLib: at least 1.
   package var milliseconds: CInt { CInt(clamping: max(1, Int((seconds * 1000).rounded(.up)))) }
 
-  /// Another deadline, which passes this much later.
+  /// Returns another deadline, which ends later by `duration`.
   package func postponed(by duration: Duration) -> Deadline { Deadline(end + duration) }
 
-  /// Another deadline, which passes when this one or the other does.
+  /// Returns another deadline, which ends with the earlier of the two.
   package func limited(by other: Deadline) -> Deadline { Deadline(min(end, other.end)) }
 
-  /// Runs what may ask a person, and postpones the deadline by the time it takes.
+  /// Runs code that may ask a person, and postpones the deadline by its duration.
   package func excluding<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -41,7 +42,7 @@ package final class Deadline: Sendable {
     return try body()
   }
 
-  /// Waits a moment, a little different each time so that waiters don't wake together.
+  /// Waits a moment of random length, so that waiting processes don't wake together.
   package static func pause(upTo milliseconds: UInt32 = 10) {
     usleep(.random(in: 500...(milliseconds * 1000)))
   }

@@ -3,7 +3,7 @@ package import SystemPackage
 
 /// An advisory lock on a file, held until the value is destroyed (`flock`).
 package struct FileLock: ~Copyable {
-  /// Who else may hold the lock at the same time.
+  /// Whether others may hold the lock at the same time.
   package enum Kind {
     case shared
     case exclusive
@@ -13,11 +13,11 @@ package struct FileLock: ~Copyable {
 
   package let descriptor: FileDescriptor
 
-  /// Opens the file, making it if need be, and locks it.
+  /// Opens the file, creating it if needed, and locks it.
   ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/timedOut`` if another process holds the lock until the
-  ///   deadline, or ``FileError/Kind/failed(action:_:)`` if the file cannot be opened for writing or its
-  ///   file system has no locks.
+  /// - Throws: ``FileError`` with ``FileError/Kind/timedOut`` if another process holds the lock
+  ///   until the deadline, or ``FileError/Kind/failed(action:_:)`` if the file cannot be opened for
+  ///   writing or its file system has no locks.
   package init(exclusive path: String, deadline: Deadline) throws(FileError) {
     let descriptor: FileDescriptor
     do throws(Errno) {
@@ -46,18 +46,18 @@ package struct FileLock: ~Copyable {
     guard isLocked else { throw FileError(.timedOut, path) }
   }
 
-  /// Takes over an open file, which is locked later.
+  /// Takes ownership of an open file, which is locked later.
   package init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
   deinit {
-    // A child that was forked meanwhile has the descriptor as well, and would keep the lock.
+    // A child that was forked meanwhile has the descriptor too, and would keep the lock.
     flock(descriptor.rawValue, LOCK_UN)
     try? descriptor.close()
   }
 
   /// Locks an open file.
   ///
-  /// - Returns: `false` if somebody was in the way until the deadline.
+  /// - Returns: `false` if another process held the lock until the deadline.
   /// - Throws: `Errno`, if the file cannot be locked at all.
   package static func lock(
     _ descriptor: FileDescriptor, _ kind: Kind, _ deadline: Deadline
@@ -69,7 +69,7 @@ package struct FileLock: ~Copyable {
     return true
   }
 
-  /// Locks an open file, unless somebody is in the way.
+  /// Locks an open file, unless another process holds the lock.
   ///
   /// - Returns: Whether it is locked.
   /// - Throws: `Errno`, if the file cannot be locked at all.

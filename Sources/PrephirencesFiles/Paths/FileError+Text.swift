@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemPackage
 
 extension FileError: CustomStringConvertible {
-  /// The message, and the advice if there is any.
+  /// The message, followed by the advice if there is any.
   package var description: String { advice.map { "\(message) (\($0))" } ?? message }
 
   /// What failed, without a capital and without a full stop.
@@ -17,11 +17,11 @@ extension FileError: CustomStringConvertible {
     }
   }
 
-  /// What a person can do about it, with commands of the system; `nil` if nothing is known.
+  /// What a person can do about it, with commands of the system; `nil` if nothing.
   package var advice: String? {
     switch kind {
     case .failed(_, .noSpace): "free some space, and try again"
-    case .failed(_, .readOnlyFileSystem): "the medium can be read, not written"
+    case .failed(_, .readOnlyFileSystem): "the medium is read-only"
     case .failed(_, .permissionDenied): "check the permissions of its folders"
     case .failed, .invalidPath, .noPlace: nil
     case .alreadyExists: "name a new file"
@@ -37,16 +37,16 @@ extension FileError.Insecurity {
     case .notRegular: "\(path) is not a regular file"
     case .linkOfOther: "\(path) is a symbolic link made by another user"
     case .fileOfUnmapped:
-      "\(path) belongs to a user outside of this user namespace, who cannot be told from others"
+      "\(path) belongs to a user outside of this user namespace, who could be anybody"
     case .fileOfOther(let owner): "\(path) belongs to another user (number \(owner.user))"
     case .fileOpenToOthers(_, let mode, let mayBeRoots):
       mayBeRoots && mode & 0o022 == 0
         ? "other users can read \(path)" : "other users can read or write \(path)"
     case .folderOfUnmapped:
-      "the folder \(path) belongs to a user outside of this user namespace, who cannot be told from "
-        + "others and could replace what lies in it"
+      "the folder \(path) belongs to a user outside of this user namespace, who could be anybody and "
+        + "could replace what is in it"
     case .folderOfOther:
-      "the folder \(path) belongs to another user, who could replace what lies in it"
+      "the folder \(path) belongs to another user, who could replace what is in it"
     case .folderOpenToOthers: "other users can write to the folder \(path)"
     }
   }
@@ -60,10 +60,10 @@ extension FileError.Insecurity {
     case .fileOfOther(let owner):
       OwnerCommand.hint(owner) ?? "run as that user, or: chown \(geteuid()) '\(path)'"
     case .fileOpenToOthers(let owner, _, let mayBeRoots):
-      // Closed to all but root, root's file could not be read.
+      // If it were closed to all but root, nobody else could read it.
       mayBeRoots && owner.user != geteuid()
         ? "have it belong to user \(geteuid()), with mode 400"
-        : "if it is to be yours alone: chmod 600 '\(path)'; if others may have read it, "
+        : "to keep it to yourself: chmod 600 '\(path)'; if others may have read it, "
           + "change what it protects"
     case .folderOfUnmapped:
       "use a folder of your own in your home or below /var/lib; or, if you know that it is "

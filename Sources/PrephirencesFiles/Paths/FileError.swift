@@ -2,12 +2,12 @@ package import SystemPackage
 
 /// Why a private file cannot be used.
 ///
-/// Callers translate it to the error of their own library; ``message`` and ``advice`` are words for a person
-/// that hold of any file.
+/// Callers translate it into their own library's error. ``message`` and ``advice`` are texts for a
+/// person that fit any file.
 package struct FileError: Error, Hashable, Sendable {
   package let kind: Kind
 
-  /// The file or folder, or what people call another source or target of bytes.
+  /// The file or folder, or the name of another source or target of bytes.
   package let path: String
 
   package init(_ kind: Kind, _ path: String) {
@@ -15,56 +15,56 @@ package struct FileError: Error, Hashable, Sendable {
     self.path = path
   }
 
-  /// What is the matter.
+  /// The kinds of failure.
   package enum Kind: Hashable, Sendable {
-    /// A system call failed; the action is a verb in the infinitive, which `path` follows.
+    /// A system call failed. The action is an infinitive verb, followed by `path`.
     case failed(action: String, Errno)
 
-    /// Something has the name of a file that is to be new.
+    /// A new file cannot be created because its name is taken.
     case alreadyExists
 
     /// Another process held a lock until the deadline.
     case timedOut
 
-    /// The path is empty, or has a zero byte in it.
+    /// The path is empty or contains a zero byte.
     case invalidPath
 
-    /// No folder is known in which the file could be; `path` is empty.
+    /// No folder is known for the file; `path` is empty.
     case noPlace(reason: String)
 
-    /// Others could read, change or exchange the file.
+    /// Others could read, change or replace the file.
     case insecure(Insecurity)
   }
 
-  /// Why a file or folder is not taken for the user's own.
+  /// Why a file or folder does not count as the user's own.
   package enum Insecurity: Hashable, Sendable {
-    /// A file that is no regular one.
+    /// It is not a regular file.
     case notRegular
 
-    /// A symbolic link that another user made.
+    /// Another user made the symbolic link.
     case linkOfOther
 
-    /// A file of a user without a number in this user namespace.
+    /// The file belongs to a user without a number in this user namespace.
     case fileOfUnmapped
     case fileOfOther(FileOwnership)
 
-    /// A file that others can read or change; `mayBeRoots` is true for one that may belong to root.
+    /// Others can read or change the file; `mayBeRoots` is `true` if the file may belong to root.
     case fileOpenToOthers(FileOwnership, mode: CInterop.Mode, mayBeRoots: Bool)
 
-    /// A folder of a user without a number in this user namespace.
+    /// The folder belongs to a user without a number in this user namespace.
     case folderOfUnmapped
     case folderOfOther(FileOwnership)
 
-    /// A folder in which others can make, rename and remove files.
+    /// Others can create, rename and remove files in the folder.
     case folderOpenToOthers
   }
 
-  /// A failed system call.
+  /// Returns the error of a failed system call.
   package static func failed(_ error: Errno, _ action: String, _ path: String) -> Self {
     Self(.failed(action: action, error), path)
   }
 
-  /// The error of the system call behind the failure, if there is one.
+  /// The system error behind the failure; `nil` if there is none.
   package var systemError: Errno? {
     if case .failed(_, let error) = kind { error } else { nil }
   }

@@ -1,17 +1,19 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Whose a file or folder is.
+/// The owner of a file or folder.
 enum FileOwner {
   case user
   case root
 
-  /// Somebody outside of this process's user namespace: root of the machine, or any other user.
+  /// A user outside of this process's user namespace: root of the machine, or any other user.
   case unmapped
 
   case other
 
-  /// Looks at the owner of what lies at a path; a symbolic link has none that is the user for certain.
+  /// Finds the owner of what is at a path.
+  ///
+  /// For a symbolic link, the user cannot be found with certainty.
   init(_ stat: Stat, _ path: String) {
     let number = stat.userID.rawValue
     if UserNamespace.hidesOwner(number) {
@@ -25,10 +27,11 @@ enum FileOwner {
 
   var isTrusted: Bool { self == .user || self == .root }
 
-  /// In a namespace without any numbers, the user's own files show as everybody's do.
+  /// In a namespace without any numbers, the user's own files look like everybody's.
   ///
-  /// What the mode allows to its owner alone, and the kernel to this process, makes this the owner: the
-  /// kernel goes by the real owner, and capabilities don't count for files of unmapped owners.
+  /// If the mode permits only the owner, and the kernel permits this process, then this process is
+  /// the owner: the kernel checks the real owner, and capabilities don't count for files of
+  /// unmapped owners.
   private static func isCertainlyUser(_ stat: Stat, _ path: String) -> Bool {
     guard stat.userID.rawValue == geteuid(), getuid() == geteuid(),
       stat.type == .regular || stat.type == .directory

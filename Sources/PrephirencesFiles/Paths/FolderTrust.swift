@@ -1,11 +1,11 @@
 internal import SystemPackage
 
-/// Whether others could exchange what lies in a folder.
+/// Whether others could replace what is in a folder.
 struct FolderTrust {
   let path: String
   let owner: FileOwner
 
-  /// Whether others can make files in it.
+  /// Whether others can create files in it.
   let isOpen: Bool
 
   private let mode: CInterop.Mode
@@ -19,13 +19,13 @@ struct FolderTrust {
     isOpen = trusted.othersBits(stat, path) & 0o022 != 0
   }
 
-  /// Whether nobody else, root excepted, can reach what lies below.
+  /// Whether only the user and root can reach what is below.
   var isPrivate: Bool { mode & 0o011 == 0 && owner == .user }
 
-  /// Fails if others could exchange what lies in the folder.
+  /// Fails if others could replace what is in the folder.
   ///
-  /// An unmapped owner is root of the machine if the folder is one of the system's, and may be
-  /// anybody if it is not.
+  /// An unmapped owner is root of the machine if the folder is a system folder; otherwise it may be
+  /// anybody.
   func require() throws(FileError) {
     switch owner {
     case .user, .root: break

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// How root does something to files of another user: as that user.
+/// How root works on files of another user: by running the command as that user.
 ///
-/// What root makes or takes over in the folders of a service would lock the service out.
+/// If root created or took over files in the folders of a service, the service would be locked out.
 enum OwnerCommand {
-  /// What to do about a file or folder of another user; `nil` if the process is not root.
+  /// Returns what to do about a file or folder of another user; `nil` if the process is not root.
   static func hint(_ owner: FileOwnership) -> String? {
     guard geteuid() == 0, owner.user != 0 else { return nil }
     let prefix =

@@ -1,7 +1,7 @@
 internal import Glibc
 package import SystemPackage
 
-/// What tells two files apart, and whether one is empty.
+/// Identifies a file.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -9,13 +9,12 @@ package struct FileIdentity: Hashable, Sendable {
 
 /// Files that belong to the user alone.
 package enum PrivateFile {
-  /// Looks at a file without opening it.
+  /// Inspects a file without opening it.
   ///
-  /// Opening a database file and closing it again would drop the locks that SQLite holds on it in this
-  /// process.
+  /// If a database file is opened and closed again, the process loses the locks that SQLite holds
+  /// on it.
   ///
-  /// - Returns: What was found, or `nil` if there is no such file.
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not a regular
+  /// - Returns: The file's status, or `nil` if there is no such file.
   ///   file of the user that is closed to others.
   package static func inspect(_ path: String) throws(FileError) -> Stat? {
     guard let stat = try look(path) else { return nil }
@@ -23,7 +22,7 @@ package enum PrivateFile {
     return stat
   }
 
-  /// What lies at a path, a link included; `nil` if nothing does.
+  /// Returns what is at a path, without following a link; `nil` if there is nothing.
   package static func look(_ path: String) throws(FileError) -> Stat? {
     do throws(Errno) {
       return try unsafe Stat(path, followTargetSymlink: false)
@@ -38,9 +37,9 @@ package enum PrivateFile {
   /// Checks owner, type and mode of a file.
   ///
   /// - Parameters:
-  ///   - stat: What was found.
+  ///   - stat: The status of the file.
   ///   - path: Its real path.
-  ///   - ownerMayBeRoot: Whether it may also belong to root.
+  ///   - ownerMayBeRoot: Whether the file may also belong to root.
   ///   - forbidden: The bits of its mode that must not be set.
   /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if it is not such a file.
   package static func check(
@@ -76,20 +75,20 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes an empty file, open to the user alone, without opening it.
+  /// Creates an empty file, open to the user alone, without opening it.
   ///
-  /// From its first moment on, another thread may hold SQLite's locks on the file, and closing a
+  /// As soon as the file exists, another thread may hold SQLite's locks on it, and closing a
   /// descriptor would drop them.
   ///
-  /// - Throws: `Errno.fileExists` if something has the name, be it a link that leads nowhere.
+  /// - Throws: `Errno.fileExists` if the name is taken, even by a broken link.
   package static func makeEmpty(_ path: String) throws(Errno) {
     guard unsafe mknod(path, S_IFREG | 0o600, 0) == 0 else { throw .current }
   }
 
-  /// Makes a folder and those above it, open to the user alone.
+  /// Creates a folder and its parents, open to the user alone.
   ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if others can change
-  ///   what is there then: they may have made it since somebody looked.
+  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if others can change what is
+  ///   there then: they may have created it since the last check.
   package static func makeFolder(_ path: String) throws(FileError) {
     if (try? Stat(FilePath(path)))?.type != .directory { try makeFolders(path) }
     _ = try TrustedPath(resolving: path)
@@ -100,7 +99,8 @@ package enum PrivateFile {
     for component in path.split(separator: "/") {
       made += "/" + component
       guard unsafe mkdir(made, 0o700) != 0 else {
-        // A new folder is lost with its parent's; one that cannot be opened is not ours to sync.
+        // A new folder is lost with its parent's entries. A parent that cannot be opened is not
+        // ours to sync.
         try? syncFolder(made + "/..")
         continue
       }
@@ -123,7 +123,7 @@ package enum PrivateFile {
   }
 
   package enum Flags {
-    // <fcntl.h> has it behind a macro that Swift's Glibc module does not set.
+    // Swift's Glibc module does not set the macro that <fcntl.h> requires for it.
     package static let nameless: CInt = 0o20000000 | O_DIRECTORY
   }
 }

@@ -1,8 +1,8 @@
-/// Folders that are root's on every system, by the Filesystem Hierarchy Standard.
+/// Folders that belong to root on every system, by the Filesystem Hierarchy Standard.
 ///
-/// In a user namespace, root may have no number, and these show as owned by nobody. The same holds for folders of
-/// other users, who could exchange what lies in them. Only the name tells the two apart: if one of these belonged
-/// to somebody else than root, the whole system would.
+/// In a user namespace, root may have no number, and these folders look owned by nobody. So do
+/// folders of other users, who could replace what is in them. Only the name distinguishes the two:
+/// if another user owned one of these, that user would own the whole system.
 enum SystemFolders {
   static func contains(_ path: String) -> Bool { paths.contains(path) }
 

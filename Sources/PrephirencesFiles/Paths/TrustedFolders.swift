@@ -1,11 +1,11 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The folders that the user trusts whoever owns or can change them, by `KEYCHAIN_TRUSTED_FOLDERS`.
+/// The folders that the user trusts regardless of owner and mode, from `KEYCHAIN_TRUSTED_FOLDERS`.
 ///
-/// A volume of a container belongs to root, and a group or everybody can write to it. Who is in that group
-/// cannot be found out from inside: processes get their groups from whoever starts them, by number, and no
-/// file need name them. So it must be said.
+/// A container's volume belongs to root, and a group or everybody can write to it. A process in the
+/// container cannot find out who is in that group: whoever starts a process sets its groups by
+/// number, and no file need list them. So the user must say it.
 struct TrustedFolders: Sendable {
   static let variable = "KEYCHAIN_TRUSTED_FOLDERS"
 
@@ -16,10 +16,10 @@ struct TrustedFolders: Sendable {
 
   private let folders: [Folder]
 
-  /// Those that the environment names.
+  /// The folders that the environment names.
   static var current: Self { Self(EnvironmentVariables.process.value(variable)) }
 
-  /// Takes absolute paths, with colons between them; others are ignored.
+  /// Creates a list from absolute paths separated by colons; others are ignored.
   init(_ text: String?) {
     folders = (text ?? "").split(separator: ":").compactMap { name in
       guard name.hasPrefix("/"), let real = unsafe realpath(String(name), nil) else { return nil }
@@ -30,13 +30,15 @@ struct TrustedFolders: Sendable {
     }
   }
 
-  /// Whether a folder is one of them; the path is a real one.
+  /// Whether a folder is trusted.
+  ///
+  /// The path must be real.
   func contains(_ path: String) -> Bool { folders.contains { $0.path == path } }
 
-  /// The bits of a mode that say what others may do.
+  /// Returns the bits of a mode that apply to others.
   ///
-  /// Below a trusted folder its group is the user's alone. Kubernetes gives that group all the files of a
-  /// volume, and lets it read and write them, each time a pod starts.
+  /// Below a trusted folder, the folder's group counts as the user's alone. Each time a pod starts,
+  /// Kubernetes gives that group all files of a volume, with read and write permission.
   func othersBits(_ stat: Stat, _ path: String) -> CInterop.Mode {
     let mode = stat.permissions.rawValue
     let isOfGroup = folders.contains {
@@ -45,7 +47,7 @@ struct TrustedFolders: Sendable {
     return isOfGroup ? mode & 0o007 : mode & 0o077
   }
 
-  /// How to trust one more folder.
+  /// Returns the setting that also trusts `path`.
   static func hint(_ path: String) -> String {
     let known = EnvironmentVariables.process.value(variable).map { $0 + ":" } ?? ""
     return "\(variable)='\(known)\(path)'"

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import SystemPackage
 
-/// A path without symbolic links, every folder of which only the user or root can change, or which
-/// ``TrustedFolders`` names.
+/// A path without symbolic links, in which only the user or root can change every folder, except
+/// those in ``TrustedFolders``.
 package struct TrustedPath: Hashable, Sendable {
   /// The real path; its last parts may not exist.
   package let path: String
 
-  /// Whether others can add files next to it, although they cannot replace it: as in `/tmp`.
-  package let isBesideOthers: Bool
+  /// Whether others can add files next to it, although they cannot replace it, as in `/tmp`.
+  package let othersCanAddFiles: Bool
 
   /// The folder that holds the file.
   package var folder: String {
@@ -16,23 +16,26 @@ package struct TrustedPath: Hashable, Sendable {
     return parent.isEmpty ? "/" : parent
   }
 
-  /// Follows a path component by component.
+  /// Resolves a path component by component.
   ///
-  /// `realpath` would not do: it fails where a link leads to a volume that is not mounted, and says
-  /// nothing about who could replace a component.
+  /// `realpath` does not suffice: it fails if a link leads to a volume that is not mounted, and
+  /// does not show who could replace a component.
   ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if a folder on the way
-  ///   belongs to, or can be changed by, another user than root, or if another user made a link.
+  /// - Throws: ``FileError`` with ``FileError/Kind/insecure(_:)`` if a folder on the way belongs to
+  ///   a user other than root, or can be changed by one, or if another user made a link.
   package init(resolving path: String) throws(FileError) {
     var walk = Walk(pending: try Self.absolute(path))
     try walk.finish()
     self.path = walk.reached
-    isBesideOthers = walk.openFolders.contains(walk.parents.dropLast())
+    othersCanAddFiles = walk.openFolders.contains(walk.parents.dropLast())
   }
 
-  /// Returns the real path, whoever could change the way to it: for what is safe wherever the path leads.
+  /// Returns the real path even if others could change the way to it.
   ///
-  /// A link made by another user is not followed, because the vault was seen here before it was made.
+  /// Use it only for work that is safe wherever the path leads.
+  ///
+  /// A link made by another user is not followed, because the vault was seen here before it was
+  /// made.
   package static func withoutTrust(_ path: String) throws(FileError) -> String {
     var walk = Walk(pending: try absolute(path))
     walk.finishWithoutTrust()
@@ -58,13 +61,13 @@ private struct Walk {
   var parents: [String] = []
   var links = 0
 
-  /// The folders that count as the user's own, whoever they belong to.
+  /// The folders that count as the user's own, whoever owns them.
   private let trusted = TrustedFolders.current
 
-  /// How deep the folder lies that others cannot enter: what lies below is out of their reach.
+  /// The depth of a folder that others cannot enter; they cannot reach what is below it.
   private var privateDepth: Int?
 
-  /// The folders on the way in which others can make files of their own.
+  /// The folders on the way in which others can create files.
   private(set) var openFolders: [ArraySlice<String>] = []
 
   init(pending: [String]) { self.pending = pending }
@@ -82,7 +85,7 @@ private struct Walk {
     }
   }
 
-  /// Takes what is refused, or cannot be looked at, for a folder.
+  /// Treats components that are rejected or cannot be inspected as folders.
   mutating func finishWithoutTrust() {
     while !pending.isEmpty {
       let name = pending.removeFirst()
@@ -135,8 +138,10 @@ private struct Walk {
     if let inside = privateDepth, depth < inside { privateDepth = nil }
   }
 
-  /// A link in a folder that is closed to others was made by the owner of the folder, who is trusted, or by
-  /// somebody who was: that the number of its owner is hidden says nothing.
+  /// A link in a folder that is closed to others was made by the folder's owner, who is trusted, or
+  /// by somebody whom the owner let in.
+  ///
+  /// So a hidden owner does not matter.
   private func isTrusted(linkOf owner: FileOwner) -> Bool {
     owner.isTrusted || (owner == .unmapped && !openFolders.contains(parents[...]))
   }

@@ -1,7 +1,7 @@
 internal import Glibc
 package import SystemPackage
 
-/// Reads and writes whole pieces through descriptors of any kind: files, pipes, sockets.
+/// Reads and writes complete pieces through any descriptor: files, pipes, sockets.
 package enum DescriptorIO {
   /// Reads until there are `count` bytes, or the input ends.
   package static func read(_ descriptor: FileDescriptor, _ count: Int) throws(Errno) -> [UInt8] {
@@ -40,8 +40,8 @@ package enum DescriptorIO {
     }
   }
 
-  /// The error of the call that just failed; `nil` if it was interrupted, or if the descriptor is in
-  /// non-blocking mode and ready by now: then the call must be repeated.
+  /// Returns the error of the call that just failed; `nil` if the call must be repeated because it
+  /// was interrupted, or because the descriptor is non-blocking and now ready.
   private static func errorAfterWaiting(_ descriptor: FileDescriptor, _ event: CInt) -> Errno? {
     switch errno {
     case EINTR: return nil

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Environment variables: those of the process, or others that a test gives.
+/// Environment variables of the process, or values set by a test.
 package struct EnvironmentVariables: Sendable {
   private enum Source {
     case process
@@ -18,7 +18,7 @@ package struct EnvironmentVariables: Sendable {
     source = .values(values)
   }
 
-  /// The value of a variable; `nil` if it is not set or empty.
+  /// Returns the value of a variable; `nil` if it is not set or empty.
   package func value(_ name: String) -> String? {
     let value: String? =
       switch source {
@@ -28,8 +28,8 @@ package struct EnvironmentVariables: Sendable {
     return value.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The value of a variable that is an absolute path, as the XDG base directory specification
-  /// demands: others are ignored.
+  /// Returns the value of a variable if it is an absolute path; the XDG base directory
+  /// specification requires to ignore others.
   package func absolutePath(_ name: String) -> String? {
     value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }

@@ -1,14 +1,14 @@
-/// The file system that a file lies on, by the table of mounts.
+/// The file system of a file, by the table of mounts.
 package struct FileSystemKind {
   package let name: String?
 
-  /// Whether locks may not hold between the machines that use it.
+  /// Whether it is on the network, where locks may not work between machines.
   package var isNetwork: Bool {
     guard let name else { return false }
     return Self.networkNames.contains(name) || name.hasPrefix("fuse.")
   }
 
-  /// Whether it lies in memory: what is there goes with the mount, and with the machine.
+  /// Whether it is in memory, so that its files are lost with the mount or the machine.
   package var isInMemory: Bool { name == "tmpfs" || name == "ramfs" }
 
   private static let networkNames: Set = [

@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// Reads the kernel's small text files, whose sizes are not known beforehand.
+/// Reads small text files of the kernel, whose sizes are not known beforehand.
 package enum SystemText {
   package static func contents(of path: String) -> String? {
     guard
@@ -20,7 +20,7 @@ package enum SystemText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A number that is all of a file.
+  /// Returns the number that is the whole content of a file.
   package static func number(in path: String) -> UInt64? {
     contents(of: path).flatMap { UInt64($0.trimmingSuffix("\n")) }
   }

@@ -2,20 +2,22 @@ internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
-/// Waits for changes of a file, such as a database, in a folder that may come, go and be replaced.
+/// Waits for changes of a file, such as a database, in a folder that may be created, removed or
+/// replaced.
 ///
-/// It looks through the kernel's notifications (inotify) at the folder, never at the file: opening the
-/// file and closing it again would drop SQLite's locks. Every transaction of SQLite ends with the closing
-/// of the journal, after the database was written, be it committed, rolled back or killed.
+/// It watches the folder with the kernel's notifications (inotify) and never opens the file:
+/// opening and closing the file would drop SQLite's locks. Every transaction of SQLite ends with
+/// closing the journal after the database was written, whether it is committed, rolled back or
+/// killed.
 ///
-/// One thread waits; every other may end that.
+/// One thread waits; any other thread can end that.
 package final class FileWatch: Sendable {
   /// Why waiting ended.
   package enum Event: Hashable {
     case changed
     case ended
 
-    /// Nothing can be watched any more.
+    /// Watching is no longer possible.
     case failed(Errno)
   }
 
@@ -25,15 +27,15 @@ package final class FileWatch: Sendable {
   private let mounts: FileDescriptor?
   private let process = getpid()
 
-  /// The watch whose removal ends the waiting, as that is a notification, too.
+  /// The watch whose removal ends the waiting, because that is a notification, too.
   ///
-  /// It is of a file that is everywhere, and none of the folders on the way to the watched file.
+  /// Its file exists everywhere and is not a folder on the way to the watched file.
   private let end: CInt
   private let state = Mutex(State())
 
   private struct State {
-    /// The folder whose entries are watched, and the name in it that counts; with the watches on
-    /// the folders above, which count if they move.
+    /// The watched folder and the names in it that count, and the watches on the folders above,
+    /// which count if those move.
     var folder: CInt = -1
     var names: Set<String> = []
     var watches: Set<CInt> = []
@@ -43,17 +45,17 @@ package final class FileWatch: Sendable {
   /// Begins to watch.
   ///
   /// - Parameters:
-  ///   - suffixes: What comes after the name of the file in the names of others that are watched, too, such
-  ///     as `-journal`.
-  ///   - path: The path of the file, as it is now; it is asked again when folders change.
-  /// - Throws: `Errno`, if the kernel watches nothing, or nothing more, for this user.
+  ///   - suffixes: Suffixes of the file's name; files with these names are watched, too, such as
+  ///     `-journal`.
+  ///   - path: Returns the current path of the file; called again when folders change.
+  /// - Throws: `Errno`, if the kernel allows this user no watches, or no more of them.
   package init(
     withSuffixes suffixes: [String] = [], path: @escaping @Sendable () -> String?
   ) throws(Errno) {
     let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
     guard number >= 0 else { throw .current }
     descriptor = FileDescriptor(rawValue: number)
-    // A volume that is mounted over a folder is no event of the folder.
+    // A mount over a folder is not an event of the folder.
     mounts = try? PrivateFile.open("/proc/self/mountinfo")
     self.suffixes = suffixes
     self.path = path
@@ -71,8 +73,8 @@ package final class FileWatch: Sendable {
 
   /// Waits until the file may have changed.
   ///
-  /// - Parameter milliseconds: How long to wait; negative for as long as it takes. When the time is
-  ///   over, the file is taken to have changed.
+  /// - Parameter milliseconds: How long to wait; negative to wait forever. After this time, the
+  ///   file is assumed to have changed.
   /// - Returns: Why waiting ended.
   package func wait(_ milliseconds: CInt = -1) -> Event {
     while true {
@@ -94,9 +96,9 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Lets ``wait()`` return, now or when it is called.
+  /// Makes ``wait()`` return, now or when it is called.
   package func cancel() {
-    // A child that was forked shares the notifications with its parent.
+    // A forked child shares the notifications with its parent.
     guard getpid() == process else { return }
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -104,7 +106,9 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Ends the watch; the last thing its thread does.
+  /// Ends the watch.
+  ///
+  /// Must be the last call of its thread.
   package func close() {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -139,12 +143,12 @@ package final class FileWatch: Sendable {
         return Outcome(isMove: true)
       }
       guard let name = event.name, state.names.contains(name) else { return Outcome() }
-      // A folder's name means that it is not the file's own folder that is watched yet.
+      // A folder's event means that the file's own folder is not watched yet.
       return Outcome(isChange: true, isMove: event.mask & Mask.folder != 0)
     }
   }
 
-  /// Reads all notifications that are there.
+  /// Reads all available notifications.
   private func read(_ body: (Notification) -> Void) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while let count = unsafe try? buffer.withUnsafeMutableBytes({
@@ -156,7 +160,7 @@ package final class FileWatch: Sendable {
 
   // MARK: - Watches
 
-  /// Watches the deepest folder that exists on the way to the file, and those above it.
+  /// Watches the deepest existing folder on the way to the file, and the folders above it.
   private func arm() throws(Errno) {
     for _ in 0..<16 {
       guard let path = path() else { throw .noSuchFileOrDirectory }
@@ -165,7 +169,7 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// - Returns: `false` if a folder came into being meanwhile.
+  /// Returns `false` if a folder was created meanwhile.
   private func arm(_ path: String) throws(Errno) -> Bool {
     let old = state.withLock { state in
       defer { state.watches = [] }
@@ -185,7 +189,7 @@ package final class FileWatch: Sendable {
     let isOwnFolder = missing == FilePath(path)
     var watches: Set = [watch]
     while folder.removeLastComponent() {
-      // One that cannot be watched is a folder of others, which they don't move.
+      // A folder that cannot be watched belongs to others, who don't move it.
       let above = unsafe inotify_add_watch(descriptor.rawValue, folder.string, Mask.itself)
       if above >= 0 { watches.insert(above) }
     }

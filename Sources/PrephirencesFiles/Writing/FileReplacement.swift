@@ -1,22 +1,22 @@
 internal import Glibc
 package import SystemPackage
 
-/// A file that takes the place of another in one step: whoever looks, also after a power loss, finds the
-/// old one, or all of the new one.
+/// A file that replaces another in one step: a reader finds either the old file or all of the new
+/// one, even after a power loss.
 ///
-/// Nothing need have the name before. A link that has it is itself replaced.
+/// The old file need not exist. A link with its name is replaced itself.
 package struct FileReplacement: ~Copyable {
   private let path: String
   private let temporary: String
   private let descriptor: FileDescriptor
   private let folder: FileDescriptor?
 
-  /// Makes an empty file with a temporary name, open to the user alone.
+  /// Creates an empty file with a temporary name, open to the user alone.
   ///
   /// - Throws: ``FileError`` with ``FileError/Kind/failed(action:_:)``.
   package init(of path: String) throws(FileError) {
     let temporary = PrivateFile.temporaryName(for: path)
-    // First: if the folder cannot be opened, nothing has changed yet.
+    // First, so that nothing has changed if the folder cannot be opened.
     let folder = try PrivateFile.folderToSync(of: path)
     do throws(Errno) {
       descriptor = try PrivateFile.open(temporary, .writeOnly, flags: O_CREAT | O_EXCL)
@@ -35,16 +35,16 @@ package struct FileReplacement: ~Copyable {
     unsafe unlink(temporary)
   }
 
-  /// Writes what `body` does.
+  /// Runs `body`, which writes the contents.
   package borrowing func write(
     _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
     do throws(Errno) { try body(descriptor) } catch { throw .failed(error, "write", path) }
   }
 
-  /// Makes what was written durable, and lets it take the place.
+  /// Makes the contents durable, and replaces the old file.
   ///
-  /// When this fails, the old file is as it was, unless the folder could not be synced.
+  /// If this fails, the old file is unchanged, unless the folder could not be synced.
   package consuming func publish() throws(FileError) {
     guard fsync(descriptor.rawValue) == 0 else { throw .failed(.current, "write", path) }
     try PrivateFile.move(temporary, to: path, syncing: folder)

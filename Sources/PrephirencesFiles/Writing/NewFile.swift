@@ -1,10 +1,10 @@
 internal import Glibc
 package import SystemPackage
 
-/// A file that appears under its name whole or not at all, and never in the place of another.
+/// A file that appears under its name whole or not at all, and never replaces another.
 ///
-/// Until it is published it has no name, so that nothing is left of it however the process ends. Where
-/// the file system knows no such files, it has a temporary name next to its own.
+/// Until it is published it has no name, so nothing is left of it however the process ends. If the
+/// file system does not support such files, it has a temporary name next to its own.
 package struct NewFile: ~Copyable {
   package let descriptor: FileDescriptor
 
@@ -13,10 +13,10 @@ package struct NewFile: ~Copyable {
   /// The temporary name, if there is one.
   private let temporary: String?
 
-  /// Makes an empty file, open to the user alone.
+  /// Creates an empty file, open to the user alone.
   ///
-  /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists`` if something has the name, be it a link
-  ///   that leads nowhere, or ``FileError/Kind/failed(action:_:)``.
+  /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists`` if the name is taken, even by a
+  ///   broken link, or ``FileError/Kind/failed(action:_:)``.
   package init(_ path: String) throws(FileError) {
     try Self.requireAbsent(path)
     let nameless = Self.nameless(in: FilePath(path).folderToOpen)
@@ -38,7 +38,8 @@ package struct NewFile: ~Copyable {
     if let temporary { unsafe unlink(temporary) }
   }
 
-  /// A file without a name that can be given one, or `nil` where that is not to be had.
+  /// Opens a file without a name that can be linked later, or returns `nil` if that is not
+  /// supported.
   private static func nameless(in folder: String) -> FileDescriptor? {
     guard
       let descriptor = try? PrivateFile.open(
@@ -51,12 +52,12 @@ package struct NewFile: ~Copyable {
     return descriptor
   }
 
-  /// By what the kernel shows an open file, if /proc is mounted.
+  /// Returns the path of an open descriptor in /proc, if that is mounted.
   private static func link(to descriptor: FileDescriptor) -> String {
     "/proc/self/fd/\(descriptor.rawValue)"
   }
 
-  /// Fails if something has the name already.
+  /// Fails if the name is taken.
   package static func requireAbsent(_ path: String) throws(FileError) {
     do throws(Errno) {
       _ = try unsafe Stat(path, followTargetSymlink: false)
@@ -67,16 +68,16 @@ package struct NewFile: ~Copyable {
     throw FileError(.alreadyExists, path)
   }
 
-  /// Writes what `body` does.
+  /// Runs `body`, which writes the contents.
   package borrowing func write(
     _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
     do throws(Errno) { try body(descriptor) } catch { throw .failed(error, "write", path) }
   }
 
-  /// Makes what was written durable, and gives it its name.
+  /// Makes the contents durable, and gives the file its name.
   ///
-  /// When this fails, nothing has the name, unless another process gave it to something.
+  /// If this fails, the name is free, unless another process took it.
   package consuming func publish() throws(FileError) {
     guard fsync(descriptor.rawValue) == 0 else { throw .failed(.current, "write", path) }
     try takeName()
@@ -97,8 +98,9 @@ package struct NewFile: ~Copyable {
     try takeName(of: temporary)
   }
 
-  /// Takes the name first, with nothing in it, and then replaces what is ours: file systems without
-  /// hard links, as memory sticks have them, offer nothing better.
+  /// Takes the name with an empty file first, and then replaces that.
+  ///
+  /// File systems without hard links, as on memory sticks, offer nothing better.
   private borrowing func takeName(of temporary: String) throws(FileError) {
     do throws(Errno) {
       let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)

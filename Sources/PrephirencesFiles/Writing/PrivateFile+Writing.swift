@@ -2,7 +2,7 @@ internal import Glibc
 package import SystemPackage
 
 extension PrivateFile {
-  /// Makes a file, open to the user alone, that appears whole or not at all, and durably.
+  /// Creates a file, open to the user alone, that appears whole or not at all, and durably.
   ///
   /// - Parameters:
   ///   - path: Its path; nothing is replaced.
@@ -16,7 +16,7 @@ extension PrivateFile {
     try file.publish()
   }
 
-  /// Makes a file as ``create(_:_:)`` does, unless something has the name.
+  /// Creates a file as ``create(_:_:)`` does, unless the name is taken.
   ///
   /// - Returns: Whether it was made.
   package static func createIfAbsent(
@@ -31,13 +31,13 @@ extension PrivateFile {
     }
   }
 
-  /// Makes a file, open to the user alone, in the place of another one or of none, in one step and durably.
+  /// Creates or replaces a file, open to the user alone, in one step and durably.
   ///
   /// - Parameters:
-  ///   - path: Its path; a link is itself replaced.
+  ///   - path: Its path. A link there is replaced itself.
   ///   - body: Writes the contents.
-  /// - Throws: ``FileError`` with ``FileError/Kind/failed(action:_:)``; the old file is then as it was, unless
-  ///   the folder could not be synced.
+  /// - Throws: ``FileError`` with ``FileError/Kind/failed(action:_:)``. The old file is then
+  ///   unchanged, unless the folder could not be synced.
   package static func replace(
     _ path: String, _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
@@ -46,7 +46,7 @@ extension PrivateFile {
     try file.publish()
   }
 
-  /// Gives a finished file another name, durably, replacing what has that name.
+  /// Renames a finished file, durably, and replaces a file of the new name.
   package static func move(_ temporary: String, to path: String) throws(FileError) {
     let folder = try folderToSync(of: path)
     defer { try? folder?.close() }
@@ -63,8 +63,8 @@ extension PrivateFile {
     }
   }
 
-  /// Opens the folder of a file; `nil` for one in which the user may make files, and not read: it is
-  /// somebody else's to sync.
+  /// Opens the folder of a file; `nil` if the user may create files in it but not read it: then it
+  /// is not ours to sync.
   static func folderToSync(of path: String) throws(FileError) -> FileDescriptor? {
     let folder = FilePath(path).folderToOpen
     do throws(Errno) {
@@ -81,7 +81,7 @@ extension PrivateFile {
 }
 
 extension FilePath {
-  /// The folder of a file, by which it can be opened, be it named by a link or not.
+  /// The folder of a file, as a path that can be opened even if it is a link.
   var folderToOpen: String {
     let folder = removingLastComponent().string
     return folder.isEmpty ? "." : folder + "/."

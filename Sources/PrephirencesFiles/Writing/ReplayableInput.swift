@@ -1,11 +1,11 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Input that is read twice, also where it comes through a pipe.
+/// Input that can be read twice, even from a pipe.
 ///
-/// What a pipe gives is kept in a file without a name meanwhile, as it came.
+/// The bytes of a pipe are kept unchanged in a file without a name.
 package final class ReplayableInput {
-  /// What errors call it.
+  /// The name in errors.
   package let name: String
 
   private let descriptor: FileDescriptor
@@ -13,12 +13,13 @@ package final class ReplayableInput {
   private let spool: SpoolFile?
   private var isReplaying = false
 
-  /// Begins at the place where the descriptor is.
+  /// Begins at the current position of the descriptor.
   ///
   /// - Parameters:
   ///   - descriptor: An open descriptor. It stays open.
-  ///   - name: What errors call it.
-  ///   - makeSpool: Called for a descriptor that cannot be read again, for the file that keeps its bytes.
+  ///   - name: The name in errors.
+  ///   - makeSpool: Returns the file that keeps the bytes; called only if the descriptor cannot be
+  ///     read again.
   /// - Throws: What `makeSpool` throws.
   package init<Failure: Error>(
     _ descriptor: Int32, name: String, spool makeSpool: () throws(Failure) -> SpoolFile
@@ -47,7 +48,7 @@ package final class ReplayableInput {
     return bytes
   }
 
-  /// Begins again at the place where the first reading began.
+  /// Returns to the position where the first reading began.
   package func rewind() throws(FileError) {
     isReplaying = true
     guard lseek(current.rawValue, start ?? 0, SEEK_SET) >= 0 else {

@@ -1,11 +1,13 @@
 internal import Glibc
 package import SystemPackage
 
-/// A file without a name, for what does not fit into memory; it is gone with the value.
+/// A file without a name, for data that does not fit into memory.
+///
+/// It is deleted with the value.
 package struct SpoolFile: ~Copyable {
   package let descriptor: FileDescriptor
 
-  /// Makes the file in a folder, which is made if need be.
+  /// Creates the file in a folder, which is created if needed.
   package init(in folder: String) throws(FileError) {
     try PrivateFile.makeFolder(folder)
     let path = "\(folder)/spool.\(getpid()).\(UInt64.random(in: 0 ... .max))"
@@ -19,14 +21,14 @@ package struct SpoolFile: ~Copyable {
 
   deinit { try? descriptor.close() }
 
-  /// Goes back to the beginning.
+  /// Returns to the beginning.
   package func rewind() throws(FileError) {
     guard lseek(descriptor.rawValue, 0, SEEK_SET) == 0 else {
       throw .failed(.current, "read again", "a temporary file")
     }
   }
 
-  /// Writes all that is in the file to another descriptor.
+  /// Writes all of the file to another descriptor.
   package func copy(to target: FileDescriptor) throws(FileError) {
     try rewind()
     do throws(Errno) {

@@ -103,7 +103,7 @@ def test_a_file_that_is_no_vault_stays(one, contents):
 def test_a_copy_with_changes_of_its_own_stays(one):
   given = ("--vault", str(copy(one)))
   one.set("only there", b"x", *given)
-  assert "has changes that the vault has not" in refused_and_untouched(one, 79).error
+  assert "has changes that the vault lacks" in refused_and_untouched(one, 79).error
   # As many changes, but others.
   one.set("only here", b"x")
   refused_and_untouched(one, 79)
@@ -174,7 +174,7 @@ def test_no_folder_in_which_others_can_make_files(one):
   refused = one.run("backup", str(place / "copy.db"), "--replace", code=79)
   assert "other users can make files" in refused.error and list(place.iterdir()) == []
   # A new file is nobody else's, and nothing is opened for it.
-  assert "a new name, without --replace" in hinted(refused)
+  assert "make the backup under a new name" in hinted(refused)
   one.run("backup", str(place / "copy.db"))
   one.run("backup", str(place / "copy.db"), "--replace", code=79)
 

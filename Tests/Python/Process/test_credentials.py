@@ -20,7 +20,7 @@ ACCESSIBILITIES = [
 
 def test_first_set_creates_and_reports_vault_once(home):
   first = home.set("alice", b"secret")
-  assert "made the vault" in first.error and "device key" in first.error
+  assert "created the vault" in first.error and "device key" in first.error
   assert home.set("alice", b"other").error == ""
   assert stat.S_IMODE(home.vault.stat().st_mode) == 0o600
   assert stat.S_IMODE(home.vault.parent.stat().st_mode) == 0o700

@@ -44,7 +44,7 @@ def test_credentials_move_to_another_machine(make_home):
   path = one.folder / "moved.export"
   assert path.stat().st_mode & 0o777 == 0o600
   taken = other.run("import", str(path), *given(other))
-  assert "made the vault" in taken.error and "imported 2 items" in taken.error
+  assert "created the vault" in taken.error and "imported 2 items" in taken.error
   assert other.get("alice") == b"\0secret\n"
   assert other.get("bob", "--access-group", "team") == b""
   before = one.run("show", "alice", "--json").json

@@ -209,7 +209,7 @@ def test_files_that_are_no_identity(home):
     for arguments in (["get", "alice", "--identity", path], ["identity", "show", path],
                       ["identity", "pin", path]):
       refused = home.run(*arguments, code=78)
-      assert "no identity file" in refused.error and PASSPHRASE.decode() not in refused.error
+      assert "not an identity file" in refused.error and PASSPHRASE.decode() not in refused.error
   path, _ = make_identity(home)
   os.chmod(path, 0o640)
   home.run("identity", "show", path, code=79)

@@ -113,5 +113,5 @@ def test_notices_go_to_standard_error(home, sample_tool):
     [sample_tool, "whoami", "--ask", "--store", "12345"], env=home.environment,
     stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
   assert made.returncode == 0 and made.stdout == b"5 characters\n"
-  assert made.stderr.startswith(b"SampleTool: made the vault ")
+  assert made.stderr.startswith(b"SampleTool: created the vault ")
   assert b"'Vault.addRecoveryCodeSlot(" in made.stderr and b"`" not in made.stderr

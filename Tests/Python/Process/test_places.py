@@ -72,7 +72,7 @@ def test_a_service(home, superuser):
   unit = service(home)
   try:
     made = home.set("token", b"secret", **unit)
-    assert "opens by the passphrase" in made.error
+    assert "passphrase, key file or identity opens it" in made.error
     vault = home.folder / "service" / "keychain" / "vault.db"
     assert vault.stat().st_uid == STRANGER
     home.run("lock", "--all", **unit)

@@ -116,7 +116,7 @@ def test_a_service_of_systemd(server):
   server.script("systemd-run", SYSTEMD_RUN)
   made = server.shell(first_token(0))
   state = STATE.replace("/lib/", "/lib/private/")
-  assert f"made the vault {state}/keychain/vault.db; it opens by the passphrase, key file" in made.error
+  assert f"created the vault {state}/keychain/vault.db; the given passphrase, key file" in made.error
   assert server.mode(f"{state}/keychain/vault.db") == (USER, 0o600) and f"`{state}`" in PAGE
   # The service itself, and the same without its key.
   read = first_token(0).split("| ", 1)[1].replace("set api", "get api")
@@ -134,7 +134,7 @@ def test_a_service_of_an_account_with_a_home(server):
   with (server.root / "etc/passwd").open("a") as accounts:
     accounts.write(f"mytool:x:{USER}:{USER}::/home/mytool:/bin/sh\n")
   made = server.shell(first_token(1))
-  assert f"made the vault {STATE}/vault.db; it opens by the passphrase, key file" in made.error
+  assert f"created the vault {STATE}/vault.db; the given passphrase, key file" in made.error
   assert server.mode(f"{STATE}/keychain/device.key") == (USER, 0o600)
   assert os.listdir(server.root / "home/mytool") == []
 
@@ -143,7 +143,7 @@ def test_a_forgotten_key_is_added_later(server):
   variables = {"KEYCHAIN_VAULT": "/var/lib/vault.db", "XDG_STATE_HOME": "/var/lib"}
   made = server.run(
     "mytool", "keychain", "set", "api", variables=variables, input=TOKEN.encode())
-  assert "it opens by this machine's device key" in made.error
+  assert "this machine's device key opens it" in made.error
   assert "slots add --new-passphrase-file FILE' or '--with-key-file FILE' adds it" in made.error
   assert b"weak" in server.run("mytool", "keychain", "doctor", variables=variables).out
   (command,) = blocks("sh", "Make a key")[1:]

@@ -132,6 +132,35 @@ def test_vault_is_restored_on_new_machine(bare_home, stick):
     assert type_in(bare_home, f"prefs keychain get {name}").endswith(f"\n{SECRET}\n")
 
 
+@pytest.mark.parametrize("had_vault", [False, True])
+def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
+  """The steps of the page on recovery; the second server is a second home folder."""
+  _, backup, remove, install, _ = [
+    line.replace("/media/stick", stick) for line in lines("Recovery")]
+  folder = bare_home.folder / "second"
+  folder.mkdir(mode=0o700)
+  identity = folder / ".config/keychain/identity"
+
+  def second(command: str) -> str:
+    return type_in(bare_home, f"export HOME={folder}; {command}")
+
+  type_in(bare_home, "prefs keychain set github")
+  if had_vault:
+    second("prefs keychain set other")
+  recipient = re.search(r"pkpub1-\w+", second("prefs keychain identity create"))[0]
+  added = type_in(bare_home, f"prefs keychain slots add --recipient {recipient}")
+  type_in(bare_home, backup)
+  (pin,) = re.findall(r"'(prefs keychain identity pin FILE --check [0-9a-f]{32})'", added)
+  second(pin.replace("FILE", str(identity)))
+  second(remove)
+  second(install)
+  with_identity = f"export KEYCHAIN_IDENTITY_FILE={identity}; prefs keychain"
+  if had_vault:
+    second(f"{with_identity} accept-restored --yes")
+  assert second(f"{with_identity} get github").endswith(f"\n{SECRET}\n")
+  second(f"{with_identity} lock --all")
+
+
 def test_export_is_imported_elsewhere(bare_home, stick):
   token, export, attempt, take = [
     line.replace("/media/stick", stick) for line in lines("Commands")]

@@ -15,7 +15,7 @@ def kinds(home: Home) -> list[tuple[str, str]]:
 
 def test_init_variants(make_home):
   bare = make_home()
-  assert "made the vault" in bare.run("init").error
+  assert "created the vault" in bare.run("init").error
   assert kinds(bare) == [("device", "root")]
   with_passphrase = make_home()
   with_passphrase.init()
@@ -31,7 +31,7 @@ def test_init_variants(make_home):
 def test_init_by_a_source_at_hand_tells_once(home):
   made = home.run("init", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
   assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
-  assert made.error.count("made the vault") == 1
+  assert made.error.count("created the vault") == 1
 
 
 def test_init_with_key_files(home, make_home):

@@ -72,7 +72,7 @@ def test_cron_job_does_not_fall_back_to_vault(home, keyring):
   home.set("alice", b"other", "--service", "s", code=69, **away)
   assert not home.vault.exists()
   # Another service gets the vault there, and keeps it.
-  assert "made the vault" in home.set("alice", b"cron", "--service", "t", **away).error
+  assert "created the vault" in home.set("alice", b"cron", "--service", "t", **away).error
   assert home.get("alice", "--service", "t") == b"cron"
   assert home.get("alice", "--service", "s") == b"secret"
 
@@ -323,7 +323,7 @@ def test_a_desktop_that_is_none(home, superuser, kind, code, reason):
     told = home.set("bob", b"new", "--service", "t", *deadline, **away).error
     # A second each at most; the rest is a busy machine's.
     assert time.monotonic() - start < 4 * USUAL
-    assert "made the vault" in told
+    assert "created the vault" in told
     assert (reason is None) == ("cannot be used now" not in told)
     assert reason is None or reason in told
     found = home.run("doctor", "--json", *deadline, code=None, **away).json
@@ -382,7 +382,7 @@ def test_a_locked_keyring(home, keyring):
                              (["--no-prompt"], {"DISPLAY": ":987"})):
     home.run("get", "alice", "--service", "s", *options, *PATIENT, environment=elsewhere, code=77)
   told = home.set("alice", b"new", "--service", "t", *PATIENT).error
-  assert "the desktop keyring is locked" in told and "made the vault" in told
+  assert "the desktop keyring is locked" in told and "created the vault" in told
   assert not is_in_vault(home, "alice", "--service", "s")
   found = home.run("doctor", "--service", "s", "--json").json
   assert found["store"] == "secret-service" and found["desktopKeyring"]["locked"] is True
@@ -402,7 +402,7 @@ def test_without_libsecret(home, keyring):
   (folder / "libsecret-1.so.0").write_bytes(b"")
   away = {"environment": {"LD_LIBRARY_PATH": str(folder)}}
   told = home.set("alice", b"x", "--service", "s", **away).error
-  assert "made the vault" in told and "libsecret" in told
+  assert "created the vault" in told and "libsecret" in told
   assert home.get("alice", "--service", "s", **away) == b"x"
   refused = home.run("get", "alice", "--store", "secret-service", code=69, **away)
   assert "libsecret" in refused.error and "libsecret-1-0" in hinted(refused)

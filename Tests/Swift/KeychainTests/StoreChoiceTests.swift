@@ -156,9 +156,9 @@ struct StoreChoiceTests {
       passphrase: SecretBytes(copying: "p"), keyFile: nil, device: true)
     try machine.store { $0.vault.unlock = passphrase }.vault.put("a")
     try machine.vault().lock(all: true)
-    #expect(try machine.vault().holding(CredentialQuery(service: "s")) == .something)
-    #expect(try machine.vault().holding(CredentialQuery(service: "t")) == .nothing)
-    #expect(try machine.vault().holding(CredentialQuery(server: "s")) == .nothing)
+    #expect(try machine.vault().presence(of: CredentialQuery(service: "s")) == .present)
+    #expect(try machine.vault().presence(of: CredentialQuery(service: "t")) == .absent)
+    #expect(try machine.vault().presence(of: CredentialQuery(server: "s")) == .absent)
   }
 
   @Test func choiceAgainstRecordIsFollowedAndReported() throws {

@@ -31,7 +31,7 @@ struct AccessibilityTests {
     let vault = try TestVault()
     try vault.handle(passphrase: "open").put("a", "one", accessibility)
     let outcome = Result { try vault.handle().text("a") }
-    if accessibility.requires == .nothing {
+    if accessibility.unlockRequirement == .nothing {
       #expect(try outcome.get() == "one")
     } else {
       #expect(throws: KeychainError.self) { try outcome.get() }
@@ -52,7 +52,7 @@ struct AccessibilityTests {
       let group = "g\(accessibility)"
       #expect(try vault.handle(passphrase: "open").text(account, group: group) == "one")
       let outcome = Result { try vault.handle().text(account, group: group) }
-      #expect((try? outcome.get()) == (accessibility.requires == .nothing ? "one" : nil))
+      #expect((try? outcome.get()) == (accessibility.unlockRequirement == .nothing ? "one" : nil))
     }
     #expect(try vault.handle().verify().problems == [])
     #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root])

@@ -77,7 +77,7 @@ enum VaultText {
     "a vault was seen here before and is gone; start anew without it? [y/N] "
 
   static func made(_ status: VaultStatus) -> String {
-    "made the vault \(status.path), opened by "
+    "created the vault \(status.path), opened by "
       + status.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
   }
 

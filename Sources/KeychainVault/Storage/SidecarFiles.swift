@@ -4,20 +4,22 @@ internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
-/// The files that SQLite opens beside a database, and believes.
+/// The files next to a database that SQLite opens and trusts.
 ///
-/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the journal
-/// names as its super-journal. It reads a write-ahead log in the place of the database's own pages, and
-/// waits for ever at a pipe. So the files are held to the rules of the vault's own file.
-struct FilesBesideVault: Sendable {
+/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the
+/// journal names as its super-journal. It reads a write-ahead log instead of the database's own
+/// pages, and blocks at a pipe. So these files must meet the same rules as the vault's file.
+struct SidecarFiles: Sendable {
   private let journal: String
   private let writeAheadLog: String
   private let sharedMemory: String
 
-  /// Who may read them, besides the user.
+  /// Who else may read them.
   private let readers: SecretFileReaders
 
-  /// Names the files beside a database; others may read those of a backup.
+  /// Names the files next to a database.
+  ///
+  /// Others may be able to read those of a backup.
   init(_ path: String, readers: SecretFileReaders = .owner) {
     self.readers = readers
     journal = path + "-journal"
@@ -27,13 +29,14 @@ struct FilesBesideVault: Sendable {
 
   var paths: [String] { [journal, writeAheadLog, sharedMemory] }
 
-  /// Looks at the files as they are now.
+  /// Checks the files as they are now.
   ///
-  /// Each transaction does so first: an open connection, too, believes what appears later.
+  /// Each transaction does this first, because an open connection also trusts a file that appears
+  /// later.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if one is not a regular
-  ///   file of the user that is closed to others, or with ``KeychainError/Code/damaged`` if SQLite would
-  ///   delete another file, or read a log.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/insecurePermissions`` if one is not a
+  ///   regular file of the user that is closed to others, or with ``KeychainError/Code/damaged`` if
+  ///   SQLite would delete another file, or read a log.
   func check() throws(KeychainError) {
     if let found = try inspect(journal), found.size > 0 { try checkJournal() }
     if let found = try inspect(writeAheadLog), found.size > 0 {
@@ -46,19 +49,19 @@ struct FilesBesideVault: Sendable {
 
   private func inspect(_ path: String) throws(KeychainError) -> Stat? {
     guard let stat = try translated(PrivateFile.look(path)) else { return nil }
-    // SQLite would wait at a pipe, and write into the file that a link leads to.
+    // SQLite would block at a pipe, and write into the file that a link leads to.
     guard stat.type == .regular else {
       throw KeychainError(
         .insecurePermissions, "\(path), which belongs to the vault, is not a regular file",
         recovery: "move it away, and run \(.verify)")
     }
-    // It would empty the file under its other name, too. A snapshot by hard links gives a second name to
-    // the empty journal that a vault at rest has.
+    // SQLite would empty the file under its other name, too. A snapshot made of hard links gives a
+    // second name to the empty journal of an idle vault.
     guard stat.linkCount == 1 || stat.size == 0 else {
       throw KeychainError(
         .insecurePermissions, "\(path), which belongs to the vault, has a second name",
         recovery:
-          "if the vault was copied by hard links, its journal is needed: replace it by a copy "
+          "if the vault was copied by hard links, its journal is needed: replace it with a copy "
           + "of itself with: cp -p '\(path)' '\(path).new' && mv '\(path).new' '\(path)'; "
           + "otherwise, move it away")
     }
@@ -66,9 +69,9 @@ struct FilesBesideVault: Sendable {
     return stat
   }
 
-  /// Refuses a journal that names a super-journal.
+  /// Rejects a journal that names a super-journal.
   ///
-  /// Only a transaction that changes several databases makes one.
+  /// Only a transaction that changes several databases makes such a journal.
   private func checkJournal() throws(KeychainError) {
     let end: [UInt8]
     do throws(Errno) {
@@ -78,7 +81,7 @@ struct FilesBesideVault: Sendable {
       guard error != .noSuchFileOrDirectory else { return }
       throw .system(error, "read", journal)
     }
-    // The length of the name, its sum, and the magic number: SQLite asks for all three to be right.
+    // The length of the name, its sum, and the magic number. SQLite requires all three to be right.
     guard end.suffix(8) == Self.magic, end.prefix(4).contains(where: { $0 != 0 }) else { return }
     throw KeychainError(
       .damaged,
@@ -86,9 +89,9 @@ struct FilesBesideVault: Sendable {
       recovery: "move it away, and run \(.verify)")
   }
 
-  /// The last 16 bytes of a file; none if it has fewer.
+  /// Returns the last 16 bytes of a file; empty if it has fewer.
   private static func end(of path: String) throws(Errno) -> [UInt8] {
-    // Should it be a pipe by now, that must not wait.
+    // Must not block if the file is a pipe by now.
     let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
     defer { try? descriptor.close() }
     let size = try Stat(descriptor).size
