@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiling import dumped, run
+from compiling import run
 from documents import ROOT
 
 PAGE = (ROOT / "Documentation" / "Architecture.md").read_text()
@@ -30,21 +30,6 @@ def test_every_folder_is_a_room():
 def test_picture_is_that_of_the_manifest():
   outcome = run(ROOT / "Scripts" / "architecture", "--check")
   assert outcome.returncode == 0, outcome.stderr
-
-
-def test_sources_import_what_the_manifest_allows():
-  """The compiler accepts a module that another target has built."""
-  targets = {target["name"]: target for target in dumped(ROOT)["targets"]}
-  allowed = {
-    name: {next(iter(kind.values()))[0] for kind in target["dependencies"]}
-    for name, target in targets.items()}
-  wrong = set()
-  for path in ROOT.glob("Sources/**/*.swift"):
-    target = path.relative_to(ROOT / "Sources").parts[0]
-    for module in re.findall(r"(?m)^(?:@\w+ )?(?:\w+ )?import (\w+)", path.read_text()):
-      if module in targets and module not in allowed[target]:
-        wrong.add(f"{target} imports {module}")
-  assert not wrong
 
 
 STEPS = re.findall(r"(?m)^\|.*\| `(\w+)` \| `([\w+]+\.swift)` \|$", PAGE)
