@@ -185,7 +185,7 @@ extension KeychainError.Recovery {
 
   /// To choose a name that is not taken, or make room under the one that was given.
   package static var nameNewFileOrRemoveThis: Self {
-    nameNewFile + ", or remove this one if it is not needed any more"
+    nameNewFile + ", or remove this one if it is no longer needed"
   }
 
   /// To open the vault in each call, where it cannot stay unlocked.
