@@ -167,7 +167,7 @@ struct StoreChoiceTests {
       .secretService(.default), for: ServiceName(.service, "s"))
     let forced = machine.store { $0.choice = .vault }
     try forced.put("a")
-    #expect(machine.newNotices() == [.storeDiffers, .vaultCreated])
+    #expect(machine.newNotices() == [.vaultCreated, .storeDiffers])
     #expect(try forced.text("a") == "t")
     #expect(machine.newNotices().isEmpty)
     try forced.remove(.item("a"))
