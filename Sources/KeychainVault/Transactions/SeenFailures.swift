@@ -17,7 +17,7 @@ extension SeenRecord {
 extension KeychainError {
   static func anotherVault(_ path: String) -> Self {
     Self(
-      .rolledBack, "the vault at \(path) is not the one that was seen here",
+      .rolledBack, "another vault is at \(path) than the one seen here before",
       recovery: otherFile("the right one")
     )
   }

@@ -62,7 +62,7 @@ extension KeychainError {
   static func notPinned(_ source: String, _ check: VaultCheck, _ path: String) -> Self {
     Self(
       .rolledBack,
-      "the vault \(path) is not one of the vaults to which the identity from \(source) is pinned; "
+      "the identity from \(source) is not pinned to \(path), which is another vault; "
         + "its check is \(check)",
       recovery: "if that is the check where the vault was made, as after a new root key, "
         + "run \(.pinIdentity(check: "\(check)"))")

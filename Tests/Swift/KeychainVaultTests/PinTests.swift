@@ -30,7 +30,7 @@ struct PinTests {
     try other.handle().addRecipientSlot(alice.recipient)
     let error = failure { _ = try other.handle(identity: alice.path).text("a") }
     #expect(error?.code == .rolledBack)
-    #expect(error?.message.contains("is not one of the vaults to which") == true)
+    #expect(error?.message.contains("another vault") == true)
     let otherCheck = try #require(try other.handle().status().check)
     #expect(error?.recovery?.actions == [.pinIdentity(check: "\(otherCheck)")])
     #expect(failure { try other.handle(identity: alice.path).addDeviceSlot() }?.code == .rolledBack)
