@@ -7,16 +7,19 @@ extension KeychainError {
   /// these: a store that could not be searched, damaged items, locked items, items of another
   /// device.
   ///
-  /// - Parameter result: The result of the search.
-  package init?(incomplete result: CredentialSearchResult) {
+  /// - Parameters:
+  ///   - result: The result of the search.
+  ///   - unlocking: How to unlock what the search found locked.
+  package init?(
+    incomplete result: CredentialSearchResult,
+    unlocking: Recovery = "unlock the store that has them"
+  ) {
     if let failure = result.failures.first {
       self = failure
     } else if !result.damaged.isEmpty {
       self = .damagedItems(result.damaged)
     } else if result.lockedCount > 0 {
-      self.init(
-        .locked, Self.number(result.lockedCount, "locked"),
-        recovery: "unlock the store that has them")
+      self.init(.locked, Self.number(result.lockedCount, "locked"), recovery: unlocking)
     } else if result.otherDeviceCount > 0 {
       self.init(.otherDevice, Self.number(result.otherDeviceCount, "bound to another device"))
     } else {

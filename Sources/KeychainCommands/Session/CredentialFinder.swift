@@ -9,6 +9,9 @@ struct CredentialFinder {
   /// Unlocks the stores of a query, or throws.
   let unlock: (CredentialQuery) throws(KeychainError) -> Void
 
+  /// Returns how a person unlocks the stores of a query.
+  let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+
   /// Returns the identity of an account's credential.
   ///
   /// Its names are exactly the options', unless these leave names of an internet password open.
@@ -40,7 +43,9 @@ struct CredentialFinder {
     let found = result.credentials.filter(options.matchesDetails)
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
     if let credential = found.first { return credential.identity }
-    if let failure = KeychainError(incomplete: result) { throw failure }
+    let recovery: KeychainError.Recovery =
+      result.lockedCount > 0 ? try unlocking(query) : .unlock
+    if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
     return nil
   }
 }

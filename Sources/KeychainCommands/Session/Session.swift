@@ -101,8 +101,11 @@ extension Session {
 
   /// Returns a finder for the credential of the options.
   func finder(_ options: ItemOptions) -> CredentialFinder {
-    CredentialFinder(store: store, options: options, defaultService: context.defaultService) {
-      query throws(KeychainError) in try stores.ensureReadable(query)
-    }
+    CredentialFinder(
+      store: store, options: options, defaultService: context.defaultService,
+      unlock: { query throws(KeychainError) in try stores.ensureReadable(query) },
+      unlocking: { query throws(KeychainError) in
+        UnlockText.unlockToSee(try stores.places(for: query))
+      })
   }
 }

@@ -194,7 +194,7 @@ final class VaultFile: Sendable {
 
   private static func missing(_ path: String) -> KeychainError {
     KeychainError(
-      .noStore, "the vault \(path) is gone or empty, and was neither when it was last seen",
+      .noStore, "the vault \(path) was seen here before, and is gone or empty now",
       recovery:
         "mount its volume or restore a backup; begin with an empty one by "
         + "\(.createVault(startingAnew: true))")

@@ -115,7 +115,7 @@ def test_a_code_in_a_file(home):
     contents = file.read()
   assert CODE.fullmatch(contents.removesuffix(b"\n")) and contents.endswith(b"\n")
   refused = home.run("recovery", "create", "--code-file", "code", code=75)
-  assert "not overwritten" in refused.error and len(kinds(home)) == 2
+  assert "exists already" in refused.error and len(kinds(home)) == 2
   told = home.run("recovery", "create", "--code-file", "second")
   assert "2 recovery codes" in told.error and "(slot 2)" in told.error
   home.run("recovery", "create", "--code-file", "no/such/folder", code=74)

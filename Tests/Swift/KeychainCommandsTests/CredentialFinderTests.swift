@@ -67,7 +67,7 @@ struct CredentialFinderTests {
   private func finder(_ arguments: [String]) throws -> CredentialFinder {
     CredentialFinder(
       store: store, options: try ItemOptions.parse(arguments), defaultService: "default",
-      unlock: { _ in })
+      unlock: { _ in }, unlocking: { _ in .unlock })
   }
 
   /// Returns whether a credential with the names of an account is found.
