@@ -38,7 +38,7 @@ def test_the_usual_place_of_an_identity(home):
   contents = path.read_bytes()
   assert b"pksec1-" in contents and made.out.strip() in contents
   refused = home.run("identity", "create", code=75)
-  assert "not overwritten" in refused.error and path.read_bytes() == contents
+  assert "exists already" in refused.error and path.read_bytes() == contents
   assert [file.name for file in path.parent.iterdir()] == ["identity"]
 
 
