@@ -122,5 +122,5 @@ def test_notices_name_commands_of_the_host(home, sample_tool):
     [sample_tool, "whoami", "--ask", "--naming-commands", "--store", "12345"],
     env=home.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
   assert made.returncode == 0 and made.stdout == b"5 characters\n"
-  assert made.stderr.startswith(b"mytool: made the vault ")
+  assert made.stderr.startswith(b"mytool: created the vault ")
   assert b"'mytool keychain recovery create'" in made.stderr and b"Vault." not in made.stderr

@@ -67,7 +67,7 @@ def test_wrong_passphrase_and_wrong_kind_of_source(locked):
   refused = locked.run("get", "always", *locked.passphrase(b"wrong"), code=78)
   assert "does not open the vault" in refused.error and "wrong" not in refused.error
   key = locked.file("key", b"k" * 32)
-  assert "no key file slot" in locked.run("get", "always", "--key-file", key, code=78).error
+  assert "has no such slot" in locked.run("get", "always", "--key-file", key, code=78).error
   empty = locked.file("empty", b"\n")
   assert "holds no passphrase" in locked.run(
     "get", "always", "--passphrase-file", empty, code=78).error

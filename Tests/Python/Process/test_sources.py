@@ -41,7 +41,7 @@ def test_a_file_that_is_missing(unlocked):
 
 def test_source_without_matching_slot(unlocked):
   key = unlocked.file("key", bytes(range(32)))
-  assert "has no key file slot" in problem(unlocked, "KEYCHAIN_KEY_FILE", key, 78)
+  assert "has no such slot" in problem(unlocked, "KEYCHAIN_KEY_FILE", key, 78)
 
 
 def test_another_key_file(unlocked):
