@@ -85,8 +85,9 @@ public struct Credential: Hashable, Sendable {
   /// Programs that use a store need no such value: the store returns one for each credential.
   ///
   /// ```swift
-  /// let stored = Credential(
-  ///   given, version: next, created: old?.created ?? .now, modified: .now)
+  /// func stored(_ given: Credential, replacing old: Credential?, version: UInt64) -> Credential {
+  ///   Credential(given, version: version, created: old?.created ?? .now, modified: .now)
+  /// }
   /// ```
   ///
   /// - Parameters:

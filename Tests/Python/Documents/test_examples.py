@@ -84,7 +84,7 @@ MODULES = sorted({example.module for example in ALL})
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_compile(module, tmp_path):
   source = tmp_path / "Examples.swift"
-  imports = {"Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesRecords"}
+  imports = {"Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesRecords", module}
   mine = [example for example in ALL if example.module == module and example not in PROGRAMS]
   source.write_text(
     "".join(f"import {name}\n" for name in sorted(imports))
