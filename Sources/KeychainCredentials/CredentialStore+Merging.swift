@@ -1,5 +1,5 @@
-internal import Glibc
 public import KeychainSecrets
+internal import PrephirencesFiles
 
 extension CredentialStore {
   /// Stores a secret, and keeps the attributes of its credential unless the update changes them;
@@ -28,7 +28,7 @@ extension CredentialStore {
     _ update: CredentialUpdate, secret: borrowing SecretBytes, into identity: CredentialIdentity,
     mode: StoreMode, within time: Duration
   ) throws(KeychainError) -> MergedCredential {
-    let end = ContinuousClock.now + time
+    let deadline = Deadline(after: time)
     while true {
       // The store itself checks that the credential does not exist.
       let old = try mode == .addOnly ? nil : credential(for: identity)
@@ -41,9 +41,9 @@ extension CredentialStore {
         return MergedCredential(credential: stored, replaced: old)
       } catch {
         guard mode == .addOrReplace, error.isConflict else { throw error }
-        guard .now < end else { throw .changedTooOften(identity, for: time) }
+        guard !deadline.hasPassed else { throw .changedTooOften(identity, for: time) }
       }
-      usleep(.random(in: 500...10_000))
+      Deadline.pause()
     }
   }
 }
@@ -58,6 +58,6 @@ extension KeychainError {
   package static func changedTooOften(
     _ identity: CredentialIdentity, for time: Duration
   ) -> Self {
-    Self(.timedOut, "others kept changing \(identity) for \(time)", recovery: "try again")
+    Self(.timedOut, "others kept changing \(identity) for \(time)", recovery: .tryAgain)
   }
 }

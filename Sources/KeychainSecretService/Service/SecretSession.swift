@@ -85,7 +85,7 @@ final class SecretSession: @unchecked Sendable {
     return unsafe VariantReference(taking: owned, library)
   }
 
-  /// Decrypts a secret; returns `nil` if it was not encrypted for this session.
+  /// Decrypts a secret; returns `nil` if it was encrypted with the key of another D-Bus session.
   func decrypt(_ secret: VariantReference) throws(KeychainError) -> SecretBytes? {
     let functions = library.functions
     guard isForThisSession(secret),
@@ -98,7 +98,7 @@ final class SecretSession: @unchecked Sendable {
     return try translated(secrets: unsafe SecretBytes(copying: bytes.bytes))
   }
 
-  /// Returns whether a secret can belong to this session, by its parts: path, initialization
+  /// Returns whether a secret fits the D-Bus session, by its parts: path, initialization
   /// vector, whole blocks of value, and content type.
   private func isForThisSession(_ secret: VariantReference) -> Bool {
     guard let session = secret.child(0)?.text, let vector = secret.child(1)?.count,

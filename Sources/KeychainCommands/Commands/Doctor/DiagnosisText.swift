@@ -231,7 +231,7 @@ extension DiagnosisText {
     var pairs: [(String, String)] = []
     if let status = diagnosis.status {
       let sources =
-        ["the kernel's cache", "the device key"] + status.unlockSources
+        ["the device key", "the kernel's cache"] + status.unlockSources
         + (status.mayAsk ? ["prompt"] : [])
       pairs.append(("cache", cache(status)))
       pairs.append(("unlocking tries", sources.joined(separator: ", ")))
