@@ -45,6 +45,13 @@ let package = Package(
     .library(name: "PrephirencesCookies", targets: ["Prephirences", "PrephirencesCookies"]),
     .library(name: "PrephirencesRecords", targets: ["Prephirences", "PrephirencesRecords"]),
     .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
+    .library(name: "PrephirencesDurable", targets: ["Prephirences", "PrephirencesDurable"]),
+    .library(
+      name: "SwiftyUserDefaults",
+      targets: ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
+    .library(name: "Palau", targets: ["Palau", "Prephirences", "PrephirencesDurable"]),
+    .library(
+      name: "TypedDefaults", targets: ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     .library(
       name: "Keychain",
       targets: [
@@ -52,6 +59,7 @@ let package = Package(
         "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
+    .library(name: "PreferenceCommands", targets: ["PreferenceCommands"]),
     // For tests of credential stores; it imports Swift Testing.
     .library(
       name: "KeychainTesting",
@@ -87,6 +95,9 @@ let package = Package(
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
     .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
+    .target(
+      name: "PrephirencesDurable",
+      dependencies: ["Prephirences", "PrephirencesFiles", grdb, grdbSQLite, systemPackage]),
     .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
     .target(
       name: "RemotePrephirences",
@@ -96,6 +107,11 @@ let package = Package(
         remote("NIOCore", package: "swift-nio"),
         remote("NIOHTTP1", package: "swift-nio"),
       ]),
+
+    // The APIs of other libraries, over the durable store
+    .target(name: "Palau", dependencies: ["Prephirences", "PrephirencesDurable"]),
+    .target(name: "SwiftyUserDefaults", dependencies: ["Prephirences", "PrephirencesDurable"]),
+    .target(name: "TypedDefaults", dependencies: ["Prephirences", "PrephirencesDurable"]),
 
     // Credentials, from the bottom up
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
@@ -137,6 +153,12 @@ let package = Package(
       ]),
 
     // Commands
+    .target(name: "PrephirencesCommandLine", dependencies: [argumentParser]),
+    .target(
+      name: "PreferenceCommands",
+      dependencies: [
+        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", argumentParser,
+      ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
@@ -160,6 +182,10 @@ let package = Package(
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
     client("PreferencesStress", ["Prephirences"]),
     client("PreferencesTool", ["Prephirences"]),
+    client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
+    client(
+      "PortedSettings",
+      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
     client(
       "VaultWriterTool",
@@ -212,7 +238,25 @@ let package = Package(
     tests(
       "PreferencesCanaryTests", ["Prephirences"], packageAccess: false,
       settings: [.treatAllWarnings(as: .error)]),
+    tests(
+      "FacadesCanaryTests",
+      [
+        "CryptoPrephirences", "Keychain", "Palau", "Prephirences", "PrephirencesDurable",
+        "SwiftyUserDefaults", "TypedDefaults",
+      ], packageAccess: false),
+    tests("PalauTests", ["Palau", "Prephirences", "PrephirencesDurable"]),
+    tests(
+      "PalauSamplesTests", ["Palau"], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
+    tests(
+      "PreferenceCommandsTests",
+      ["PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable"]),
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
+    tests(
+      "PrephirencesDurableFaultTests",
+      ["CFaultVFS", "DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),
+    tests(
+      "PrephirencesDurableTests",
+      ["DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),
     tests("PrephirencesFilesTests", ["PrephirencesFiles", systemPackage]),
     tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
     tests(
@@ -224,16 +268,28 @@ let package = Package(
       exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
     tests("PrephirencesTests", ["PreferencesTool", "Prephirences"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
+    tests(
+      "SwiftyUserDefaultsTests", ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
+    tests(
+      "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], packageAccess: false,
+      settings: [.swiftLanguageMode(.v5)]),
+    tests("TypedDefaultsTests", ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
+    tests(
+      "TypedDefaultsSamplesTests", ["TypedDefaults"], packageAccess: false,
+      settings: [.swiftLanguageMode(.v5)]),
   ],
   swiftLanguageModes: [.v6]
 )
 
 let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
-  "KeychainVaultFormat", "PrephirencesFiles",
+  "KeychainVaultFormat", "PrephirencesDurable", "PrephirencesFiles",
 ]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
-let targetsOfClients: Set = ["PreferencesCanaryTests", "PrephirencesSamplesTests"]
+let targetsOfClients: Set = [
+  "PalauSamplesTests", "PreferencesCanaryTests", "PrephirencesSamplesTests",
+  "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
+]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
 for target in package.targets

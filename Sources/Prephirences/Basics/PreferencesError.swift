@@ -32,6 +32,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     private enum Storage {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
+      case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
     }
 
     private let storage: Storage
@@ -54,8 +55,30 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The key does not exist and cannot be created.
     public static var unknownKey: Self { Self(storage: .unknownKey) }
 
-    /// The key is read-only.
+    /// The key, the file or its folder is read-only.
     public static var readOnly: Self { Self(storage: .readOnly) }
+
+    /// The name of a suite is not the name of a file: it is empty, too long, or contains `/`, `..`
+    /// or a zero byte.
+    public static var invalidName: Self { Self(storage: .invalidName) }
+
+    /// No folder is known for the file, for example because there is no home folder.
+    public static var noPlace: Self { Self(storage: .noPlace) }
+
+    /// Other users could read, change or replace the file.
+    public static var insecure: Self { Self(storage: .insecure) }
+
+    /// A newer release has written the file.
+    public static var unsupportedFormat: Self { Self(storage: .unsupportedFormat) }
+
+    /// Another process used the file for too long.
+    public static var timedOut: Self { Self(storage: .timedOut) }
+
+    /// The value was not the expected one, or kept changing.
+    public static var conflict: Self { Self(storage: .conflict) }
+
+    /// This process was forked from one that had opened the file, and cannot use it.
+    public static var forked: Self { Self(storage: .forked) }
   }
 }
 

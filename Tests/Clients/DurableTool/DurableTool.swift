@@ -1,0 +1,4 @@
+@main
+struct DurableTool {
+  static func main() {}
+}

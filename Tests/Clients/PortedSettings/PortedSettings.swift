@@ -1,0 +1,4 @@
+@main
+struct PortedSettings {
+  static func main() {}
+}
