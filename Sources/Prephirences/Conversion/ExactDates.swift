@@ -4,20 +4,20 @@ internal import Foundation
 ///
 /// They are stored under a separate key, as the list of the value's exact dates in order, so that
 /// other programs still read dates.
-enum ExactDates {
+package enum ExactDates {
   private static let prefix = "PrephirencesExactDates."
 
   /// Returns the key for the exact dates of a key.
-  static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
+  package static func key(beside key: PreferenceKey) -> PreferenceKey { prefix + key }
 
   /// Returns whether a key is for exact dates.
-  static func isBeside(_ key: PreferenceKey) -> Bool {
+  package static func isBeside(_ key: PreferenceKey) -> Bool {
     // Compares bytes: a key may begin with a character that combines with the one before it.
     key.utf8.starts(with: prefix.utf8)
   }
 
   /// Returns the exact dates to store for a value; `nil` if no date has a fraction.
-  static func list(of form: Any) -> [Double]? {
+  package static func list(of form: Any) -> [Double]? {
     var dates: [Double] = []
     visit(form) { date in
       dates.append(date.timeIntervalSinceReferenceDate)
@@ -27,7 +27,7 @@ enum ExactDates {
   }
 
   /// Returns whether a value contains dates.
-  static func hasDates(_ value: Any) -> Bool {
+  package static func hasDates(_ value: Any) -> Bool {
     var found = false
     visit(value) { date in
       found = true
@@ -37,7 +37,7 @@ enum ExactDates {
   }
 
   /// Returns a value with its exact dates, if they still match the value.
-  static func restore(_ value: Any, _ list: Any?) -> Any {
+  package static func restore(_ value: Any, _ list: Any?) -> Any {
     guard let list = list as? [Double] else { return value }
     var remaining = list[...]
     var agrees = true

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 extension Int: PlainPreferenceValue {}
 extension Int8: PlainPreferenceValue {}
@@ -14,14 +14,14 @@ extension Float: PlainPreferenceValue {}
 extension Double: PlainPreferenceValue {}
 
 extension CGFloat: PlainPreferenceValue {
-  static func converted(from value: Any) -> CGFloat? {
+  package static func converted(from value: Any) -> CGFloat? {
     // The generic initializers of `CGFloat` stop the process.
     Double.converted(from: value).map { CGFloat($0) }
   }
 }
 
 extension PlainPreferenceValue where Self: FixedWidthInteger {
-  static func converted(from value: Any) -> Self? {
+  package static func converted(from value: Any) -> Self? {
     switch PlainNumber(value) {
     case .integer(let number): Self(exactly: number)
     case .real(let number): Self(exactly: number)
@@ -32,7 +32,7 @@ extension PlainPreferenceValue where Self: FixedWidthInteger {
 }
 
 extension PlainPreferenceValue where Self: BinaryFloatingPoint {
-  static func converted(from value: Any) -> Self? {
+  package static func converted(from value: Any) -> Self? {
     switch PlainNumber(value) {
     case .integer(let number): Self(exactly: number)
     case .real(let number): rounded(number)
@@ -49,7 +49,7 @@ extension PlainPreferenceValue where Self: BinaryFloatingPoint {
 }
 
 extension Bool: PlainPreferenceValue {
-  static func converted(from value: Any) -> Bool? {
+  package static func converted(from value: Any) -> Bool? {
     switch PlainNumber(value) {
     case .integer(let number): truth(Double(number))
     case .real(let number): truth(number)
@@ -68,7 +68,7 @@ extension Bool: PlainPreferenceValue {
 }
 
 extension Decimal: PlainPreferenceValue {
-  static func converted(from value: Any) -> Decimal? {
+  package static func converted(from value: Any) -> Decimal? {
     switch PlainNumber(value) {
     case .integer(let number): Decimal(string: number.description)
     case .real(let number): number.isFinite ? Decimal(string: number.description) : nil

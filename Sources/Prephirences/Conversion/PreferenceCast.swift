@@ -1,12 +1,12 @@
-internal import Foundation
+package import Foundation
 
 /// Casts stored values to the requested types.
-enum PreferenceCast {
+package enum PreferenceCast {
   /// Returns a value as a type, or `nil` if it is not of that type.
   ///
   /// Converts values where a plain cast fails, if at most the last digits of a fraction are lost;
   /// see ``PlainPreferenceValue``.
-  static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
+  package static func cast<T>(_ value: Any?, to type: T.Type = T.self) -> T? {
     guard let value else { return nil }
     if T.self == Any.self {
       guard let value = unwrapped(value) else { return nil }
@@ -23,7 +23,7 @@ enum PreferenceCast {
 }
 
 /// A type that property lists support, or that stores accept unchanged.
-protocol PlainPreferenceValue {
+package protocol PlainPreferenceValue {
   /// Returns a value of another type as this type, or `nil` if it is not the same value.
   ///
   /// Numbers convert as `NSNumber` does on Apple's systems: the integer 1 equals 1.0 and `true`,
@@ -33,7 +33,7 @@ protocol PlainPreferenceValue {
 }
 
 extension PlainPreferenceValue {
-  static func converted(from value: Any) -> Self? { nil }
+  package static func converted(from value: Any) -> Self? { nil }
 }
 
 extension String: PlainPreferenceValue {}
@@ -43,17 +43,17 @@ extension UUID: PlainPreferenceValue {}
 
 extension URL: PlainPreferenceValue {
   /// Reads URLs like ``PreferencesType/url(forKey:)``.
-  static func converted(from value: Any) -> URL? { PreferenceConversion(value).url }
+  package static func converted(from value: Any) -> URL? { PreferenceConversion(value).url }
 }
 
 extension Optional: PlainPreferenceValue where Wrapped: PlainPreferenceValue {
-  static func converted(from value: Any) -> Wrapped?? {
+  package static func converted(from value: Any) -> Wrapped?? {
     PreferenceCast.cast(value, to: Wrapped.self).map { .some($0) }
   }
 }
 
 extension Array: PlainPreferenceValue where Element: PlainPreferenceValue {
-  static func converted(from value: Any) -> [Element]? {
+  package static func converted(from value: Any) -> [Element]? {
     guard let elements = value as? [Any] else { return nil }
     var converted: [Element] = []
     for element in elements {
@@ -65,7 +65,7 @@ extension Array: PlainPreferenceValue where Element: PlainPreferenceValue {
 }
 
 extension Dictionary: PlainPreferenceValue where Key == String, Value: PlainPreferenceValue {
-  static func converted(from value: Any) -> [String: Value]? {
+  package static func converted(from value: Any) -> [String: Value]? {
     guard let elements = value as? [String: Any] else { return nil }
     var converted: [String: Value] = [:]
     for (key, element) in elements {

@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 
 /// Converts a preference value to the types that the typed getters return.
 ///
 /// Numbers convert as `NSNumber` does on Apple's systems, text as `UserDefaults` does.
-struct PreferenceConversion {
+package struct PreferenceConversion {
   private let stored: Any?
 
   // Each getter tries its own type first, because a check for an optional or a protocol takes
@@ -20,9 +20,9 @@ struct PreferenceConversion {
     return (value as? any RawRepresentable)?.rawValue ?? value
   }
 
-  init(_ value: Any?) { stored = value }
+  package init(_ value: Any?) { stored = value }
 
-  var string: String? {
+  package var string: String? {
     if let text = stored as? String { return text }
     let value = value
     return switch value {
@@ -35,7 +35,7 @@ struct PreferenceConversion {
     }
   }
 
-  var integer: Int {
+  package var integer: Int {
     if let integer = stored as? Int { return integer }
     let value = value
     return switch value {
@@ -48,7 +48,7 @@ struct PreferenceConversion {
     }
   }
 
-  var double: Double {
+  package var double: Double {
     if let double = stored as? Double { return double }
     let value = value
     return switch value {
@@ -61,15 +61,15 @@ struct PreferenceConversion {
     }
   }
 
-  var float: Float { stored as? Float ?? Float(double) }
+  package var float: Float { stored as? Float ?? Float(double) }
 
-  var bool: Bool {
+  package var bool: Bool {
     if let truth = stored as? Bool { return truth }
     if let text = value as? String { return (text as NSString).boolValue }
     return double != 0
   }
 
-  var url: URL? {
+  package var url: URL? {
     switch value {
     case let url as URL: url
     case let archive as Data: PreferenceArchive.unarchive(archive) as? URL

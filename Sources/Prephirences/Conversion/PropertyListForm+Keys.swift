@@ -5,7 +5,9 @@ extension PropertyListForm {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
   ///   cannot hold the key or the value.
-  static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError) -> Any {
+  package static func encode(_ value: Any, forKey key: PreferenceKey) throws(PreferencesError)
+    -> Any
+  {
     do throws(Unstorable) {
       let form = try encode(value)
       // A reference would make the whole file unreadable; a key with a byte order mark would be

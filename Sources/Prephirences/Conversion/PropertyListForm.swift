@@ -11,19 +11,19 @@ internal import Foundation
 /// | array, dictionary of these | array, dictionary | `[Any]`, `[String: Any]` |
 ///
 /// Other values have no form.
-enum PropertyListForm {
+package enum PropertyListForm {
   /// Reports a type that has no form.
-  struct Unstorable: Error {
-    let type: Any.Type
+  package struct Unstorable: Error {
+    package let type: Any.Type
   }
 
   /// The maximum nesting depth of a value.
-  static let maximumDepth = 200
+  package static let maximumDepth = 200
 
   /// Returns the form of a value.
   ///
   /// - Throws: ``Unstorable`` if the value has no form.
-  static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
+  package static func encode(_ value: Any, depth: Int = 0) throws(Unstorable) -> Any {
     guard depth < maximumDepth, let value = unwrapped(value) else {
       throw Unstorable(type: type(of: value))
     }
@@ -65,7 +65,7 @@ enum PropertyListForm {
   }
 
   /// Returns whether a value that Foundation has read contains no references.
-  static func isPlain(_ form: Any) -> Bool {
+  package static func isPlain(_ form: Any) -> Bool {
     switch form {
     case is String, is NSNumber, is Date, is Data: true
     case let array as [Any]: array.allSatisfy(isPlain)
@@ -136,7 +136,7 @@ enum PropertyListForm {
   }
 
   /// Reads a value from its form.
-  static func decode(_ form: Any) -> Any {
+  package static func decode(_ form: Any) -> Any {
     let type = type(of: form)
     if type == String.self || type == Bool.self || type == Date.self { return form }
     if type == Int.self || type == Double.self { return form as? NSNumber ?? form }
