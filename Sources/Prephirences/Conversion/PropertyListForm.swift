@@ -90,21 +90,24 @@ package enum PropertyListForm {
 
   /// Returns the form of a Foundation object.
   private static func encode(bridging object: Any, depth: Int) throws(Unstorable) -> Any {
-    let value: Any? =
-      switch object {
-      case let number as NSDecimalNumber: number.decimalValue
-      case let number as NSNumber: value(of: number)
-      case let text as String: text
-      case let data as Data: data
-      case let date as Date: date
-      case let url as URL: url
-      case let uuid as UUID: uuid
-      case let array as [Any]: array
-      case let dictionary as PreferencesDictionary: dictionary
-      default: nil
-      }
-    guard let value else { throw Unstorable(type: type(of: object)) }
+    guard let value = value(bridging: object) else { throw Unstorable(type: type(of: object)) }
     return try encode(value, depth: depth)
+  }
+
+  /// Returns a Foundation object as a Swift value; `nil` if it has no form.
+  static func value(bridging object: Any) -> Any? {
+    switch object {
+    case let number as NSDecimalNumber: number.decimalValue
+    case let number as NSNumber: value(of: number)
+    case let text as String: text
+    case let data as Data: data
+    case let date as Date: date
+    case let url as URL: url
+    case let uuid as UUID: uuid
+    case let array as [Any]: array
+    case let dictionary as PreferencesDictionary: dictionary
+    default: nil
+    }
   }
 
   private static func encode(_ date: Date) -> Any {

@@ -7,7 +7,9 @@ extension UserDefaults {
   /// same values, and those that `UserDefaults.didChangeNotification` announces. On Linux, the
   /// setters of `UserDefaults` itself do not post it. The values of observed keys, and this object,
   /// are retained during the observation.
+  /// ``BackedUserDefaults`` report all changes of their preferences.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
-    UserDefaultsObservers.shared.add(observer, of: self)
+    if let backed { return backed.addVisibleObserver(observer) }
+    return UserDefaultsObservers.shared.add(observer, of: self)
   }
 }

@@ -16,7 +16,9 @@ final class UserDefaultsObservers: Sendable {
     // Registered for the life of the process: it does nothing without observers.
     _ = NotificationCenter.default.addObserver(
       forName: UserDefaults.didChangeNotification, object: nil, queue: nil
-    ) { [weak self] _ in self?.look() }
+    ) { [weak self] notification in
+      if !(notification.object is BackedUserDefaults) { self?.look() }
+    }
   }
 
   func add(

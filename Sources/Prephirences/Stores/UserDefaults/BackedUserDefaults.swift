@@ -1,28 +1,209 @@
 public import Foundation
+internal import Synchronization
 
 /// User defaults whose values are in other preferences: a store that persists, a keychain, memory.
 ///
-/// Any API that asks for a `UserDefaults` accepts it.
+/// ```swift
+/// let defaults = BackedUserDefaults(preferences: plist)
+/// defaults.set(8080, forKey: "port")  // sets "port" of the property list
+/// ```
+///
+/// Any API that asks for a `UserDefaults` accepts it. It reads a key from the arguments of the
+/// program, from ``preferences``, from the suites that were added, and from the registered
+/// defaults, in this order; it changes ``preferences`` only. It writes no file of its own. Unlike
+/// `UserDefaults` on Linux, it keeps URLs, posts `didChangeNotification` for each change, and never
+/// stops the program or hangs because of a value.
+///
+/// Numbers are read as `NSNumber`, which casts to each type that holds them. If a value cannot be
+/// read or stored, ``lastPreferencesError`` has the reason: it reads as if it were absent, and a
+/// refused value changes nothing. ``fetchObject(forKey:)`` and ``storeObject(_:forKey:)`` throw the
+/// reason.
+///
+/// It is as safe to use from several threads as its preferences are. A subclass inherits
+/// ``init(preferences:)`` if it overrides `init(suiteName:)`.
 open class BackedUserDefaults: UserDefaults {
   /// The preferences that have the values.
-  public let preferences: any MutablePreferencesType
+  public final private(set) var preferences: any MutablePreferencesType
+
+  let state = Mutex(BackedState())
+  final private(set) var domain = BackedDomain()
+  final private(set) var fallible: (any FalliblePreferencesType)?
+  final private(set) var readsCastableNumbers = false
+  let hasArguments = Atomic(false)
+  let hasReadFailure = Atomic(false)
+  let hasBegun = Atomic(false)
+
+  /// Creates user defaults in memory.
+  ///
+  /// - Parameter suiteName: Ignored.
+  public override init?(suiteName: String?) {
+    preferences = MutableDictionaryPreferences()
+    // Names a file that never exists, because nothing is written to it.
+    super.init(suiteName: "PrephirencesBackedUserDefaults")
+    arguments = super.volatileDomain(forName: UserDefaults.argumentDomain)
+  }
 
   /// Creates user defaults over preferences.
   ///
   /// - Parameter preferences: The preferences that have the values.
-  public init(preferences: any MutablePreferencesType) {
-    self.preferences = preferences
-    super.init(suiteName: nil)!  // stub
+  public convenience init(preferences: any MutablePreferencesType) {
+    // The initializers with a suite name can fail, this one cannot.
+    self.init()
+    back(with: preferences)
   }
 
-  /// Returns the value of a key.
-  open override func object(forKey key: PreferenceKey) -> Any? { preferences.object(forKey: key) }
+  /// Replaces the preferences; only an initializer may call it.
+  package final func back(
+    with preferences: any MutablePreferencesType, domain: BackedDomain = BackedDomain()
+  ) {
+    self.preferences = preferences
+    self.domain = domain
+    fallible = preferences as? any FalliblePreferencesType
+    readsCastableNumbers = preferences is any CastableNumberPreferences
+  }
 
-  /// Sets the value of a key.
-  open override func set(_ value: Any?, forKey key: PreferenceKey) { preferences[key] = value }
+  // MARK: Reading
+
+  /// Returns the value of a key; a failure reads as `nil`, and ``lastPreferencesError`` has it.
+  open override func object(forKey key: PreferenceKey) -> Any? { read(key) }
+
+  /// Returns the text of a key; numbers are converted.
+  open override func string(forKey key: PreferenceKey) -> String? { readString(key) }
+
+  /// Returns the array of a key.
+  open override func array(forKey key: PreferenceKey) -> [Any]? {
+    object(forKey: key) as? [Any]
+  }
+
+  /// Returns the dictionary of a key.
+  open override func dictionary(forKey key: PreferenceKey) -> [String: Any]? {
+    object(forKey: key) as? [String: Any]
+  }
+
+  /// Returns the array of strings of a key.
+  open override func stringArray(forKey key: PreferenceKey) -> [String]? {
+    object(forKey: key) as? [String]
+  }
+
+  /// Returns the bytes of a key.
+  open override func data(forKey key: PreferenceKey) -> Data? { readData(key) }
+
+  /// Returns the integer of a key; 0 if there is none.
+  open override func integer(forKey key: PreferenceKey) -> Int {
+    PreferenceConversion(object(forKey: key)).integer
+  }
+
+  /// Returns the number of a key, in single precision; 0 if there is none.
+  open override func float(forKey key: PreferenceKey) -> Float {
+    PreferenceConversion(object(forKey: key)).float
+  }
+
+  /// Returns the number of a key; 0 if there is none.
+  open override func double(forKey key: PreferenceKey) -> Double {
+    PreferenceConversion(object(forKey: key)).double
+  }
+
+  /// Returns the truth value of a key; `false` if there is none.
+  open override func bool(forKey key: PreferenceKey) -> Bool {
+    PreferenceConversion(object(forKey: key)).bool
+  }
+
+  /// Returns the URL of a key; text with a scheme is read as a URL, other text as a path.
+  open override func url(forKey key: PreferenceKey) -> URL? {
+    PreferenceConversion(object(forKey: key)).url
+  }
+
+  /// Returns all visible values: those of ``preferences``, arguments, added suites and registered
+  /// defaults.
+  open override func dictionaryRepresentation() -> [String: Any] {
+    visibleValues(over: super.dictionaryRepresentation())
+  }
+
+  // MARK: Writing
+
+  /// Sets the value of a key; `nil` removes the key.
+  ///
+  /// - Parameters:
+  ///   - value: The value; an unsupported value changes nothing.
+  ///   - key: The key.
+  open override func set(_ value: Any?, forKey key: PreferenceKey) { write([(key, value)]) }
+
+  /// Sets the value of a key to an integer.
+  open override func set(_ value: Int, forKey key: PreferenceKey) { write([(key, value)]) }
+
+  /// Sets the value of a key to a number in single precision.
+  open override func set(_ value: Float, forKey key: PreferenceKey) { write([(key, value)]) }
+
+  /// Sets the value of a key to a number.
+  open override func set(_ value: Double, forKey key: PreferenceKey) { write([(key, value)]) }
+
+  /// Sets the value of a key to a truth value.
+  open override func set(_ value: Bool, forKey key: PreferenceKey) { write([(key, value)]) }
+
+  /// Sets the value of a key to a URL; `nil` removes the key.
+  open override func set(_ url: URL?, forKey key: PreferenceKey) { write([(key, url)]) }
 
   /// Removes a key and its value.
-  open override func removeObject(forKey key: PreferenceKey) {
-    preferences.removeObject(forKey: key)
+  open override func removeObject(forKey key: PreferenceKey) { write([(key, nil)]) }
+
+  /// Waits until all values are on the disk, if ``preferences`` are ``SynchronizingPreferences``.
+  ///
+  /// - Returns: `false` on failure; ``lastPreferencesError`` has the reason.
+  @discardableResult
+  open override func synchronize() -> Bool { synchronizePreferences() }
+
+  // MARK: Domains
+
+  /// Registers defaults for keys without a value, for all user defaults of the process.
+  open override func register(defaults registrationDictionary: [String: Any]) {
+    super.register(defaults: registrationDictionary)
   }
+
+  /// Adds a suite whose values are read if ``preferences`` have none.
+  open override func addSuite(named suiteName: String) {
+    let suite = domain.suite(suiteName)
+    state.withLock { $0.add(suite, named: suiteName) }
+  }
+
+  /// Removes a suite that was added.
+  open override func removeSuite(named suiteName: String) {
+    state.withLock { $0.removeSuite(named: suiteName) }
+  }
+
+  /// Replaces the values of a volatile domain; those of `argumentDomain` come before all others.
+  open override func setVolatileDomain(_ domain: [String: Any], forName domainName: String) {
+    super.setVolatileDomain(domain, forName: domainName)
+    if domainName == UserDefaults.argumentDomain { arguments = domain }
+  }
+
+  /// Removes the values of a volatile domain.
+  open override func removeVolatileDomain(forName domainName: String) {
+    super.removeVolatileDomain(forName: domainName)
+    if domainName == UserDefaults.argumentDomain { arguments = [:] }
+  }
+
+  /// Returns the values of a domain; those of ``preferences`` for their own name.
+  open override func persistentDomain(forName domainName: String) -> [String: Any]? {
+    domainName == domain.name ? ownDomain() : super.persistentDomain(forName: domainName)
+  }
+
+  /// Replaces the values of a domain; those of ``preferences`` for their own name.
+  open override func setPersistentDomain(_ values: [String: Any], forName domainName: String) {
+    if domainName == domain.name {
+      replaceOwnDomain(with: values)
+    } else {
+      super.setPersistentDomain(values, forName: domainName)
+    }
+  }
+
+  /// Removes all values of a domain; those of ``preferences`` for their own name.
+  open override func removePersistentDomain(forName domainName: String) {
+    if domainName == domain.name {
+      clear()
+    } else {
+      super.removePersistentDomain(forName: domainName)
+    }
+  }
+
+  final func fallback(_ key: PreferenceKey) -> Any? { super.object(forKey: key) }
 }

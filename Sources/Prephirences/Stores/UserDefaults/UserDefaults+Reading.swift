@@ -21,7 +21,12 @@ public import Foundation
 /// the same. Any other value is refused: nothing changes, and ``lastPreferencesError`` has the
 /// reason. On Linux, values set by `UserDefaults` itself, for example by `set(1.5, forKey:)` on
 /// `UserDefaults.standard`, are saved only by `synchronize()`.
+///
+/// ``BackedUserDefaults`` read and change their ``BackedUserDefaults/preferences`` instead.
 extension UserDefaults: PreferencesType {
+  /// This object, if its values are in other preferences.
+  var backed: BackedUserDefaults? { self as? BackedUserDefaults }
+
   /// Returns the value of a key.
   ///
   /// - Parameter key: The key.
@@ -30,6 +35,7 @@ extension UserDefaults: PreferencesType {
   @_implements(PreferencesType,object(forKey:))
   public func preferenceObject(forKey key: PreferenceKey) -> PreferenceObject? {
     guard let form = object(forKey: key) else { return nil }
+    if backed != nil { return form }
     let value = PropertyListForm.decode(form)
     guard ExactDates.hasDates(value) else { return value }
     return ExactDates.restore(value, exactDates(forKey: key))
@@ -43,6 +49,7 @@ extension UserDefaults: PreferencesType {
   ///
   /// - Returns: The values by their keys.
   public func dictionary() -> PreferencesDictionary {
+    if let backed { return backed.dictionaryRepresentation() }
     let forms = dictionaryRepresentation().mapValues(PropertyListForm.decode)
     var values: PreferencesDictionary = [:]
     for (key, value) in forms where !ExactDates.isBeside(key) {
@@ -58,7 +65,8 @@ extension UserDefaults: PreferencesType {
   @_disfavoredOverload
   @_implements(PreferencesType,string(forKey:))
   public func preferenceString(forKey key: PreferenceKey) -> String? {
-    PreferenceConversion(preferenceObject(forKey: key)).string
+    if let backed { return backed.string(forKey: key) }
+    return PreferenceConversion(preferenceObject(forKey: key)).string
   }
 
   /// Returns the array of a key.
@@ -114,7 +122,8 @@ extension UserDefaults: PreferencesType {
   @_disfavoredOverload
   @_implements(PreferencesType,data(forKey:))
   public func preferenceData(forKey key: PreferenceKey) -> Data? {
-    object(forKey: key) as? Data
+    if let backed { return backed.data(forKey: key) }
+    return object(forKey: key) as? Data
   }
 
   /// Returns the URL of a key.

@@ -12,6 +12,7 @@ extension UserDefaults {
   }
 
   func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
+    if let backed { return try backed.store(values) }
     var forms: [(PreferenceKey, Any?)] = []
     for (key, value) in values {
       forms.append(

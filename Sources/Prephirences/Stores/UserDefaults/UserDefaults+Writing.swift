@@ -4,10 +4,15 @@ extension UserDefaults: MutablePreferencesType {
   /// Why the last change through the protocols, subscripts and wrappers was refused or not saved; `nil`
   /// if it was saved.
   ///
-  /// It belongs to this object, on all threads.
-  public var lastPreferencesError: PreferencesError? { FailedObjects.shared[self] }
+  /// It belongs to this object, on all threads. For ``BackedUserDefaults``, it is also the failure of
+  /// the last read, until a read succeeds.
+  public var lastPreferencesError: PreferencesError? {
+    if let backed { return backed.failure }
+    return FailedObjects.shared[self]
+  }
 
   private func record(_ values: [(PreferenceKey, PreferenceObject?)]) {
+    if let backed { return backed.write(values) }
     do throws(PreferencesError) {
       try save(values)
       FailedObjects.shared[self] = nil
@@ -78,6 +83,7 @@ extension UserDefaults: MutablePreferencesType {
 
   /// Records a refused value as ``lastPreferencesError``.
   public func didRefuse(_ error: PreferencesError, forKey key: PreferenceKey) {
+    if let backed { return backed.record(error) }
     FailedObjects.shared[self] = error
   }
 
@@ -86,6 +92,7 @@ extension UserDefaults: MutablePreferencesType {
   /// These are the keys of the program or of the suite; defaults that are registered, given as
   /// arguments or from the system stay.
   public func clearAll() {
+    if let backed { return backed.clear() }
     // A dictionary lists only one of several canonically equivalent keys at a time, and user
     // defaults save the removal of one only together with the others.
     var remaining = Int.max

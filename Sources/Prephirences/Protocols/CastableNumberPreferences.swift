@@ -1,0 +1,2 @@
+/// Preferences whose values have only numbers that cast to every type that holds them.
+package protocol CastableNumberPreferences: PreferencesType {}
