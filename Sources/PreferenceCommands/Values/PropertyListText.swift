@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Prephirences
+
+/// Values as property lists, in the form that the property list files of `Prephirences` have.
+enum PropertyListText {
+  /// Returns the values of a property list whose root is a dictionary.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
+  static func values(of data: Data) throws(PreferencesError) -> [String: StoredValue] {
+    guard let root = PropertyListReader.read(data)?.root as? PreferencesDictionary else {
+      throw PreferencesError(.damaged, "this is not a property list with a dictionary")
+    }
+    var values: [String: StoredValue] = [:]
+    for (key, form) in root where !ExactDates.isBeside(key) {
+      let object = ExactDates.restore(
+        PropertyListForm.decode(form), root[ExactDates.key(beside: key)])
+      guard let value = StoredValue(object) else {
+        throw PreferencesError(.damaged, "the property list has an unknown type at '\(key)'")
+      }
+      values[key] = value
+    }
+    return values
+  }
+
+  /// Returns the value of a property list of any type.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
+  static func value(of data: Data) throws(PreferencesError) -> StoredValue {
+    guard let root = PropertyListReader.read(data)?.root,
+      let value = StoredValue(PropertyListForm.decode(root))
+    else { throw PreferencesError(.damaged, "this is not a property list") }
+    return value
+  }
+
+  /// Returns an XML property list of preferences, next to whose dates are their fractions.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if a property list
+  ///   cannot hold a key or value.
+  static func data(of values: [String: StoredValue]) throws(PreferencesError) -> Data {
+    var root: PreferencesDictionary = [:]
+    for (key, value) in values {
+      let form = try PropertyListForm.encode(value.object, forKey: key)
+      root[key] = form
+      root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
+    }
+    return try xml(root)
+  }
+
+  /// Returns an XML property list of one value.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
+  static func data(of value: StoredValue, forKey key: String) throws(PreferencesError) -> Data {
+    try xml(PropertyListForm.encode(value.object, forKey: key))
+  }
+
+  private static func xml(_ root: Any) throws(PreferencesError) -> Data {
+    do {
+      return try PropertyListSerialization.data(fromPropertyList: root, format: .xml, options: 0)
+    } catch {
+      throw PreferencesError(.unstorable, "the values cannot be written as a property list")
+    }
+  }
+}

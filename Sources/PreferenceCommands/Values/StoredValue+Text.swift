@@ -1,0 +1,113 @@
+internal import Foundation
+internal import Prephirences
+
+// Values as text that a shell can use.
+extension StoredValue {
+  /// The text: as it is, numbers in decimal digits, dates in ISO 8601, data in hexadecimal digits,
+  /// arrays and dictionaries as plain JSON.
+  var text: String {
+    switch self {
+    case .string(let text): text
+    case .bool(let bool): bool ? "true" : "false"
+    case .integer(let number): "\(number)"
+    case .unsigned(let number): "\(number)"
+    case .float(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .data(let data): data.hexadecimal
+    case .date(let date): ExactDateText.text(date)
+    case .url(let url): url.absoluteString
+    case .uuid(let uuid): uuid.uuidString
+    case .decimal(let number): number.description
+    case .array, .dictionary: plainJSON.lines
+    }
+  }
+
+  /// The bytes: of text in UTF-8 and of data as they are, otherwise those of the text.
+  var bytes: Data {
+    if case .data(let data) = self { return data }
+    return Data(text.utf8)
+  }
+
+  /// Reads a value of a type from text; `nil` if the text has none of that type.
+  ///
+  /// - Parameters:
+  ///   - text: The text, as ``text`` returns it, or in other usual forms.
+  ///   - kind: A type other than array and dictionary.
+  ///   - local: Returns the moment at which local clocks show what clocks in UTC show at a date; `nil`
+  ///     if dates need a zone.
+  init?(_ text: String, kind: ValueKind, local: (Date) -> Date?) {
+    let value: StoredValue? =
+      switch kind {
+      case .string: .string(text)
+      case .int: Self.integer(text)
+      case .float: Self.number(text, Float.self).map(StoredValue.float)
+      case .double: Self.number(text, Double.self).map(StoredValue.double)
+      case .bool: Self.bools[text.lowercased()].map(StoredValue.bool)
+      case .data: Data(hexadecimal: text).map(StoredValue.data)
+      case .date: ExactDateText.parse(text, local: local).map(StoredValue.date)
+      case .url: Self.url(text)
+      case .uuid: UUID(uuidString: text).map(StoredValue.uuid)
+      case .decimal: Self.decimal(exactly: text)
+      case .array, .dict: nil
+      }
+    guard let value else { return nil }
+    self = value
+  }
+
+  private static let bools: [String: Bool] = [
+    "true": true, "yes": true, "1": true, "on": true,
+    "false": false, "no": false, "0": false, "off": false,
+  ]
+
+  private static func integer(_ text: String) -> StoredValue? {
+    if let number = Int64(text) { return .integer(number) }
+    return UInt64(text).map(StoredValue.whole)
+  }
+
+  /// Returns a number; not one that is greater than every other, unless it is written so.
+  private static func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+    _ text: String, _ type: Number.Type
+  ) -> Number? {
+    let isNamed = text.lowercased().contains("inf")
+    return Number(text).flatMap { $0.isInfinite && !isNamed ? nil : $0 }
+  }
+
+  private static func url(_ text: String) -> StoredValue? {
+    guard !text.isEmpty else { return nil }
+    return URL(string: text).map(StoredValue.url)
+  }
+
+  /// Returns a decimal number; `nil` if it has more digits than `Decimal` keeps.
+  static func decimal(exactly text: String) -> StoredValue? {
+    if text == "NaN" { return .decimal(.nan) }
+    guard text.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil,
+      let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
+      !number.isNaN, significantDigits(number.description) == significantDigits(text)
+    else { return nil }
+    return .decimal(number)
+  }
+
+  /// Returns the digits of a number without the zeros around them.
+  private static func significantDigits(_ number: String) -> String {
+    let digits = number.prefix { $0 != "e" && $0 != "E" }.filter(\.isNumber).drop { $0 == "0" }
+    return String(digits.reversed().drop { $0 == "0" })
+  }
+}
+
+extension Data {
+  /// The bytes in hexadecimal digits.
+  var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// Reads hexadecimal digits, between which there may be spaces.
+  init?(hexadecimal text: String) {
+    let digits = text.filter { !$0.isWhitespace }
+    let values = digits.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
+    guard values.count == digits.count, values.count.isMultiple(of: 2) else { return nil }
+    self.init(
+      stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) })
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Prephirences
+import Testing
+
+@testable import PreferenceCommands
+
+@Suite("JSON of values")
+struct JSONTests {
+  private func read(_ text: String) throws -> StoredValue? {
+    var form = JSONForm()
+    return try form.value(of: try JSONReader.read(text), at: "key")
+  }
+
+  @Test("Exact JSON reads back", arguments: difficultValues.keys.sorted())
+  func exactReadsBack(key: String) throws {
+    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
+    #expect(try read(value.exactJSON.lines)?.fingerprint == value.fingerprint)
+    #expect(try read(value.exactJSON.line)?.fingerprint == value.fingerprint)
+  }
+
+  @Test("Foundation reads both forms", arguments: difficultValues.keys.sorted())
+  func foundationReads(key: String) throws {
+    let value = try #require(difficultValues[key].flatMap(StoredValue.init))
+    for form in [value.plainJSON, value.exactJSON] {
+      for text in [form.lines, form.line] {
+        _ = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+      }
+    }
+  }
+
+  @Test("Plain JSON has no tags")
+  func plainForm() throws {
+    let values: [String: Any] = [
+      "date": Date(timeIntervalSinceReferenceDate: 0.5), "data": Data([1, 2]), "float": Float(0.5),
+      "whole": 2.0, "nan": Double.nan, "url": URL(string: "a:b")!,
+    ]
+    let value = try #require(StoredValue(values))
+    #expect(
+      value.plainJSON.line
+        == #"{"data":"AQI=","date":"2001-01-01T00:00:00.5Z","float":0.5,"nan":"nan","url":"a:b","whole":2.0}"#
+    )
+  }
+
+  @Test("Lines are indented and sorted")
+  func layout() throws {
+    let value = try #require(StoredValue(["b": [1, [:] as [String: Int]] as [Any], "B": []]))
+    #expect(value.plainJSON.lines == "{\n  \"B\" : [],\n  \"b\" : [\n    1,\n    {}\n  ]\n}")
+  }
+
+  @Test("Numbers keep their type")
+  func numbers() throws {
+    #expect(try read("1")?.kind == .int)
+    #expect(try read("1.0")?.kind == .double)
+    #expect(try read("1e2")?.kind == .double)
+    #expect(try read("9223372036854775807")?.text == "9223372036854775807")
+    #expect(try read("18446744073709551615")?.text == "18446744073709551615")
+    #expect(try read("18446744073709551616")?.kind == .decimal)
+    #expect(try read("-0")?.kind == .int)
+  }
+
+  @Test("Null is left out and noted")
+  func nulls() throws {
+    var form = JSONForm()
+    let json = try JSONReader.read(#"{"a": null, "b": [1, null, {"c": null}]}"#)
+    let value = try form.value(of: json, at: "key")
+    #expect(value?.plainJSON.line == #"{"b":[1,{}]}"#)
+    #expect(form.omitted == ["key.a", "key.b[1]", "key.b[2].c"])
+  }
+
+  @Test("Escapes are read")
+  func escapes() throws {
+    #expect(
+      try read(#""\u00e9\ud83d\ude00\/\b\f\n\r\t\"\\\u0000""#)?.text
+        == "\u{E9}\u{1F600}/\u{8}\u{C}\n\r\t\"\\\0")
+    #expect(try read("\u{FEFF}[ ]")?.kind == .array)
+  }
+
+  @Test(
+    "Malformed JSON is refused",
+    arguments: [
+      "", " ", "nul", "[1,]", "[1 2]", "{\"a\" 1}", "{\"a\":1,}", "{a:1}", "{\"a\":1,\"a\":2}",
+      "{\"\u{E9}\":1,\"e\u{301}\":2}", "01", "1.", ".5", "+1", "1e", "- 1", "NaN", "\"a", "\"\\x\"",
+      "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\u+123\"", "\"\t\"", "1 2", "[", "{",
+      "tru\u{E9}", "1e999", "[\"a\"}", "1\0",
+    ])
+  func malformed(text: String) {
+    #expect(throws: PreferencesError.self) { try read(text) }
+  }
+
+  @Test("Wrongly marked types are refused")
+  func wrongTags() {
+    let texts = [
+      #"{"$date": "2027-01-01"}"#, #"{"$date": 5}"#, #"{"$data": "*"}"#, #"{"$float": "x"}"#,
+      #"{"$url": ["a"]}"#, #"{"$dict": 1}"#, #"{"$uuid": null}"#,
+    ]
+    for text in texts { #expect(throws: PreferencesError.self) { try read(text) } }
+  }
+
+  @Test("Other names with a dollar stay")
+  func otherDollars() throws {
+    #expect(try read(#"{"$other": 1}"#)?.kind == .dict)
+    #expect(try read(#"{"$date": 1, "b": 2}"#)?.kind == .dict)
+  }
+
+  @Test("Depth is limited")
+  func depth() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(try read(nested(150)) != nil)
+    #expect(throws: PreferencesError.self) { try read(nested(100_000)) }
+  }
+
+  @Test("Messages name the line, not the text")
+  func messages() throws {
+    let error = try #require(throws: PreferencesError.self) {
+      try JSONReader.read("{\n  \"a\": \"secret\",\n  \"b\" 5\n}")
+    }
+    #expect(error.message == "this is not JSON: line 3: a name has no ':'")
+  }
+}
