@@ -23,8 +23,11 @@ let package = Package(
       dependencies: [
         "CPeer", "CSodiumForBare",
         .product(name: "Keychain", package: "Prephirences"),
+        .product(name: "PrephirencesDurable", package: "Prephirences"),
+        .product(name: "SwiftyUserDefaults", package: "Prephirences"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .executableTarget(
       name: "BareGet",
@@ -34,6 +37,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .executableTarget(name: "PeakMemory"),
+    .executableTarget(
+      name: "PreferencePeer",
+      dependencies: [.product(name: "PrephirencesDurable", package: "Prephirences")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,6 +7,7 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "The release `prefs`") var prefs: String
   @Option(help: "The program BareGet") var bareGet: String
   @Option(help: "The program PeakMemory") var peakMemory: String
+  @Option(help: "The program PreferencePeer") var preferencePeer: String
   @Option(help: "An empty folder for vaults, on a disk") var scratch: String
   @Option(help: "An empty folder for filling vaults, in memory") var memory: String
   @Option(help: "Where the results go") var output: String
@@ -16,8 +17,10 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only one part") var only: Part?
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case preferences, library, batches, keyring, processes
+    case preferences, durable, library, batches, keyring, processes
     case secretService = "secret-service"
+
+    var usesVaults: Bool { ![.preferences, .durable, .secretService].contains(self) }
   }
 
   func run() throws {
@@ -25,8 +28,11 @@ struct Benchmarks: ParsableCommand {
     let vaults = BenchmarkVaults(folder: scratch, memory: memory, large: quick ? 10_000 : 100_000)
     var report = Report(machine: Machine(folder: scratch), isQuick: quick, figures: [])
     try vaults.writePassphraseFile()
-    try step("filling the vaults") { try vaults.make() }
-    for part in only.map({ [$0] }) ?? Part.allCases {
+    let parts = only.map { [$0] } ?? Part.allCases
+    if parts.contains(where: \.usesVaults) {
+      try step("filling the vaults") { try vaults.make() }
+    }
+    for part in parts {
       try step(part.rawValue) { report.figures += try figures(of: part, vaults, effort) }
       // Written after each group, so that a failure keeps the earlier results.
       report.machine.loadAfter = Machine.load
@@ -42,6 +48,8 @@ struct Benchmarks: ParsableCommand {
   ) throws -> [Figure] {
     switch part {
     case .preferences: return try PreferenceBenchmarks(effort: effort).run()
+    case .durable:
+      return try DurableBenchmarks(effort: effort, peer: preferencePeer, folder: scratch).run()
     case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
     case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
     case .keyring: return try KeyringBenchmarks(vaults: vaults, effort: effort).run()

@@ -34,7 +34,8 @@ extension Report {
 
   private static let notes = [
     "", "## What takes the time", "",
-    "- A durable `set` waits for the disk, as the bare transaction does.",
+    "- A durable `set` of a vault waits for the disk, as the bare transaction does. Preferences are safe from",
+    "  `kill` when `set` returns, and from loss of power after `synchronize()`, which waits.",
     "- Every change of slots verifies the whole vault first.",
     "- A passphrase is hashed with 256 MiB, for about a second. Many commands at once share one hash.",
     "- About half of a command's instructions are the runtime's searches through the conformances of a",
@@ -65,8 +66,9 @@ extension Figure {
     }
   }
 
-  /// Returns a ratio with three digits.
+  /// Returns a ratio with three digits, or as a fraction.
   static func short(_ ratio: Double) -> String {
-    String(format: ratio < 0.1 ? "%.4f" : ratio < 10 ? "%.2f" : "%.0f", ratio)
+    if ratio < 0.1, ratio > 0 { return "1/\(Int((1 / ratio).rounded()))" }
+    return String(format: ratio < 10 ? "%.2f" : "%.0f", ratio)
   }
 }

@@ -212,8 +212,3 @@ private final class BareDictionary: @unchecked Sendable {
     init(_ value: Any?) { self.value = value }
   }
 }
-
-/// Prevents the compiler from removing unused work.
-@inline(never)
-@_optimize(none)
-private func keep<Value>(_ value: Value) {}
