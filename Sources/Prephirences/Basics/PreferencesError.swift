@@ -49,7 +49,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
     /// The store cannot hold the value, or the transformation cannot convert it.
     public static var unstorable: Self { Self(storage: .unstorable) }
 
-    /// The key accepts values of another type only.
+    /// The key accepts values of another type only, or its value is of another type than asked for.
     public static var typeMismatch: Self { Self(storage: .typeMismatch) }
 
     /// The key does not exist and cannot be created.

@@ -18,4 +18,37 @@ extension PreferencesError {
     Self(
       .unstorable, "the value of the key '\(key)' is of type \(type), which cannot be archived")
   }
+
+  static func unencodable(_ key: PreferenceKey, _ type: Any.Type, _ error: any Error) -> Self {
+    var reason = ""
+    if case EncodingError.invalidValue(let value, let context) = error {
+      let isFinite = (value as? any FloatingPoint)?.isFinite ?? true
+      reason = place(context.codingPath) + (isFinite ? "" : ": JSON has only finite numbers")
+    }
+    return Self(
+      .unstorable,
+      "the value of the key '\(key)' is of type \(type), which cannot be encoded\(reason)")
+  }
+
+  static func undecodable(_ key: PreferenceKey, _ type: Any.Type, _ error: any Error) -> Self {
+    let reason =
+      switch error as? DecodingError {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context):
+        "\(place(context.codingPath)): another type is stored"
+      case .keyNotFound(let missing, let context):
+        "\(place(context.codingPath)): '\(missing.stringValue)' is missing"
+      case .dataCorrupted(let context): place(context.codingPath)
+      default: ""
+      }
+    return Self(
+      .typeMismatch,
+      "the value of the key '\(key)' cannot be decoded as \(type)\(reason)")
+  }
+
+  /// Returns the words for a place in a value; nothing for the value itself.
+  private static func place(_ codingPath: [any CodingKey]) -> String {
+    let path = codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+      .joined(separator: ".")
+    return path.isEmpty ? "" : " at '\(path)'"
+  }
 }

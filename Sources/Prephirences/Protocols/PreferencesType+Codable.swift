@@ -1,18 +1,19 @@
 public import Foundation
 
 extension PreferencesType {
-  /// Decodes the JSON data of a key.
+  /// Decodes the JSON data of a key, or the property list objects that another program has stored.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - key: The key.
   ///   - decoder: The decoder of the data.
-  /// - Returns: The decoded value, or `nil` if the key has no data.
-  /// - Throws: `DecodingError` if the data cannot be decoded as this type.
+  /// - Returns: The decoded value, or `nil` if the key has no value.
+  /// - Throws: `DecodingError` if the value cannot be decoded as this type.
   public func decodable<T: Decodable>(
     _ type: T.Type, forKey key: PreferenceKey, decoder: JSONDecoder = Prephirences.jsonDecoder
   ) throws -> T? {
-    try data(forKey: key).map { try decoder.decode(type, from: $0) }
+    guard let stored = data(forKey: key) ?? object(forKey: key) else { return nil }
+    return try CodableForm.decode(type, from: stored, decoder: decoder)
   }
 }
 

@@ -9,8 +9,8 @@ struct CodableTransformation<Value: Codable>: PreferenceTransformation {
 
   func reverseTransformedValue(_ value: PreferenceObject?) -> Any? {
     if let value: Value = PreferenceCast.cast(value) { return value }
-    guard let data = value as? Data else { return nil }
-    return try? Prephirences.jsonDecoder.decode(Value.self, from: data)
+    guard let value = unwrapped(value) else { return nil }
+    return try? CodableForm.decode(Value.self, from: value, decoder: Prephirences.jsonDecoder)
   }
 
   func transformedValue(_ value: Any?) -> PreferenceObject? {
@@ -24,11 +24,11 @@ struct CodableTransformation<Value: Codable>: PreferenceTransformation {
     guard let value = value as? Value else {
       return preferences.didRefuse(.untransformable(key, type(of: value)), forKey: key)
     }
-    do {
-      let stored: Any = encodes ? try Prephirences.jsonEncoder.encode(value) : value
+    do throws(PreferencesError) {
+      let stored: Any = encodes ? try CodableForm.encode(value, forKey: key) : value
       preferences.set(stored as PreferenceObject?, forKey: key)
     } catch {
-      preferences.didRefuse(.unencodable(key, Value.self, error), forKey: key)
+      preferences.didRefuse(error, forKey: key)
     }
   }
 }

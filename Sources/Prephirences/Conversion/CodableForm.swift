@@ -1,0 +1,68 @@
+package import Foundation
+
+/// Converts `Codable` values to their stored form and back.
+///
+/// They are stored as JSON data. Values that were stored as property list objects, for example by
+/// another library or from the command line, are read, too. Errors name the place in a value, but
+/// never a part of it.
+package enum CodableForm {
+  /// Returns the JSON data of a value.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
+  ///   encoded, for example because a number is not finite.
+  package static func encode<Value: Encodable>(
+    _ value: Value, forKey key: PreferenceKey, encoder: JSONEncoder = Prephirences.jsonEncoder
+  ) throws(PreferencesError) -> Data {
+    do {
+      return try encoder.encode(value)
+    } catch {
+      throw .unencodable(key, Value.self, error)
+    }
+  }
+
+  /// Returns a value as property list objects: dictionaries, arrays, numbers, text, dates and data.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
+  ///   encoded.
+  package static func encodeObjects<Value: Encodable>(
+    _ value: Value, forKey key: PreferenceKey
+  ) throws(PreferencesError) -> Any {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    do {
+      // In an array, because a property list cannot consist of text or a number alone.
+      let data = try encoder.encode([value])
+      if let array = PropertyListReader.read(data)?.root as? [Any], let form = array.first {
+        return withCastableNumbers(form)
+      }
+    } catch {
+      throw .unencodable(key, Value.self, error)
+    }
+    throw .unstorableValue(key, Value.self)
+  }
+
+  /// Returns the value of JSON data, or of property list objects.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/typeMismatch`` if the stored value
+  ///   cannot be decoded as this type.
+  package static func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, from stored: Any, forKey key: PreferenceKey,
+    decoder: JSONDecoder = Prephirences.jsonDecoder
+  ) throws(PreferencesError) -> Value {
+    do {
+      return try decode(type, from: stored, decoder: decoder)
+    } catch {
+      throw .undecodable(key, type, error)
+    }
+  }
+
+  /// Returns the value of JSON data, or of property list objects; throws `DecodingError`.
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from stored: Any, decoder: JSONDecoder
+  ) throws -> Value {
+    if let data = stored as? Data, Value.self != Data.self {
+      return try decoder.decode(type, from: data)
+    }
+    return try ObjectDecoder(stored, decoder: decoder).decode(type)
+  }
+}
