@@ -1,0 +1,51 @@
+import Foundation
+import Prephirences
+import SwiftyUserDefaults
+
+/// An adapter of keys over a new store in memory.
+func makeAdapter() -> DefaultsAdapter<DefaultsKeys> {
+  DefaultsAdapter(
+    preferences: MutableDictionaryPreferences(dictionary: [:]), keyStore: DefaultsKeys())
+}
+
+struct Point: Codable, Hashable, DefaultsSerializable {
+  var x: Int
+  var y: Double
+}
+
+enum Side: String, DefaultsSerializable { case left, right }
+
+/// Both `RawRepresentable` and `Codable`.
+enum Level: Int, Codable, DefaultsSerializable { case low, high }
+
+/// `NSCoding`.
+final class Badge: NSObject, NSCoding, DefaultsSerializable {
+  let name: String
+
+  init(name: String) { self.name = name }
+
+  init?(coder: NSCoder) {
+    guard let name = coder.decodeObject(forKey: "name") as? String else { return nil }
+    self.name = name
+  }
+
+  func encode(with coder: NSCoder) { coder.encode(name as NSString, forKey: "name") }
+
+  override func isEqual(_ object: Any?) -> Bool { (object as? Badge)?.name == name }
+}
+
+extension DefaultsKeys {
+  var count: DefaultsKey<Int> { .init("count", defaultValue: 0) }
+  var name: DefaultsKey<String?> { .init("name") }
+  var list: DefaultsKey<[String]> { .init("list", defaultValue: []) }
+  var volume: DefaultsKey<Double> { .init("volume", defaultValue: 0.5) }
+  var isOn: DefaultsKey<Bool> { .init("isOn", defaultValue: true) }
+  var point: DefaultsKey<Point?> { .init("point") }
+  var points: DefaultsKey<[Point]> { .init("points", defaultValue: []) }
+  var side: DefaultsKey<Side> { .init("side", defaultValue: .left) }
+  var sides: DefaultsKey<[Side]> { .init("sides", defaultValue: []) }
+  var level: DefaultsKey<Level?> { .init("level") }
+  var levels: DefaultsKey<[Level]?> { .init("levels") }
+  var badge: DefaultsKey<Badge?> { .init("badge") }
+  var badges: DefaultsKey<[Badge]?> { .init("badges") }
+}
