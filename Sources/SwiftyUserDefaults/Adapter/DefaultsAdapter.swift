@@ -1,5 +1,6 @@
 public import Foundation
 public import Prephirences
+internal import PrephirencesDurable
 
 /// User defaults whose keys are the properties of a type.
 ///
@@ -37,7 +38,12 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
   ///   - preferences: The store.
   ///   - keyStore: The keys.
   public init(preferences: any MutablePreferencesType, keyStore: KeyStore) {
-    let defaults = preferences as? UserDefaults ?? BackedUserDefaults(preferences: preferences)
+    let defaults: UserDefaults =
+      switch preferences {
+      case let defaults as UserDefaults: defaults
+      case let preferences as DurablePreferences: DurableUserDefaults(preferences)
+      default: BackedUserDefaults(preferences: preferences)
+      }
     self.init(defaults: defaults, keyStore: keyStore)
   }
 

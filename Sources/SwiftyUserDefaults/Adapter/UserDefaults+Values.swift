@@ -25,8 +25,10 @@ extension UserDefaults {
   /// If the value could not be read, a change of the default would overwrite it; nothing is written
   /// then.
   func readForChange<T>(_ key: DefaultsKey<T>) -> (value: T.T, isWritable: Bool) {
-    if let failure = failure(ofReading: key._key) {
-      didRefuse(.unchanged(key._key, failure), forKey: key._key)
+    do {
+      _ = try fetchObject(forKey: key._key)
+    } catch {
+      didRefuse(.unchanged(key._key, error), forKey: key._key)
       return (key.missing, false)
     }
     switch T._defaults._read(key: key._key, userDefaults: self) {
@@ -35,17 +37,6 @@ extension UserDefaults {
     case .unreadable:
       didRefuse(.unreadable(key._key, T.self), forKey: key._key)
       return (key.missing, false)
-    }
-  }
-
-  private func failure(ofReading key: String) -> (any Error)? {
-    guard let store = (self as? BackedUserDefaults)?.preferences as? any FalliblePreferencesType
-    else { return nil }
-    do {
-      _ = try store.fetchObject(forKey: key)
-      return nil
-    } catch {
-      return error
     }
   }
 }

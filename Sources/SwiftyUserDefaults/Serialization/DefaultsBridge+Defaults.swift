@@ -11,15 +11,7 @@ extension DefaultsBridge {
   /// Sets a key with ``save(key:value:userDefaults:)``, and saves what it has written.
   public func _write(key: String, value: T?, userDefaults: UserDefaults) {
     save(key: key, value: value, userDefaults: userDefaults)
-    // The setters of Foundation's own class neither save nor notify.
-    guard !(userDefaults is BackedUserDefaults) else { return }
-    do throws(PreferencesError) {
-      try userDefaults.save([:])
-    } catch {
-      userDefaults.didRefuse(error, forKey: key)
-    }
-    NotificationCenter.default.post(
-      name: UserDefaults.didChangeNotification, object: userDefaults)
+    userDefaults.synchronizeAfterWrite(forKeys: [key])
   }
 
   /// Returns what ``save(key:value:userDefaults:)`` writes to an empty store.
