@@ -1,12 +1,14 @@
-internal import Foundation
+package import Foundation
 
 /// A property list whose root is a dictionary of preferences.
-struct PropertyListFile {
-  typealias Format = PropertyListSerialization.PropertyListFormat
+package struct PropertyListFile {
+  package typealias Format = PropertyListSerialization.PropertyListFormat
 
-  let path: String
+  package let path: String
 
-  func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
+  package init(path: String) { self.path = path }
+
+  package func read() throws(PreferencesError) -> (values: PreferencesDictionary, format: Format) {
     let list = PropertyListReader.read(try AtomicFile(path: path).read())
     guard let list, let root = list.root as? PreferencesDictionary else {
       throw PreferencesError(

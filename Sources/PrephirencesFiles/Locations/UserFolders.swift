@@ -34,6 +34,13 @@ package struct UserFolders: Sendable {
     try folder("XDG_CONFIG_HOME", belowHome: ".config")
   }
 
+  /// Returns the folder in which each program has its configuration.
+  package static func configurationBase(
+    _ environment: EnvironmentVariables
+  ) throws(FileError) -> String {
+    try UserFolders("", environment: environment).base("XDG_CONFIG_HOME", belowHome: ".config")
+  }
+
   /// The folder of files that are lost at logout; `nil` if there is no session.
   package var runtime: String? {
     environment.absolutePath("XDG_RUNTIME_DIR").map { $0 + "/" + name }

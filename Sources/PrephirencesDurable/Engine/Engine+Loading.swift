@@ -1,0 +1,78 @@
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesFiles
+internal import SystemPackage
+
+extension Engine {
+  /// Reads the values that `UserDefaults` has saved, unless they were read already.
+  func loadPropertyList() throws(PreferencesError) {
+    let stamps = [FileStamp(file.propertyListPath)]
+    if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
+    let values = try propertyListValues()
+    source = .propertyList(LoadedValues(values: values, stamps: stamps))
+    cache.end()
+  }
+
+  /// Returns the values of the property list; empty if there is none.
+  private func propertyListValues() throws(PreferencesError) -> [KeyBytes: Any] {
+    guard let stat = try translated(PrivateFile.look(file.propertyListPath)) else { return [:] }
+    // Others may read it, but not have written it.
+    try translated(PrivateFile.check(stat, file.propertyListPath, forbidden: 0o022))
+    let values = try PropertyListFile(path: file.propertyListPath).read().values
+    return [KeyBytes: Any](values.map { (KeyBytes($0), $1) }) { _, last in last }
+  }
+
+  /// Imports the values of the property list that have no value yet; within a transaction.
+  ///
+  /// If the list is damaged, the preferences can be used, and importing is tried again when they
+  /// are next opened.
+  func importPropertyList(into database: OpenDatabase) throws(PreferencesError) {
+    var values: [KeyBytes: StoredValue] = [:]
+    do throws(PreferencesError) {
+      for (key, value) in try propertyListValues() {
+        values[key] = try ValueEncoder.encode(value, forKey: key.text)
+      }
+      importFailure = nil
+    } catch {
+      importFailure = PreferencesError(
+        error.code,
+        "the values of UserDefaults were not imported, and are tried again later: \(error.message)",
+        systemCode: error.systemCode)
+      return
+    }
+    let state = try database.state()
+    let generation = state.generation + 1
+    let transaction = WriteTransaction(database, generation: generation, isObserved: false)
+    for (key, value) in values { try transaction.insert(value, for: key) }
+    try database.connection.run(
+      "UPDATE state SET imported = 1, generation = ?", .integer(generation))
+  }
+
+  /// Reads all values of a database that cannot be changed here, unless they were read already.
+  func loadSnapshot() throws(PreferencesError) {
+    let stamps = [FileStamp(file.path), FileStamp(file.logPath)]
+    if case .snapshot(let loaded) = source, loaded.stamps == stamps { return }
+    let values = try snapshotValues()
+    source = .snapshot(LoadedValues(values: values, stamps: stamps))
+    cache.end()
+  }
+
+  private func snapshotValues() throws(PreferencesError) -> [KeyBytes: Any] {
+    try file.checkSidecars()
+    let connection = try SQLiteConnection(path: file.path, mode: .immutable)
+    defer { connection.close() }
+    return try Self.values(of: connection)
+  }
+
+  static func values(
+    of connection: SQLiteConnection
+  ) throws(PreferencesError) -> [KeyBytes: Any] {
+    try PreferenceSchema.protect(connection)
+    guard try PreferenceSchema.check(connection) == .ready else { return [:] }
+    var values: [KeyBytes: Any] = [:]
+    try OpenDatabase.forEach(in: connection) { key, value throws(PreferencesError) in
+      values[key] = try value.decoded(forKey: key)
+    }
+    return values
+  }
+}

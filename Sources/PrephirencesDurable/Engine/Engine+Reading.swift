@@ -1,0 +1,134 @@
+internal import Prephirences
+internal import PrephirencesFiles
+
+extension Engine {
+  /// Returns the value of a key.
+  func fetch(_ text: PreferenceKey) throws -> Any? {
+    try ForkGuard.check()
+    let key = KeyBytes(text)
+    if let transaction = ownTransaction { return try transaction.value(key) }
+    if let known = cache.value(key) { return known.value }
+    defer { observers.deliverPending() }
+    return try locked {
+      try look(forWriting: false)
+      switch source {
+      case .database(let database):
+        return try read(database) {
+          let value = try database.stored(key)?.decoded(forKey: key)
+          cache.insert(KnownValue(value), for: key)
+          return value
+        }
+      case .propertyList(let loaded), .snapshot(let loaded): return loaded.values[key]
+      case .unknown: return nil
+      }
+    }
+  }
+
+  /// Returns all values.
+  func fetchAll() throws -> PreferencesDictionary {
+    try ForkGuard.check()
+    defer { if ownTransaction == nil { observers.deliverPending() } }
+    return try locked {
+      if let transaction = ownTransaction { return try all(of: transaction.database) }
+      try look(forWriting: false)
+      switch source {
+      case .database(let database): return try read(database) { try all(of: database) }
+      case .propertyList(let loaded), .snapshot(let loaded): return loaded.dictionary
+      case .unknown: return [:]
+      }
+    }
+  }
+
+  private func all(of database: OpenDatabase) throws -> PreferencesDictionary {
+    var values: PreferencesDictionary = [:]
+    try database.forEach { key, stored throws(PreferencesError) in
+      values[key.text] = try stored.decoded(forKey: key)
+    }
+    return values
+  }
+
+  /// Opens the database if there is one, and learns what others have changed.
+  func refresh() throws {
+    guard !cache.isCurrent else { return }
+    defer { observers.deliverPending() }
+    try locked {
+      guard ownTransaction == nil else { return }
+      try look(forWriting: false)
+      if case .database(let database) = source { try read(database) {} }
+    }
+  }
+
+  /// Reads within one transaction, after the cache has got what others have changed.
+  private func read<Result>(_ database: OpenDatabase, _ body: () throws -> Result) throws -> Result
+  {
+    try database.connection.run("BEGIN")
+    defer { database.connection.rollBack() }
+    let state = try database.state()
+    try advance(to: state, database)
+    let result = try body()
+    try database.connection.run("COMMIT")
+    correctCounter(database, state.generation)
+    return result
+  }
+
+  /// Brings the cache to the database's generation, and posts what others have changed.
+  func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws(PreferencesError) {
+    let known = cache.generation
+    guard state.generation != known else { return }
+    guard known <= state.generation, state.floor <= known else {
+      return try renew(state, database)
+    }
+    let isObserved = !observers.isEmpty
+    let rows = try database.changes(since: known, limit: isObserved ? .max - 1 : 10_000)
+    guard let rows else { return cache.advance(to: state.generation, nil, keepsNew: false) }
+    var changes: [(key: KeyBytes, value: KnownValue?)] = []
+    var posted: [PreferenceChange] = []
+    for (key, stored) in rows {
+      // A damaged value is not known, so that reading it reports the damage.
+      let value = stored.map { ValueDecoder.decode($0).map { KnownValue.value($0) } } ?? .absent
+      changes.append((key, value))
+      guard isObserved, let value else { continue }
+      posted.append(change(key, from: cache.lastKnown(key), to: value.value))
+    }
+    observers.post(posted)
+    cache.advance(to: state.generation, changes, keepsNew: isObserved)
+  }
+
+  private func change(
+    _ key: KeyBytes, from old: KnownValue?, to new: Any?
+  ) -> PreferenceChange {
+    guard let old else { return PreferenceChange(key.text, to: new) }
+    return PreferenceChange(key.text, from: old.value, to: new)
+  }
+
+  /// Forgets all values, since it is not known what has changed.
+  private func renew(
+    _ state: OpenDatabase.State, _ database: OpenDatabase
+  ) throws(PreferencesError) {
+    defer { cache.advance(to: state.generation, nil, keepsNew: false) }
+    guard !observers.isEmpty else { return }
+    var posted: [PreferenceChange] = []
+    var missing = cache.allKnown
+    try database.forEach { key, stored in
+      let old = missing.removeValue(forKey: key)
+      guard let value = ValueDecoder.decode(stored) else { return }
+      posted.append(change(key, from: old, to: value))
+    }
+    posted += missing.compactMap { key, old in
+      old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
+    }
+    observers.post(posted)
+  }
+
+  /// Corrects the counter if it has not the database's generation, because a writer was killed or
+  /// somebody else changed the file.
+  private func correctCounter(_ database: OpenDatabase, _ generation: Int64) {
+    guard !database.isOnNetwork, database.counter.generation != generation,
+      (try? database.counter.tryLock()) == true
+    else { return }
+    defer { database.counter.unlock() }
+    // Read again: a writer may have committed before the lock was free.
+    guard let state = try? database.state() else { return }
+    try? database.counter.set(state.generation)
+  }
+}

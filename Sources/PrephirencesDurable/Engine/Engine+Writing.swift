@@ -1,0 +1,176 @@
+internal import Prephirences
+internal import PrephirencesFiles
+
+extension Engine {
+  /// Opens the database, and creates it if it is missing.
+  func open() throws {
+    defer { observers.deliverPending() }
+    try locked {
+      guard ownTransaction == nil else { return }
+      try look(forWriting: file.isWritable)
+      if let importFailure { throw importFailure }
+    }
+  }
+
+  /// Performs changes in one transaction: all of them, or none.
+  ///
+  /// Within a transaction of the same thread, they become a part of that.
+  func write<Result>(_ body: (WriteTransaction) throws -> Result) throws -> Result {
+    try ForkGuard.check()
+    if let transaction = ownTransaction {
+      try transaction.checkFailure()
+      return try body(transaction)
+    }
+    defer { observers.deliverPending() }
+    return try locked {
+      let database = try lockedDatabase(Deadline(after: Self.patience))
+      defer { database.counter.unlock() }
+      try file.checkSidecars()
+      try database.connection.run("BEGIN IMMEDIATE")
+      do {
+        let state = try database.state()
+        try advance(to: state, database)
+        let transaction = WriteTransaction(
+          database, generation: state.generation + 1, isObserved: !observers.isEmpty)
+        let result = try withTransaction(transaction, body)
+        try transaction.checkFailure()
+        if transaction.isEmpty {
+          database.connection.rollBack()
+        } else {
+          try commit(transaction)
+        }
+        return result
+      } catch {
+        database.connection.rollBack()
+        throw error
+      }
+    }
+  }
+
+  /// Returns the database, whose writers' lock this process has then.
+  func lockedDatabase(_ deadline: Deadline) throws(PreferencesError) -> OpenDatabase {
+    while true {
+      try look(forWriting: true)
+      guard case .database(let database) = source else {
+        throw PreferencesError(.conflict, "the file cannot be opened: \(file.path)")
+      }
+      if try database.counter.lock(deadline) {
+        let identity: FileIdentity?
+        do throws(PreferencesError) {
+          identity = try file.inspect()?.identity
+        } catch {
+          database.counter.unlock()
+          throw error
+        }
+        if identity == database.identity { return database }
+      }
+      // Somebody has removed or replaced a file.
+      database.counter.unlock()
+      leave()
+      guard !deadline.hasPassed else {
+        throw PreferencesError(.conflict, "the file is replaced again and again: \(file.path)")
+      }
+    }
+  }
+
+  private func commit(_ transaction: WriteTransaction) throws {
+    let database = transaction.database
+    let generation = transaction.generation
+    if generation % 1000 == 0, let floor = try transaction.forgetRemovals(keeping: 1000) {
+      try database.connection.run("UPDATE state SET floor = ?", .integer(floor))
+    }
+    try database.connection.run("UPDATE state SET generation = ?", .integer(generation))
+    cache.beginCommit()
+    defer { cache.endCommit() }
+    do {
+      if !database.isOnNetwork { try database.counter.setUncertain(after: generation - 1) }
+      try database.connection.run("COMMIT")
+    } catch {
+      database.connection.rollBack()
+      // Only the database knows whether the commit took place.
+      if !database.connection.isInTransaction, let state = try? database.state() {
+        if !database.isOnNetwork { try? database.counter.set(state.generation) }
+      }
+      throw error
+    }
+    // If this fails, readers ask the database, and correct it.
+    if !database.isOnNetwork { try? database.counter.set(generation) }
+    record(transaction)
+    try? checkpointIfNeeded(database)
+  }
+
+  private func record(_ transaction: WriteTransaction) {
+    var changes: [(key: KeyBytes, value: KnownValue?)] = []
+    var posted: [PreferenceChange] = []
+    for change in transaction.changes {
+      let new = change.new.flatMap(ValueDecoder.decode)
+      changes.append((change.key, KnownValue(new)))
+      if transaction.isObserved {
+        posted.append(
+          PreferenceChange(
+            change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: new))
+      }
+    }
+    let isComplete = !transaction.hasUnlistedChanges
+    cache.advance(to: transaction.generation, isComplete ? changes : nil, keepsNew: true)
+    observers.post(posted)
+  }
+
+  /// Copies the log into the database if it is long; the caller has the writers' lock.
+  ///
+  /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
+  /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
+  /// read keeps the log growing.
+  private func checkpointIfNeeded(_ database: OpenDatabase) throws(PreferencesError) {
+    guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
+    else { return }
+    let rest = try checkpoint(database)
+    database.checkpointThreshold = rest + OpenDatabase.leastCheckpointThreshold
+  }
+
+  private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
+    database.connection.setBusyTimeout(milliseconds: 100)
+    defer { database.connection.setBusyTimeout(milliseconds: 10_000) }
+    return try database.connection.checkpoint(.truncate)
+  }
+
+  /// Copies the log into the database now; for tests.
+  ///
+  /// - Returns: The frames that the log still has.
+  func checkpoint() throws -> Int {
+    try locked {
+      let database = try lockedDatabase(Deadline(after: Self.patience))
+      defer { database.counter.unlock() }
+      return database.isOnNetwork ? 0 : try checkpoint(database)
+    }
+  }
+
+  /// Waits until everything that any process has committed is on the disk.
+  func synchronize() throws {
+    try locked {
+      guard ownTransaction == nil else {
+        throw PreferencesError(
+          .conflict, "preferences cannot be synchronized within a transaction; do so after it")
+      }
+      try look(forWriting: false)
+      guard case .database = source else { return }
+      let database = try lockedDatabase(Deadline(after: Self.patience))
+      defer { database.counter.unlock() }
+      let connection = database.connection
+      let state = try database.state()
+      guard !database.isOnNetwork, state.synced < state.generation else { return }
+      try file.checkSidecars()
+      try connection.run("PRAGMA synchronous = FULL")
+      defer { try? connection.run("PRAGMA synchronous = NORMAL") }
+      do {
+        try connection.run("BEGIN IMMEDIATE")
+        try connection.run("UPDATE state SET synced = generation")
+        try connection.run("COMMIT")
+      } catch {
+        connection.rollBack()
+        throw error
+      }
+      try? checkpointIfNeeded(database)
+    }
+  }
+}

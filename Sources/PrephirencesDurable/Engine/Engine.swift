@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesFiles
+internal import Synchronization
+
+/// What all preferences of one file share in a process: the connection, the cache, the observers.
+///
+/// Unchecked because the compiler cannot see that the lock guards every property that changes.
+final class Engine: @unchecked Sendable {
+  let file: SuiteFile
+  let cache = ReadCache()
+  let observers = PreferenceObservers()
+
+  /// Guards the connection; a thread holds it during its transaction.
+  private let lock = NSRecursiveLock()
+
+  /// Where values are read; used under the lock.
+  var source = Source.unknown
+
+  /// Why the property list was not imported, used under the lock.
+  var importFailure: PreferencesError?
+
+  /// The transaction of the thread that holds the lock.
+  private(set) var transaction: WriteTransaction?
+
+  /// That thread; 0 if there is none.
+  private let transactionThread = Atomic<UInt>(0)
+
+  enum Source {
+    case unknown
+    case database(OpenDatabase)
+
+    /// There is no database: the values are those of the property list.
+    case propertyList(LoadedValues)
+
+    /// The database cannot be changed here.
+    case snapshot(LoadedValues)
+  }
+
+  /// How long a call waits for others.
+  static let patience = Duration.seconds(10)
+
+  init(_ file: SuiteFile) {
+    self.file = file
+    ForkGuard.register()
+  }
+
+  /// Closes the database, which checkpoints it, if no writer can come between.
+  deinit {
+    guard case .database(let database) = source else { return }
+    guard !ForkGuard.isForked, (try? database.counter.tryLock()) == true else {
+      // The connection is leaked: closing it now could overlap with a commit.
+      return
+    }
+    defer { database.counter.unlock() }
+    if (try? file.inspect())??.identity == database.identity { database.connection.close() }
+  }
+
+  /// Runs code under the lock.
+  func locked<Result>(_ body: () throws -> Result) throws -> Result {
+    try ForkGuard.check()
+    guard lock.lock(before: Date(timeIntervalSinceNow: 10)) else {
+      throw PreferencesError(
+        .timedOut, "another thread used the preferences for too long; try again: \(file.path)")
+    }
+    defer { lock.unlock() }
+    return try body()
+  }
+
+  /// The transaction of this thread.
+  var ownTransaction: WriteTransaction? {
+    transactionThread.load(ordering: .relaxed) == Self.currentThread ? transaction : nil
+  }
+
+  func withTransaction<Result>(
+    _ transaction: WriteTransaction, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Result {
+    self.transaction = transaction
+    transactionThread.store(Self.currentThread, ordering: .relaxed)
+    defer {
+      transactionThread.store(0, ordering: .relaxed)
+      self.transaction = nil
+    }
+    return try body(transaction)
+  }
+
+  private static var currentThread: UInt { UInt(pthread_self()) }
+}

@@ -1,0 +1,126 @@
+internal import Prephirences
+internal import PrephirencesFiles
+
+/// An open file of preferences; used under the engine's lock.
+final class OpenDatabase {
+  let connection: SQLiteConnection
+  let counter: GenerationCounter
+  let identity: FileIdentity
+  let isOnNetwork: Bool
+
+  /// The number of frames from which on a writer checkpoints.
+  var checkpointThreshold = OpenDatabase.leastCheckpointThreshold
+
+  static let leastCheckpointThreshold = 1000
+
+  init(
+    _ connection: SQLiteConnection, _ counter: GenerationCounter, _ identity: FileIdentity,
+    isOnNetwork: Bool
+  ) {
+    self.connection = connection
+    self.counter = counter
+    self.identity = identity
+    self.isOnNetwork = isOnNetwork
+  }
+
+  /// The numbers of the file.
+  struct State {
+    var generation: Int64 = 0
+
+    /// Removals up to this generation are no longer recorded.
+    var floor: Int64 = 0
+    var synced: Int64 = 0
+    var isImported = false
+  }
+
+  func state() throws(PreferencesError) -> State {
+    var state: State?
+    try connection.run("SELECT generation, floor, synced, imported FROM state") { row in
+      guard let generation = row.integer(0), let floor = row.integer(1),
+        let synced = row.integer(2), let imported = row.integer(3), generation > 0
+      else { return }
+      state = State(
+        generation: generation, floor: floor, synced: synced, isImported: imported != 0)
+    }
+    guard let state else {
+      throw PreferencesError(
+        .damaged, "the preferences are damaged; move the file away: \(connection.path)")
+    }
+    return state
+  }
+
+  /// Returns the stored value of a key; `nil` if there is none.
+  func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
+    var result: StoredValue?
+    try connection.run(
+      "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
+    ) { row throws(PreferencesError) in result = try Self.value(row, 0, key) }
+    return result
+  }
+
+  /// Calls a closure with each key that has a value.
+  func forEach(
+    _ body: (KeyBytes, StoredValue) throws(PreferencesError) -> Void
+  ) throws(PreferencesError) {
+    try Self.forEach(in: connection, body)
+  }
+
+  static func forEach(
+    in connection: SQLiteConnection,
+    _ body: (KeyBytes, StoredValue) throws(PreferencesError) -> Void
+  ) throws(PreferencesError) {
+    try connection.run("SELECT key, kind, value FROM preference WHERE kind != 0") {
+      row throws(PreferencesError) in
+      let key = try Self.key(row)
+      if let value = try Self.value(row, 1, key) { try body(key, value) }
+    }
+  }
+
+  /// Returns what has changed since a generation; `nil` if there are more changes than `limit`.
+  func changes(
+    since generation: Int64, limit: Int
+  ) throws(PreferencesError) -> [(key: KeyBytes, value: StoredValue?)]? {
+    var changes: [(key: KeyBytes, value: StoredValue?)] = []
+    try connection.run(
+      "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
+      .integer(generation), .integer(Int64(limit) + 1)
+    ) { row throws(PreferencesError) in
+      let key = try Self.key(row)
+      changes.append((key, try Self.value(row, 1, key)))
+    }
+    return changes.count > limit ? nil : changes
+  }
+
+  private static func key(_ row: SQLiteStatement) throws(PreferencesError) -> KeyBytes {
+    guard let text = String(validating: row.bytes(0), as: UTF8.self) else {
+      throw PreferencesError(.damaged, "a key of the preferences is damaged")
+    }
+    return KeyBytes(text)
+  }
+
+  private static func value(
+    _ row: SQLiteStatement, _ column: CInt, _ key: KeyBytes
+  ) throws(PreferencesError) -> StoredValue? {
+    guard let number = row.integer(column).flatMap({ UInt8(exactly: $0) }),
+      let kind = ValueKind(rawValue: number)
+    else { throw .damagedValue(key.text) }
+    return kind == .removed ? nil : StoredValue(kind: kind, bytes: row.bytes(column + 1))
+  }
+}
+
+extension PreferencesError {
+  static func damagedValue(_ key: PreferenceKey) -> Self {
+    Self(
+      .damaged, "the value of the key '\(key)' is damaged; set it again, or restore a copy")
+  }
+}
+
+extension StoredValue {
+  /// Returns the value.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
+  func decoded(forKey key: KeyBytes) throws(PreferencesError) -> Any {
+    guard let value = ValueDecoder.decode(self) else { throw .damagedValue(key.text) }
+    return value
+  }
+}

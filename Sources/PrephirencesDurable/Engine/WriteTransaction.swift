@@ -1,0 +1,129 @@
+internal import Prephirences
+
+/// The transaction of a writer, used under the engine's lock.
+final class WriteTransaction {
+  let database: OpenDatabase
+
+  /// The generation that the changes will have.
+  let generation: Int64
+
+  /// Whether to find out all values that change.
+  let isObserved: Bool
+
+  /// The changes in order; a key may have several.
+  private(set) var changes: [Change] = []
+
+  /// Whether values have changed that `changes` doesn't list.
+  private(set) var hasUnlistedChanges = false
+
+  /// Why nothing may be committed any more.
+  private var failure: PreferencesError?
+
+  struct Change {
+    let key: KeyBytes
+    let old: StoredValue?
+    let new: StoredValue?
+  }
+
+  init(_ database: OpenDatabase, generation: Int64, isObserved: Bool) {
+    self.database = database
+    self.generation = generation
+    self.isObserved = isObserved
+  }
+
+  var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges }
+
+  func checkFailure() throws(PreferencesError) { if let failure { throw failure } }
+
+  func stored(_ key: KeyBytes) throws(PreferencesError) -> StoredValue? {
+    try failing { () throws(PreferencesError) in try database.stored(key) }
+  }
+
+  func value(_ key: KeyBytes) throws(PreferencesError) -> Any? {
+    guard let stored = try stored(key) else { return nil }
+    return try stored.decoded(forKey: key)
+  }
+
+  /// Sets the value of a key; `nil` removes it.
+  func store(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+    try failing { () throws(PreferencesError) in
+      let old: StoredValue?
+      do throws(PreferencesError) {
+        old = try database.stored(key)
+      } catch {
+        // A damaged value may be replaced.
+        guard error.code == .damaged, error == .damagedValue(key.text) else { throw error }
+        old = StoredValue(kind: .removed, bytes: [])
+      }
+      guard old != new else { return }
+      try write(new, for: key)
+      changes.append(Change(key: key, old: old, new: new))
+    }
+  }
+
+  /// Sets the value of a key that has never had one.
+  func insert(_ new: StoredValue, for key: KeyBytes) throws(PreferencesError) {
+    try failing { () throws(PreferencesError) in
+      try database.connection.run(
+        "INSERT OR IGNORE INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?)",
+        .bytes(Array(key.text.utf8)), .integer(generation), .integer(Int64(new.kind.rawValue)),
+        .bytes(new.bytes))
+      hasUnlistedChanges = true
+    }
+  }
+
+  func removeAll() throws(PreferencesError) {
+    try failing { () throws(PreferencesError) in
+      if isObserved {
+        try database.forEach { key, value in
+          changes.append(Change(key: key, old: value, new: nil))
+        }
+      }
+      hasUnlistedChanges = true
+      try database.connection.run(
+        "UPDATE preference SET kind = 0, value = x'', generation = ? WHERE kind != 0",
+        .integer(generation))
+    }
+  }
+
+  /// Forgets the oldest removals, so that they don't fill the file.
+  ///
+  /// - Returns: The generation up to which removals are forgotten; `nil` if none is.
+  func forgetRemovals(keeping count: Int64) throws(PreferencesError) -> Int64? {
+    var floor: Int64?
+    try database.connection.run(
+      "SELECT generation FROM preference WHERE kind = 0 ORDER BY generation DESC LIMIT 1 OFFSET ?",
+      .integer(count)
+    ) { row in floor = row.integer(0) }
+    guard let floor else { return nil }
+    try database.connection.run(
+      "DELETE FROM preference WHERE kind = 0 AND generation <= ?", .integer(floor))
+    return floor
+  }
+
+  private func write(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+    try database.connection.run(
+      """
+      INSERT INTO preference(key, generation, kind, value) VALUES(?, ?, ?, ?) \
+      ON CONFLICT(key) DO UPDATE SET generation = excluded.generation, kind = excluded.kind, \
+      value = excluded.value
+      """, .bytes(Array(key.text.utf8)), .integer(generation),
+      .integer(Int64((new?.kind ?? .removed).rawValue)), .bytes(new?.bytes ?? []))
+  }
+
+  /// After a failure, SQLite may have undone a part.
+  private func failing<Result>(
+    _ body: () throws(PreferencesError) -> Result
+  ) throws(PreferencesError) -> Result {
+    try checkFailure()
+    do throws(PreferencesError) {
+      return try body()
+    } catch {
+      // A value that is too long, or damaged, leaves the transaction as it is.
+      if error.code != .unstorable, error.code != .damaged || !database.connection.isInTransaction {
+        failure = error
+      }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,110 @@
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// The file next to the database that has the writers' lock, and the number of the last change.
+///
+/// The number is a hint that saves reading the database: twice the generation, and odd while a
+/// commit is under way. It is read by a system call, not in mapped memory, because another process
+/// may truncate the file.
+final class GenerationCounter: Sendable {
+  private let path: String
+  private let descriptor: FileDescriptor
+  private let identity: FileIdentity
+
+  /// Opens the file, and creates it if it is missing.
+  init(path: String) throws(PreferencesError) {
+    self.path = path
+    do throws(Errno) {
+      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+    } catch {
+      if error == .tooManySymbolicLinkLevels {
+        throw PreferencesError(FileError(.insecure(.notRegular), path))
+      }
+      throw PreferencesError(.failed(error, "open", path))
+    }
+    do {
+      let stat = try Stat(descriptor)
+      identity = stat.identity
+      try PrivateFile.check(stat, path)
+    } catch {
+      try? descriptor.close()
+      throw (error as? FileError).map { PreferencesError($0) }
+        ?? PreferencesError(.failed(error as? Errno ?? .ioError, "look at", path))
+    }
+  }
+
+  deinit { try? descriptor.close() }
+
+  /// The generation that the database has; `nil` if it is unknown.
+  var generation: Int64? {
+    var number: UInt64 = 0
+    let count = unsafe withUnsafeMutableBytes(of: &number) { bytes in
+      unsafe pread(descriptor.rawValue, bytes.baseAddress, 8, 0)
+    }
+    number = UInt64(littleEndian: number)
+    guard count == 8, number & 1 == 0, number > 0 else { return nil }
+    return Int64(number >> 1)
+  }
+
+  /// Records that the generation is about to change, or may have been.
+  func setUncertain(after generation: Int64) throws(PreferencesError) {
+    try write(UInt64(generation) << 1 | 1)
+  }
+
+  func set(_ generation: Int64) throws(PreferencesError) { try write(UInt64(generation) << 1) }
+
+  private func write(_ number: UInt64) throws(PreferencesError) {
+    let number = number.littleEndian
+    let count = unsafe withUnsafeBytes(of: number) { bytes in
+      unsafe pwrite(descriptor.rawValue, bytes.baseAddress, 8, 0)
+    }
+    guard count == 8 else {
+      throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
+    }
+  }
+
+  // MARK: - Lock
+
+  /// Waits for the lock.
+  ///
+  /// - Returns: Whether the file is still the one at its path.
+  func lock(_ deadline: Deadline) throws(PreferencesError) -> Bool {
+    let isLocked: Bool
+    do throws(Errno) {
+      isLocked = try FileLock.lock(descriptor, .exclusive, deadline)
+    } catch {
+      throw PreferencesError(.failed(error, "lock", path))
+    }
+    guard isLocked else { throw PreferencesError(FileError(.timedOut, path)) }
+    return try verify()
+  }
+
+  /// Takes the lock, unless another process has it.
+  func tryLock() throws(PreferencesError) -> Bool {
+    do throws(Errno) {
+      guard try FileLock.tryLock(descriptor, .exclusive) else { return false }
+    } catch {
+      throw PreferencesError(.failed(error, "lock", path))
+    }
+    let isCurrent = try verify()
+    if !isCurrent { unlock() }
+    return isCurrent
+  }
+
+  func unlock() {
+    // Explicitly: a child that was forked meanwhile has the descriptor, too.
+    flock(descriptor.rawValue, LOCK_UN)
+  }
+
+  private func verify() throws(PreferencesError) -> Bool {
+    do throws(FileError) {
+      guard let stat = try PrivateFile.inspect(path) else { return false }
+      return stat.identity == identity
+    } catch {
+      unlock()
+      throw PreferencesError(error)
+    }
+  }
+}

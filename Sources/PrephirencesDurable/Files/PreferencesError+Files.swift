@@ -1,0 +1,41 @@
+internal import Prephirences
+internal import PrephirencesFiles
+internal import SystemPackage
+
+extension PreferencesError {
+  /// The failure of a file, as one of preferences: the one place where it is translated.
+  init(_ error: FileError) {
+    let advice = error.advice.map { "; \($0)" } ?? ""
+    self.init(
+      Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
+  }
+
+  static func unstorable(_ type: Any.Type, forKey key: PreferenceKey) -> Self {
+    Self(
+      .unstorable,
+      "the value of the key '\(key)' is of type \(type), or has one in it, which cannot be stored; "
+        + "store its raw value or its encoding")
+  }
+}
+
+extension PreferencesError.Code {
+  fileprivate init(_ error: FileError) {
+    self =
+      switch error.kind {
+      case .failed(_, .readOnlyFileSystem): .readOnly
+      case .failed(_, .permissionDenied): .readOnly
+      case .failed, .alreadyExists: .inputOutput
+      case .timedOut: .timedOut
+      case .invalidPath: .invalidName
+      case .noPlace: .noPlace
+      case .insecure: .insecure
+      }
+  }
+}
+
+/// Evaluates an expression that uses files, and translates its failure.
+func translated<Result: ~Copyable>(
+  _ result: @autoclosure () throws(FileError) -> Result
+) throws(PreferencesError) -> Result {
+  do { return try result() } catch { throw PreferencesError(error) }
+}

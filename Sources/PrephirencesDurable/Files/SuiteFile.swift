@@ -1,0 +1,92 @@
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// Where the preferences of a suite are.
+struct SuiteFile: Hashable, Sendable {
+  static let suffix = ".preferences"
+
+  /// The real path of the folder; it may not exist.
+  let folder: String
+  let suiteName: String
+
+  /// Whether the file system is on the network, where processes share no memory.
+  let isOnNetwork: Bool
+
+  var path: String { folder + "/" + suiteName + Self.suffix }
+  var lockPath: String { path + "-lock" }
+  var logPath: String { path + "-wal" }
+  var sharedMemoryPath: String { path + "-shm" }
+  var journalPath: String { path + "-journal" }
+
+  /// The file of `UserDefaults` for the same suite.
+  var propertyListPath: String { folder + "/" + suiteName + ".plist" }
+
+  /// Finds the file of a suite.
+  ///
+  /// - Parameters:
+  ///   - suiteName: The name of the suite.
+  ///   - folder: The folder; `nil` for the user's configuration.
+  ///   - environment: The variables that name the folder.
+  ///   - isOnNetwork: For tests: what kind of file system it is; `nil` to find out.
+  init(
+    suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?
+  ) throws(PreferencesError) {
+    try Self.check(suiteName)
+    let named: String
+    if let folder {
+      named = folder
+    } else {
+      named = try translated(UserFolders.configurationBase(environment))
+    }
+    let trusted = try translated(TrustedPath(resolving: named)).path
+    self.folder = trusted
+    self.suiteName = suiteName
+    self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
+  }
+
+  /// Checks the name of a suite, which is the name of a file.
+  static func check(_ name: String) throws(PreferencesError) {
+    let reason: String? =
+      if name.isEmpty {
+        "it is empty"
+      } else if name.utf8.count > 200 {
+        "it is longer than 200 bytes"
+      } else if name.utf8.contains(0) {
+        "it has a zero byte"
+      } else if name.utf8.contains(UInt8(ascii: "/")) {
+        "it has a slash"
+      } else if name.utf8.first == UInt8(ascii: ".") {
+        "it begins with a full stop"
+      } else if name.contains("..") {
+        "it has two full stops in a row"
+      } else {
+        nil
+      }
+    guard let reason else { return }
+    throw PreferencesError(
+      .invalidName, "a suite of preferences cannot have this name, because \(reason)")
+  }
+
+  /// What is at the path of the database, checked; `nil` if nothing is.
+  func inspect() throws(PreferencesError) -> Stat? { try translated(PrivateFile.inspect(path)) }
+
+  /// Whether this process may change the file, or create it.
+  var isWritable: Bool {
+    guard unsafe access(folder, W_OK) == 0 || errno == ENOENT else { return false }
+    return unsafe access(path, W_OK) == 0 || errno == ENOENT
+  }
+
+  /// Checks the files that SQLite keeps next to the database, and trusts.
+  func checkSidecars() throws(PreferencesError) {
+    for path in [logPath, sharedMemoryPath, journalPath] {
+      guard let stat = try translated(PrivateFile.inspect(path)) else { continue }
+      // SQLite would write into the file under its other name, too.
+      guard stat.linkCount == 1 || stat.size == 0 else {
+        throw PreferencesError(
+          .insecure, "\(path), which belongs to the preferences, has a second name; move it away")
+      }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+internal import GRDBSQLite
+internal import Prephirences
+
+/// A connection to an SQLite file, used by one thread at a time.
+///
+/// It is closed by ``close()`` only. Otherwise it is leaked: closing checkpoints the write-ahead
+/// log and removes it by its name, which then may be that of another file.
+@safe
+final class SQLiteConnection {
+  let path: String
+  private let handle: OpaquePointer
+  private var statements: [String: SQLiteStatement] = [:]
+
+  /// The number of frames in the write-ahead log after the last commit; SQLite writes it.
+  private let frames: UnsafeMutablePointer<CInt>
+
+  /// How SQLite opens the file.
+  enum Mode {
+    case readWrite
+    /// The file is not changed by anybody meanwhile.
+    case immutable
+  }
+
+  /// Opens an existing file.
+  init(path: String, mode: Mode) throws(PreferencesError) {
+    self.path = path
+    var opened: OpaquePointer?
+    let (name, flags) =
+      switch mode {
+      case .readWrite: (path, SQLITE_OPEN_READWRITE)
+      case .immutable: (Self.uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+      }
+    let code = unsafe sqlite3_open_v2(
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, nil
+    )
+    guard code == SQLITE_OK, let opened = unsafe opened else {
+      unsafe sqlite3_close_v2(opened)
+      throw SQLiteErrors.error(code, path)
+    }
+    unsafe handle = opened
+    unsafe frames = .allocate(capacity: 1)
+    unsafe frames.initialize(to: 0)
+  }
+
+  private static func uri(_ path: String) -> String {
+    let escaped = path.unicodeScalars.map { scalar in
+      "?#%".unicodeScalars.contains(scalar)
+        ? "%" + String(scalar.value, radix: 16) : String(scalar)
+    }
+    return "file:" + escaped.joined() + "?immutable=1"
+  }
+
+  /// Closes the connection.
+  ///
+  /// The caller holds the lock of the file, or nobody else can write to the file.
+  func close() {
+    for statement in statements.values { statement.finalize() }
+    statements = [:]
+    unsafe sqlite3_close_v2(handle)
+    unsafe frames.deallocate()
+  }
+
+  /// Counts the frames of the write-ahead log from now on.
+  func countFrames() {
+    unsafe sqlite3_wal_hook(
+      handle,
+      { context, _, _, count in
+        unsafe context?.assumingMemoryBound(to: CInt.self).pointee = count
+        return SQLITE_OK
+      }, frames)
+  }
+
+  var frameCount: Int { unsafe Int(frames.pointee) }
+
+  func setBusyTimeout(milliseconds: CInt) {
+    unsafe sqlite3_busy_timeout(handle, milliseconds)
+  }
+
+  func limitValues(to count: CInt) {
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, count)
+  }
+
+  /// Whether a transaction is open: failures can end one.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  // MARK: - Statements
+
+  /// Performs a statement, and calls a closure with each row.
+  func run(
+    _ sql: String, _ values: SQLiteValue..., row: (SQLiteStatement) throws(PreferencesError) -> Void
+  ) throws(PreferencesError) {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() {
+      guard statement.bind(CInt(index + 1), value) == SQLITE_OK else { throw lastError }
+    }
+    while true {
+      switch statement.step() {
+      case SQLITE_ROW: try row(statement)
+      case SQLITE_DONE: return
+      default: throw lastError
+      }
+    }
+  }
+
+  /// Performs a statement without rows, or ignores them.
+  func run(_ sql: String, _ values: SQLiteValue...) throws(PreferencesError) {
+    let statement = try prepared(sql)
+    defer { statement.reset() }
+    for (index, value) in values.enumerated() {
+      guard statement.bind(CInt(index + 1), value) == SQLITE_OK else { throw lastError }
+    }
+    while true {
+      switch statement.step() {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return
+      default: throw lastError
+      }
+    }
+  }
+
+  /// Returns the first column of the first row, if it is an integer.
+  func integer(_ sql: String) throws(PreferencesError) -> Int64? {
+    var result: Int64?
+    try run(sql) { row in if result == nil { result = row.integer(0) } }
+    return result
+  }
+
+  /// Returns the first column of the first row as text.
+  func text(_ sql: String) throws(PreferencesError) -> String? {
+    var result: String?
+    try run(sql) { row in
+      if result == nil { result = String(decoding: row.bytes(0), as: UTF8.self) }
+    }
+    return result
+  }
+
+  /// Ends an open transaction without effect; its failure leaves it open.
+  func rollBack() {
+    guard isInTransaction else { return }
+    try? run("ROLLBACK")
+  }
+
+  /// Copies the write-ahead log into the database.
+  ///
+  /// - Returns: The frames that the log still has.
+  func checkpoint(_ mode: CheckpointMode) throws(PreferencesError) -> Int {
+    var (log, copied): (CInt, CInt) = (0, 0)
+    let number =
+      switch mode {
+      case .passive: SQLITE_CHECKPOINT_PASSIVE
+      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+      }
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, number, &log, &copied)
+    guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
+      throw SQLiteErrors.error(code, path)
+    }
+    return max(0, Int(log))
+  }
+
+  enum CheckpointMode {
+    case passive
+    case truncate
+  }
+
+  private func prepared(_ sql: String) throws(PreferencesError) -> SQLiteStatement {
+    if let statement = statements[sql] { return statement }
+    var made: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil)
+    guard code == SQLITE_OK, let made = unsafe made else { throw lastError }
+    let statement = unsafe SQLiteStatement(made)
+    statements[sql] = statement
+    return statement
+  }
+
+  private var lastError: PreferencesError {
+    unsafe SQLiteErrors.error(sqlite3_extended_errcode(handle), path)
+  }
+}
