@@ -1,0 +1,43 @@
+internal import Foundation
+
+/// Values that are stored as values of another type.
+struct ConvertedKind<Value, Stored>: PalauKind {
+  private let stored = PlainKind<Stored>()
+  let store: (Value) -> Stored
+  let restore: (Stored) -> Value?
+
+  func value(_ key: String, in defaults: NSUD) -> Value? {
+    stored.value(key, in: defaults).flatMap(restore)
+  }
+
+  /// Returns the values; `nil` if one of them is not valid.
+  ///
+  /// If the valid ones were returned, changing the array would remove the others.
+  func values(_ key: String, in defaults: NSUD) -> [Value]? {
+    guard let stored = stored.values(key, in: defaults) else { return nil }
+    let values = stored.compactMap(restore)
+    return values.count == stored.count ? values : nil
+  }
+
+  func set(_ value: Value, _ key: String, in defaults: NSUD) {
+    stored.set(store(value), key, in: defaults)
+  }
+
+  func set(values: [Value], _ key: String, in defaults: NSUD) {
+    stored.set(values: values.map(store), key, in: defaults)
+  }
+}
+
+extension PalauCustomDefaultable {
+  static func kind<Value>(for type: Value.Type) -> (any PalauKind<Value>)? {
+    ConvertedKind<Self, IntermediateType>(
+      store: { toIntermediate($0) }, restore: { fromIntermediate($0) }) as? any PalauKind<Value>
+  }
+}
+
+extension RawRepresentable {
+  static func kind<Value>(for type: Value.Type) -> (any PalauKind<Value>)? {
+    ConvertedKind<Self, RawValue>(store: { $0.rawValue }, restore: { Self(rawValue: $0) })
+      as? any PalauKind<Value>
+  }
+}
