@@ -41,7 +41,7 @@ extension Engine {
 
   private func open(forWriting: Bool) throws(PreferencesError) {
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
-    let deadline = Deadline(after: Self.patience)
+    let deadline = Deadline(after: file.patience)
     var counter = try GenerationCounter(path: file.lockPath)
     while try !counter.lock(deadline) {
       // Another process has replaced the file.
@@ -96,7 +96,7 @@ extension Engine {
     _ database: OpenDatabase, forWriting: Bool
   ) throws(PreferencesError) -> Bool {
     let connection = database.connection
-    connection.setBusyTimeout(milliseconds: 10_000)
+    connection.setBusyTimeout(file.patience)
     try PreferenceSchema.protect(connection)
     let finding = try PreferenceSchema.check(connection)
     guard finding == .ready || forWriting else { return false }

@@ -23,7 +23,7 @@ extension Engine {
     }
     defer { observers.deliverPending() }
     return try locked {
-      let database = try lockedDatabase(Deadline(after: Self.patience))
+      let database = try lockedDatabase(Deadline(after: file.patience))
       defer { database.counter.unlock() }
       try file.checkSidecars()
       try database.connection.run("BEGIN IMMEDIATE")
@@ -129,8 +129,8 @@ extension Engine {
   }
 
   private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
-    database.connection.setBusyTimeout(milliseconds: 100)
-    defer { database.connection.setBusyTimeout(milliseconds: 10_000) }
+    database.connection.setBusyTimeout(min(.milliseconds(100), file.patience))
+    defer { database.connection.setBusyTimeout(file.patience) }
     return try database.connection.checkpoint(.truncate)
   }
 
@@ -139,7 +139,7 @@ extension Engine {
   /// - Returns: The frames that the log still has.
   func checkpoint() throws -> Int {
     try locked {
-      let database = try lockedDatabase(Deadline(after: Self.patience))
+      let database = try lockedDatabase(Deadline(after: file.patience))
       defer { database.counter.unlock() }
       return database.isOnNetwork ? 0 : try checkpoint(database)
     }
@@ -154,7 +154,7 @@ extension Engine {
       }
       try look(forWriting: false)
       guard case .database = source else { return }
-      let database = try lockedDatabase(Deadline(after: Self.patience))
+      let database = try lockedDatabase(Deadline(after: file.patience))
       defer { database.counter.unlock() }
       let connection = database.connection
       let state = try database.state()

@@ -38,9 +38,6 @@ final class Engine: @unchecked Sendable {
     case snapshot(LoadedValues)
   }
 
-  /// How long a call waits for others.
-  static let patience = Duration.seconds(10)
-
   init(_ file: SuiteFile) {
     self.file = file
     ForkGuard.register()
@@ -60,7 +57,7 @@ final class Engine: @unchecked Sendable {
   /// Runs code under the lock.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     try ForkGuard.check()
-    guard lock.lock(before: Date(timeIntervalSinceNow: 10)) else {
+    guard lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1))) else {
       throw PreferencesError(
         .timedOut, "another thread used the preferences for too long; try again: \(file.path)")
     }

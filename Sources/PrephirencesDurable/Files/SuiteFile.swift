@@ -14,6 +14,9 @@ struct SuiteFile: Hashable, Sendable {
   /// Whether the file system is on the network, where processes share no memory.
   let isOnNetwork: Bool
 
+  /// How long a call waits for others.
+  let patience: Duration
+
   var path: String { folder + "/" + suiteName + Self.suffix }
   var lockPath: String { path + "-lock" }
   var logPath: String { path + "-wal" }
@@ -30,8 +33,10 @@ struct SuiteFile: Hashable, Sendable {
   ///   - folder: The folder; `nil` for the user's configuration.
   ///   - environment: The variables that name the folder.
   ///   - isOnNetwork: For tests: what kind of file system it is; `nil` to find out.
+  ///   - patience: How long a call waits for others; less than a day.
   init(
-    suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?
+    suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
+    patience: Duration
   ) throws(PreferencesError) {
     try Self.check(suiteName)
     let named: String
@@ -43,6 +48,7 @@ struct SuiteFile: Hashable, Sendable {
     let trusted = try translated(TrustedPath(resolving: named)).path
     self.folder = trusted
     self.suiteName = suiteName
+    self.patience = patience
     self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
   }
 

@@ -49,12 +49,13 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   ///   - folder: The folder; `nil` for the user's configuration.
   ///   - environment: The variables that name that.
   ///   - isOnNetwork: Whether to use the file as on a network file system; `nil` to find out.
+  ///   - patience: How long a call waits for others; less than a day.
   package init(
     suiteName: String, folder: String?, environment: EnvironmentVariables = .process,
-    isOnNetwork: Bool? = nil
+    isOnNetwork: Bool? = nil, patience: Duration = .seconds(10)
   ) {
     self.suiteName = suiteName
-    location = EngineLocation(suiteName, folder, environment, isOnNetwork)
+    location = EngineLocation(suiteName, folder, environment, isOnNetwork, patience)
   }
 
   /// Opens the file now, and creates it if it is missing and can be created.

@@ -10,17 +10,19 @@ final class EngineLocation: @unchecked Sendable {
   private let folder: String?
   private let environment: EnvironmentVariables
   private let isOnNetwork: Bool?
+  private let patience: Duration
   private let lock = NSLock()
   private var found: Engine?
 
   init(
     _ suiteName: String, _ folder: String?, _ environment: EnvironmentVariables,
-    _ isOnNetwork: Bool?
+    _ isOnNetwork: Bool?, _ patience: Duration
   ) {
     self.suiteName = suiteName
     self.folder = folder
     self.environment = environment
     self.isOnNetwork = isOnNetwork
+    self.patience = patience
   }
 
   /// Returns the engine.
@@ -30,7 +32,8 @@ final class EngineLocation: @unchecked Sendable {
     try ForkGuard.check()
     if let found = lock.withLock({ found }) { return found }
     let file = try SuiteFile(
-      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork)
+      suiteName: suiteName, folder: folder, environment: environment, isOnNetwork: isOnNetwork,
+      patience: patience)
     let engine = Engines.shared.engine(of: file)
     lock.withLock { if found == nil { found = engine } }
     return engine

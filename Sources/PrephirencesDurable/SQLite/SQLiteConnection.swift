@@ -72,8 +72,8 @@ final class SQLiteConnection {
 
   var frameCount: Int { unsafe Int(frames.pointee) }
 
-  func setBusyTimeout(milliseconds: CInt) {
-    unsafe sqlite3_busy_timeout(handle, milliseconds)
+  func setBusyTimeout(_ duration: Duration) {
+    unsafe sqlite3_busy_timeout(handle, CInt(duration / .milliseconds(1)))
   }
 
   func limitValues(to count: CInt) {
