@@ -181,7 +181,7 @@ let package = Package(
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
     client("PreferencesStress", ["Prephirences"]),
-    client("PreferencesTool", ["Prephirences"]),
+    client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
     client(
       "PortedSettings",

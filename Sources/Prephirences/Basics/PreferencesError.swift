@@ -33,6 +33,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
     private enum Storage {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
       case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
+      case locked
     }
 
     private let storage: Storage
@@ -79,6 +80,9 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
     /// This process was forked from one that had opened the file, and cannot use it.
     public static var forked: Self { Self(storage: .forked) }
+
+    /// The store is locked, as a keychain without its key.
+    public static var locked: Self { Self(storage: .locked) }
   }
 }
 

@@ -39,6 +39,10 @@ struct PreferencesStress {
       ("proxy", MutableProxyPreferences(preferences: first, key: "prefix.")),
       ("key-value coding", MutableKVCPreferences(Properties(), [\.k0, \.k1, \.k2, \.k3])),
       ("user defaults", SendableDefaults(UserDefaults.standard)),
+      (
+        "backed user defaults",
+        SendableDefaults(BackedUserDefaults(preferences: MutableDictionaryPreferences()))
+      ),
     ]
   }
 

@@ -3,8 +3,7 @@ internal import Prephirences
 
 extension PreferencesTool {
   /// Sets a literal `nil` in every possible way.
-  static func literalNil() {
-    let defaults = UserDefaults.standard
+  static func literalNil(_ defaults: UserDefaults) {
     let preferences: any MutablePreferencesType = defaults
     let setters: [() -> Void] = [
       { defaults.set(nil, forKey: "k") }, { defaults["k"] = nil }, { defaults.k = nil },
@@ -30,8 +29,7 @@ extension PreferencesTool {
   }
 
   /// Sets values that would stop the process if they were passed to `UserDefaults`.
-  static func refuse() {
-    let defaults = UserDefaults.standard
+  static func refuse(_ defaults: UserDefaults) {
     let values: [Any] = [
       1...2, (1, 2), NSObject(), [1...2], ["a": 1...2], [1: 2], [Int?.none], NSNull(),
       [NSNull()], CGRect.zero, Set([1]), { 1 }, Int.self, UUID.self,

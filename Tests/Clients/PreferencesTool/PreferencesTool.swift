@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Prephirences
+internal import PrephirencesDurable
 
 /// Performs tests that need a separate process, and prints the failures.
 @main
@@ -11,8 +12,8 @@ struct PreferencesTool {
     case "write": write(names)
     case "read": read(names)
     case "clear": clear(names)
-    case "nil": literalNil()
-    case "refuse": refuse()
+    case "nil": literalNil(defaults(names))
+    case "refuse": refuse(defaults(names))
     case "count": count(names[0], Int(names[1]) ?? 0)
     case "race": race()
     case "import": importMany()
@@ -32,17 +33,26 @@ struct PreferencesTool {
     if !condition { fail(message()) }
   }
 
-  /// The store that the arguments name: `defaults`, `suite NAME`, `xml PATH` or `binary PATH`.
+  /// The store that the arguments name: `defaults`, `suite NAME`, `durable NAME`, `backed PATH`,
+  /// `xml PATH` or `binary PATH`.
   private static func store(_ names: [String]) -> any MutablePreferencesType {
     let store: (any MutablePreferencesType)? =
       switch names[0] {
       case "defaults": UserDefaults.standard
       case "suite": UserDefaults(suiteName: names[1])
+      case "durable": DurableUserDefaults(suiteName: names[1])
+      case "backed":
+        (try? Plist(openingFile: names[1])).map { BackedUserDefaults(preferences: $0) }
       case "xml": try? Plist(openingFile: names[1])
       default: try? Plist(openingFile: names[1], format: .binary)
       }
     guard let store else { fail("no store") }
     return store
+  }
+
+  private static func defaults(_ names: [String]) -> UserDefaults {
+    guard let defaults = store(names) as? UserDefaults else { fail("no user defaults") }
+    return defaults
   }
 
   private static func write(_ names: [String]) {
@@ -58,6 +68,7 @@ struct PreferencesTool {
     } else if let defaults = store as? UserDefaults {
       expect(
         defaults.lastPreferencesError == nil, "\(defaults.lastPreferencesError?.message ?? "")")
+      if defaults is BackedUserDefaults { expect(defaults.synchronize(), "not synchronized") }
     }
   }
 

@@ -37,9 +37,10 @@ struct ProcessTests {
     return ""
   }
 
-  @Test(arguments: ["defaults", "suite", "xml", "binary"])
+  @Test(arguments: ["defaults", "suite", "durable", "backed", "xml", "binary"])
   func valuesComeBackInAnotherProcess(_ store: String) async throws {
-    let name = store == "suite" ? "prephirences.test" : folder("a.plist")
+    let isSuite = store == "suite" || store == "durable"
+    let name = isSuite ? "prephirences.test" : folder("a.plist")
     #expect(try await run("write", store, name) == "")
     #expect(try await run("read", store, name) == "")
     // Overwrites what was read.
@@ -47,19 +48,21 @@ struct ProcessTests {
     #expect(try await run("read", store, name) == "")
   }
 
-  @Test(arguments: ["defaults", "suite"])
+  @Test(arguments: ["defaults", "suite", "durable"])
   func userDefaultsAreCleared(_ store: String) async throws {
     #expect(try await run("write", store, "prephirences.test") == "")
     #expect(try await run("clear", store, "prephirences.test") == "")
     #expect(try await run("read", store, "prephirences.test") != "")
   }
 
-  @Test func literalNilNeverHangs() async throws {
-    #expect(try await run("nil") == "")
+  @Test(arguments: ["defaults", "durable", "backed"])
+  func literalNilNeverHangs(_ store: String) async throws {
+    #expect(try await run("nil", store, store == "backed" ? folder("a.plist") : "test") == "")
   }
 
-  @Test func valuesThatCannotBeStoredAreRefused() async throws {
-    #expect(try await run("refuse") == "")
+  @Test(arguments: ["defaults", "backed"])
+  func valuesThatCannotBeStoredAreRefused(_ store: String) async throws {
+    #expect(try await run("refuse", store, store == "backed" ? folder("a.plist") : "test") == "")
   }
 
   @Test func processesThatSaveAtOnceLoseNothing() async throws {

@@ -10,17 +10,20 @@ extension BackedUserDefaults {
     guard !hasBegun.load(ordering: .relaxed),
       !hasBegun.exchange(true, ordering: .sequentiallyConsistent)
     else { return }
-    // An adapter would read each changed value, which can be a secret, only to drop it.
-    guard !(preferences is any PreferencesAdapter) else { return }
     let reference = WeakDefaults(self)
-    let observation = preferences.addObserver(
+    let observation =
+      reporting?.observeChanges { reference.defaults?.postChange() } ?? observeValues(reference)
+    state.withLock { $0.observation = observation }
+  }
+
+  private func observeValues(_ reference: WeakDefaults) -> PreferenceObservation {
+    preferences.addObserver(
       PreferenceObserver(keys: nil) { change in
         guard let defaults = reference.defaults,
           !defaults.state.withLock({ $0.isWriting(change.key) })
         else { return }
         defaults.postChange()
       })
-    state.withLock { $0.observation = observation }
   }
 
   func postChange() {
@@ -29,7 +32,7 @@ extension BackedUserDefaults {
 
   /// Makes a change without a notification for what the preferences report meanwhile.
   func withoutEcho(_ keys: [PreferenceKey]?, _ change: () throws -> Void) rethrows {
-    guard state.withLock({ $0.observation != nil }) else { return try change() }
+    guard reporting == nil else { return try change() }
     let keys = keys ?? Array(preferences.dictionary().keys)
     state.withLock { $0.beginWriting(keys) }
     defer { state.withLock { $0.endWriting(keys) } }

@@ -76,7 +76,7 @@ extension BackedUserDefaults {
         keys?.first.map { "the key '\($0)' could not be changed" }
           ?? "the values could not be removed")
     }
-    postChange()
+    if reporting == nil { postChange() }
   }
 
   private func recording(_ body: () throws(PreferencesError) -> Void) {

@@ -29,6 +29,7 @@ open class BackedUserDefaults: UserDefaults {
   final private(set) var domain = BackedDomain()
   final private(set) var fallible: (any FalliblePreferencesType)?
   final private(set) var readsCastableNumbers = false
+  final private(set) var reporting: (any ChangeReportingPreferences)?
   let hasArguments = Atomic(false)
   let hasReadFailure = Atomic(false)
   let hasBegun = Atomic(false)
@@ -59,6 +60,7 @@ open class BackedUserDefaults: UserDefaults {
     self.preferences = preferences
     self.domain = domain
     fallible = preferences as? any FalliblePreferencesType
+    reporting = preferences as? any ChangeReportingPreferences
     readsCastableNumbers = preferences is any CastableNumberPreferences
   }
 

@@ -49,3 +49,5 @@ extension UserDefaults: FalliblePreferencesType {
       ? nil : PreferencesError(.inputOutput, "the user defaults could not be saved")
   }
 }
+
+extension UserDefaults: CastableNumberPreferences {}
