@@ -95,6 +95,7 @@ let package = Package(
     .target(name: "CryptoPrephirences", dependencies: ["KeychainSecrets", "Prephirences"]),
     .target(name: "PrephirencesCookies", dependencies: ["Prephirences"]),
     .target(name: "PrephirencesFiles", dependencies: [systemPackage]),
+    .target(name: "PrephirencesText"),
     .target(
       name: "PrephirencesDurable",
       dependencies: ["Prephirences", "PrephirencesFiles", grdb, grdbSQLite, systemPackage]),
@@ -117,10 +118,11 @@ let package = Package(
     .target(name: "KeychainSecrets", dependencies: ["CLibsodium"]),
     .target(
       name: "KeychainCredentials",
-      dependencies: ["KeychainSecrets", "PrephirencesFiles", systemPackage]),
+      dependencies: ["KeychainSecrets", "PrephirencesFiles", "PrephirencesText", systemPackage]),
     .target(name: "KeychainTesting", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
     .target(
-      name: "KeychainVaultFormat", dependencies: ["KeychainCredentials", "KeychainSecrets"]),
+      name: "KeychainVaultFormat",
+      dependencies: ["KeychainCredentials", "KeychainSecrets", "PrephirencesText"]),
     .target(
       name: "KeychainVault",
       dependencies: [
@@ -130,19 +132,20 @@ let package = Package(
     .target(
       name: "KeychainSecretService",
       dependencies: [
-        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles", systemPackage,
+        "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles",
+        "PrephirencesText", systemPackage,
       ]),
     .target(
       name: "KeychainTerminal",
       dependencies: [
         "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
-        systemPackage,
+        "PrephirencesText", systemPackage,
       ]),
     .target(
       name: "KeychainStores",
       dependencies: [
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
-        "KeychainVaultFormat", "PrephirencesFiles", systemPackage,
+        "KeychainVaultFormat", "PrephirencesFiles", "PrephirencesText", systemPackage,
       ]),
     .target(
       name: "Keychain",
@@ -153,18 +156,21 @@ let package = Package(
       ]),
 
     // Commands
-    .target(name: "PrephirencesCommandLine", dependencies: [argumentParser]),
+    .target(
+      name: "PrephirencesCommandLine",
+      dependencies: ["CCommandLine", "PrephirencesText", argumentParser]),
     .target(
       name: "PreferenceCommands",
       dependencies: [
-        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", argumentParser,
+        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesText",
+        argumentParser,
       ]),
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "CCommandLine", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
-        "KeychainStores", "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
-        systemPackage,
+        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
+        "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine", "PrephirencesFiles",
+        "PrephirencesText", argumentParser, systemPackage,
       ]),
     .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
 
@@ -197,7 +203,8 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", "PrephirencesFiles", argumentParser,
+        "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine", "PrephirencesFiles",
+        "PrephirencesText", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",

@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 /// String pairs that a user attaches to a credential, and that searches match.
 ///
 /// A name occurs once. Names and values compare as bytes; the pairs are ordered by the bytes of

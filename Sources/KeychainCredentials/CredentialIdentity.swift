@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 /// The names of a credential; unique in a store.
 ///
 /// Names compare as bytes. Two strings that look the same but have different Unicode scalars are

@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 /// The conditions of a search; a credential must match all of them.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 public import KeychainSecrets
+internal import PrephirencesText
 
 /// A store of credentials.
 ///

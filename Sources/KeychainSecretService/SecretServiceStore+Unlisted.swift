@@ -1,5 +1,6 @@
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesText
 
 extension SecretServiceStore {
   /// Returns the items of other programs that searches for credentials don't show.

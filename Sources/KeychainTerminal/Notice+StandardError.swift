@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 public import KeychainVault
+internal import PrephirencesText
 
 extension Notice {
   /// Writes a notice to standard error, as a line that begins with the program's name.

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 package import KeychainVault
+internal import PrephirencesText
 
 extension PassphraseRequest {
   /// Returns the question that a person reads.

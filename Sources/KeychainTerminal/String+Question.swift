@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 extension String {
   /// How many columns stay free after a question: for a space, `yes`, and the cursor.
   private static let roomForAnswer = 5

@@ -1,6 +1,7 @@
 internal import Glibc
 public import KeychainCredentials
 public import KeychainSecrets
+internal import PrephirencesText
 internal import Synchronization
 
 // Questions of the program itself. `Interaction.terminal` asks for what unlocks the vault.

@@ -2,6 +2,7 @@ internal import CTerminal
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesText
 
 /// The terminal while a program asks.
 ///

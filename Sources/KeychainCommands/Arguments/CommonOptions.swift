@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The options that every command takes.
 struct CommonOptions: ParsableArguments {
@@ -18,7 +19,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: .init("How long to wait for another process: 500ms, 30s, 2m", valueName: "time"),
-    transform: CommonOptions.duration)
+    transform: DurationText.argument)
   var deadline: Duration?
 
   @Option(help: .init("Read the unlocking passphrase from a file descriptor", valueName: "number"))
@@ -99,14 +100,5 @@ struct CommonOptions: ParsableArguments {
     if let identity { return .identityFile(identity, named: "--identity") }
     if let passphraseFile { return .passphraseFile(passphraseFile, named: "--passphrase-file") }
     return keyFile.map { .keyFile($0, named: "--key-file") }
-  }
-
-  static func duration(_ text: String) throws -> Duration {
-    guard let duration = DurationText.parse(text) else {
-      throw ValidationError(
-        DurationText.lacksUnit(text)
-          ? UsageText.unitMissing(text) : UsageText.duration)
-    }
-    return duration
   }
 }

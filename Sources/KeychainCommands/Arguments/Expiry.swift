@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import PrephirencesCommandLine
 
 /// When a secret stops being valid: the value of the option `--expires`.
 enum Expiry: Hashable, Sendable {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesText
 
 /// The options that name a credential, except its account.
 struct ItemOptions: ParsableArguments {

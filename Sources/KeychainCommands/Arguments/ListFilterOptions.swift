@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// The conditions of `list` that a search does not support.
 struct ListFilterOptions: ParsableArguments {

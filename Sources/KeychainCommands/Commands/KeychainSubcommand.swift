@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainTerminal
+internal import PrephirencesCommandLine
 
 /// A command that works with credentials or a vault.
 protocol KeychainSubcommand: PackageCommand {
@@ -21,21 +22,29 @@ extension KeychainSubcommand {
 
   var isOfVaultOnly: Bool { storeOptions == nil }
 
+  static var manual: CommonManual { KeychainManual.common }
+
+  static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
+    let isAccountMissing =
+      message == UsageText.accountOrAttribute || message.contains("'<account>'")
+    return isAccountMissing && hasUnknownDash ? UsageText.dashAccount : nil
+  }
+
+  static func isAboutExtraArgument(_ message: String) -> Bool {
+    message == UsageText.secretFromArgument
+  }
+
   /// Does the work, and reports a failure under the host's name.
   ///
   /// Only the exit code is thrown, so a host's argument parser adds no second message.
   func run() throws {
     let context = KeychainCommandContext.current
-    do throws(KeychainError) {
-      try ProgramArguments.check()
+    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
       let session = try Session(common, stores: storeOptions, context: context)
       // Before the failure is reported, and before a host continues.
       defer { session.prompt?.close() }
       if isOfVaultOnly { session.reportOtherStore() }
       try perform(in: session)
-    } catch {
-      UserInterface(hostName: context.hostName, isQuiet: common.quiet).report(error)
-      throw ExitCode(ExitCodes.code(for: error.code))
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The names that the shell offers, which are read without unlocking anything.
 extension CompletionKind {
@@ -22,10 +23,6 @@ extension CompletionKind {
   static var passphraseSlots: Self { .names { $0.slotNumbers { $0.kind == .passphrase } } }
 
   private static func names(_ find: @escaping @Sendable (NameCompletions) -> [String]) -> Self {
-    .custom { words, index, _ in
-      let line = CompletionLine(words: words, index: index)
-      let offered = find(NameCompletions(line: line, context: .current))
-      return offered.filter(line.accepts).map(\.forCompletion)
-    }
+    .names { line in find(NameCompletions(line: line, context: .current)) }
   }
 }

@@ -2,6 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 internal import PrephirencesFiles
 
 // The stores that are searched for names.
@@ -29,7 +30,7 @@ extension NameCompletions {
         uniqueKeysWithValues: variables.compactMap { name, value in
           value.map { (name, $0) }
         }))
-    vault.leavesConnectionToExit = context.isWholeProgram
+    vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
     return AutomaticStore(
       configuration: AutomaticStore.Configuration(
         vault: vault, secretService: SecretServiceStore.Configuration(deadline: Self.timeout)))

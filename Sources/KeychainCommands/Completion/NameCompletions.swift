@@ -1,6 +1,8 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesText
 
 /// The names that a shell can offer for a command line.
 ///

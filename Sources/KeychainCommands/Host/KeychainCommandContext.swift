@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainStores
+internal import PrephirencesCommandLine
+internal import PrephirencesText
 
 /// The names and defaults of the keychain commands in the program that mounts them.
 public struct KeychainCommandContext: Hashable, Sendable {
@@ -44,9 +46,6 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// The service of credentials that belong to no program.
   private static let sharedService = "default"
 
-  /// Whether the process ends with the command.
-  var isWholeProgram = false
-
   /// Creates the context of a host from names.
   ///
   /// - Parameters:
@@ -58,7 +57,7 @@ public struct KeychainCommandContext: Hashable, Sendable {
     hostName: String? = nil, commandPath: String? = nil, defaultService: String = "default",
     defaultVault: String? = nil
   ) {
-    let hostName = hostName ?? Self.programName
+    let hostName = hostName ?? CommandHost.programName ?? "keychain"
     self.hostName = hostName
     self.commandPath = commandPath ?? "\(hostName) keychain"
     self.defaultService = defaultService
@@ -70,14 +69,18 @@ public struct KeychainCommandContext: Hashable, Sendable {
   /// ``KeychainCommandLine`` sets it. A program that runs its commands with the argument parser's
   /// `main()` sets it itself, around that call.
   @TaskLocal public static var current = KeychainCommandContext()
-
-  private static var programName: String {
-    let name = (ProgramArguments.texts.first ?? "").split(separator: "/").last.map(String.init)
-    return name ?? "keychain"
-  }
 }
 
 extension ParsableCommand {
   /// The words that run the commands, for examples in help.
   static var keychainPath: String { KeychainCommandContext.current.commandPath }
+
+  /// Returns the usage line of a command, for its help.
+  ///
+  /// If a command has at most a dozen options, the parser's own line lists all of them, over many
+  /// lines. A test compares the words with the arguments.
+  ///
+  /// - Parameter words: The words after those that run the commands.
+  /// - Returns: The whole line.
+  static func usage(_ words: String) -> String { "\(keychainPath) \(words)" }
 }

@@ -1,6 +1,8 @@
 internal import KeychainCredentials
 internal import KeychainTerminal
 internal import KeychainVault
+internal import PrephirencesCommandLine
+internal import PrephirencesText
 
 /// The questions to a person.
 enum Questions {

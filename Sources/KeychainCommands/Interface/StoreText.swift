@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// The texts about the two stores and their contents.
 enum StoreText {

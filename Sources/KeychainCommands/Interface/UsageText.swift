@@ -6,13 +6,6 @@ enum UsageText {
   static let expiry =
     "write a date such as 2027-01-31 or 2027-01-31T12:00:00Z, a time from now such as 90d, "
     + "or never"
-  static let duration = "write a time such as 500ms, 10s, 2m or 1h"
-
-  /// A number may not mean seconds.
-  static func unitMissing(_ number: String) -> String {
-    "the unit is missing; write \(number)s for seconds, or \(number)m for minutes"
-  }
-
   static let store =
     "choose one of " + StoreChoice.allCases.map(\.rawValue).joined(separator: ", ")
   static let emptyCollection = "the name of the collection is empty"
@@ -46,7 +39,7 @@ enum UsageText {
     "--to-service makes a generic password, which has no server; give one of them"
   static let serverMissing =
     "--protocol, --port, --path, --security-domain and --authentication-type need --server"
-  static let commandMissing = "name a command"
+  static let dashAccount = "an account that begins with a dash goes after --"
   static let emptyAccount = "the account is empty"
   static let accountOrAttribute = "name an account, or an attribute with --attribute"
   static let nothingToUpdate = "name what to change, such as --label"

@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import PrephirencesCommandLine
 
 /// The command `keychain`: credentials that stay encrypted.
 ///

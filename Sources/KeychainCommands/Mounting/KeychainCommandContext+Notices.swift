@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 public import KeychainVault
+internal import PrephirencesCommandLine
 
 extension KeychainCommandContext {
   /// Writes a notice to standard error, under the host's name, with what can be done as commands of the host.

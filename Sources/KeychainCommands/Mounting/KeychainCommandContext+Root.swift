@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import PrephirencesCommandLine
 
 extension KeychainCommandContext {
   /// Creates the context of a host from its root command, which has ``KeychainCommand`` among its
@@ -12,21 +13,12 @@ extension KeychainCommandContext {
     _ root: any ParsableCommand.Type, defaultService: String = "default",
     defaultVault: String? = nil
   ) {
-    let words = root.wordsLeadingToKeychain
+    let words =
+      root == KeychainCommand.self
+      ? [KeychainCommand.name]
+      : root.words(leadingTo: { $0 == KeychainCommand.self }).map { $0 + [KeychainCommand.name] }
     self.init(
       hostName: root._commandName, commandPath: words?.joined(separator: " "),
       defaultService: defaultService, defaultVault: defaultVault)
-  }
-}
-
-extension ParsableCommand {
-  /// The names of the commands from this one to the keychain's; `nil` if that is not below it.
-  fileprivate static var wordsLeadingToKeychain: [String]? {
-    // Its configuration has examples, which are created once, in the context that is not known yet.
-    if self == KeychainCommand.self { return [KeychainCommand.name] }
-    for subcommand in configuration.subcommands {
-      if let words = subcommand.wordsLeadingToKeychain { return [_commandName] + words }
-    }
-    return nil
   }
 }

@@ -1,6 +1,8 @@
 public import ArgumentParser
 internal import Glibc
+internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesCommandLine
 
 /// The entry of a program that has keychain commands.
 public enum KeychainCommandLine {
@@ -22,7 +24,8 @@ public enum KeychainCommandLine {
   public static func main(
     _ root: any ParsableCommand.Type, context: KeychainCommandContext? = nil
   ) -> Never {
-    exit(prepared(root, context).run())
+    let context = prepared(root, context)
+    exit(KeychainCommandContext.$current.withValue(context) { invocation(root, context).run() })
   }
 
   /// Runs the command line of a program that has asynchronous commands, and ends the process with the
@@ -37,20 +40,32 @@ public enum KeychainCommandLine {
   public static func main(
     _ root: any AsyncParsableCommand.Type, context: KeychainCommandContext? = nil
   ) async -> Never {
-    exit(await prepared(root, context).runAsync())
+    let context = prepared(root, context)
+    exit(
+      await KeychainCommandContext.$current.withValue(context) {
+        await invocation(root, context).runAsync()
+      })
   }
 
-  /// Prepares the process for secrets.
+  /// Prepares the process for secrets, and returns the context of its commands.
   private static func prepared(
     _ root: any ParsableCommand.Type, _ context: KeychainCommandContext?
-  ) -> Invocation {
+  ) -> KeychainCommandContext {
     StandardDescriptors.prepare()
     ProcessProtection.hideMemory()
     leaveCrashesToTheSystem()
-    var context = context ?? KeychainCommandContext(root)
-    context.isWholeProgram = true
+    return context ?? KeychainCommandContext(root)
+  }
+
+  private static func invocation(
+    _ root: any ParsableCommand.Type, _ context: KeychainCommandContext
+  ) -> Invocation {
+    let host = CommandHost(
+      hostName: context.hostName, root: root, isWholeProgram: true,
+      entry: "KeychainCommandLine.main",
+      failureBehind: { ($0 as? any KeychainFailure)?.failure })
     return Invocation(
-      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), context: context)
+      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), host: host)
   }
 
   /// Disables Swift's backtracer, which prints memory and waits for keys when the process crashes.

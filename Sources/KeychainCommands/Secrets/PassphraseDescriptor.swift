@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesCommandLine
 internal import Synchronization
 
 /// A passphrase from a file descriptor, which can be read once.

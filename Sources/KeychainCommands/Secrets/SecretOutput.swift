@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesCommandLine
 internal import PrephirencesFiles
 internal import SystemPackage
 

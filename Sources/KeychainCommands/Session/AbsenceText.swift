@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The texts about things that do not exist.
 enum AbsenceText {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesCommandLine
 
 /// Reads the secret to store.
 struct SecretInput {
@@ -45,7 +46,7 @@ struct SecretInput {
   private func piped() throws(KeychainError) -> SecretBytes {
     // A closed stream would look like an empty secret.
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(.advice(SecretInput.secretOnInput))
+      throw .inputClosed(SecretInput.secretOnInput)
     }
     guard
       let secret = try SecretBytes.reading(

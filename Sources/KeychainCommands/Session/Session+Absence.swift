@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 // The errors and hints if something does not exist.
 extension Session {

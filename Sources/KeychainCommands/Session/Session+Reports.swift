@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 extension Session {
   /// Calls `body` with a closure that shows progress.

@@ -4,6 +4,7 @@ internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainTerminal
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// What a command works with: the stores, and the person who may be asked.
 struct Session {
@@ -44,11 +45,11 @@ struct Session {
       configuration.vault.deadline = deadline
       configuration.secretService.deadline = deadline
     }
-    configuration.vault.leavesConnectionToExit = context.isWholeProgram
-    configuration.vault.limitsDatabaseMemory = context.isWholeProgram
+    configuration.vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
+    configuration.vault.limitsDatabaseMemory = CommandHost.current.isWholeProgram
     if let prompt {
       configuration.vault.interaction = .allowed { request throws(KeychainError) in
-        try prompt.secret(interface.question(for: request))
+        try prompt.secret(request.question(from: interface.hostName))
       }
     }
     self.context = context

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesText
 
 /// An item of another program, with the names by which it can be found.
 struct ForeignItem {

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesText
 
 /// The item of an identity.
 struct FoundItem {

@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import PrephirencesText
 
 /// Is notified of this process's own writes before they happen, to distinguish their signals from
 /// those of other programs' writes.

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesText
 
 extension ServiceOperation {
   /// Returns the path of the store's collection; for the default one, its alias, which always

@@ -1,4 +1,5 @@
 internal import KeychainCredentials
+internal import PrephirencesText
 
 /// What a migration knows about each credential.
 struct MigrationLedger {

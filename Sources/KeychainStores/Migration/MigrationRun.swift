@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesText
 
 /// One run of a migration, in phases.
 struct MigrationRun {

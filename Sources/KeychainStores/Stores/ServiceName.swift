@@ -1,4 +1,5 @@
 package import KeychainCredentials
+internal import PrephirencesText
 
 /// The subject of a choice of store: the service of generic passwords, or the server of internet
 /// passwords, in any access group.

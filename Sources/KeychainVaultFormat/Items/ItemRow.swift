@@ -1,6 +1,7 @@
 package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
+internal import PrephirencesText
 
 /// The row of an item.
 package struct ItemRow: Hashable, Sendable {

@@ -1,6 +1,7 @@
 internal import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
+internal import PrephirencesText
 
 /// The plaintext of an item's metadata.
 package enum MetadataCoding {

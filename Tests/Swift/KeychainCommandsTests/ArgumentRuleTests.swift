@@ -3,6 +3,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 private let recipient = "pkpub1-4evvq34hnr08e4fv2a26f05wvwf0cqw23ffyrjfnfsy7vkac90hhs2e4"
 

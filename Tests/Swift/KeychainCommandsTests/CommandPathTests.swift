@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("The commands that a line names")
 struct CommandPathTests {

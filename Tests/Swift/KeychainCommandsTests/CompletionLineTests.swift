@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Lines that a shell wants completed")
 struct CompletionLineTests {

@@ -4,6 +4,7 @@ import KeychainSecrets
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Which credential a command line means")
 struct CredentialFinderTests {

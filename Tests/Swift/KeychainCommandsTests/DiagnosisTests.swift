@@ -4,6 +4,7 @@ import Testing
 
 @testable import KeychainCommands
 @testable import KeychainVault
+@testable import PrephirencesCommandLine
 
 @Suite("Grades and reports of a vault's protection")
 struct DiagnosisTests {

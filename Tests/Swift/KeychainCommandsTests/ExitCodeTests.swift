@@ -3,6 +3,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Exit codes")
 struct ExitCodeTests {

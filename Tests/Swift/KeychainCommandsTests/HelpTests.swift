@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("What help shows")
 struct HelpTests {

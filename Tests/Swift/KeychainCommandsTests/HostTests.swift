@@ -4,6 +4,7 @@ import KeychainVault
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Programs that mount the commands")
 struct HostTests {
@@ -46,7 +47,7 @@ struct HostTests {
   // Otherwise the parser would show help instead of running it, and report success.
   @Test func anAsynchronousCommandFailsBelowASynchronousRoot() async {
     func invocation(_ root: any ParsableCommand.Type) -> Invocation {
-      Invocation(root: root, arguments: ["later"], context: KeychainCommandContext(root))
+      Invocation(root: root, arguments: ["later"], host: CommandHost(root: root))
     }
     #expect(invocation(SyncHost.self).run() == ExitCodes.internalFailure)
     #expect(invocation(SyncGroup.self).run() == ExitCodes.usage)

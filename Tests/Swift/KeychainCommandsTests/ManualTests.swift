@@ -3,6 +3,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("What manual pages say")
 struct ManualTests {
@@ -23,18 +24,18 @@ struct ManualTests {
 
   @Test func exitCodesMatchThePage() throws {
     let cells = try cells(of: "ExitCodes.md", below: "Codes")
-    #expect(cells == ManualText.exitCodes.map { [String($0.code), $0.meaning] })
+    #expect(cells == ExitCodes.all.map { [String($0.code), $0.meaning] })
   }
 
   @Test func everyFailureExitCodeIsExplained() {
-    let codes = Set(ManualText.exitCodes.map(\.code))
-    #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code)))
-    #expect(codes.count == ManualText.exitCodes.count)
+    let codes = Set(ExitCodes.all.map(\.code))
+    #expect(codes.isSuperset(of: KeychainError.Code.allCodes.map(ExitCodes.code(for:))))
+    #expect(codes.count == ExitCodes.all.count)
   }
 
   @Test func environmentMatchesThePage() throws {
     let cells = try cells(of: "Environment.md", below: "Variables of the keychain")
-    #expect(cells == ManualText.environment.map { [$0.name, $0.meaning] })
+    #expect(cells == KeychainManual.environment.map { [$0.name, $0.meaning] })
   }
 
   @Test(arguments: [

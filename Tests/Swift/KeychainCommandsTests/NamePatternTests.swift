@@ -4,6 +4,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Names that patterns and lists select")
 struct NamePatternTests {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Commands parsed without their parents")
 struct ParsedAloneTests {

@@ -1,9 +1,11 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import PrephirencesText
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Lists, tables and JSON")
 struct PresentationTests {

@@ -3,6 +3,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("The arguments of the program")
 struct ProgramArgumentsTests {
@@ -15,8 +16,8 @@ struct ProgramArgumentsTests {
 
   /// An unreadable command line must not be treated as an empty one.
   @Test func missingCommandLineIsNotEmpty() throws {
-    let error = try #require(throws: KeychainError.self) { try ProgramArguments.check([]) }
-    #expect(ExitCodes.code(for: error.code) == 70)
+    let error = try #require(throws: CommandLineError.self) { try ProgramArguments.check([]) }
+    #expect(error.exitCode == 70)
     #expect(error.message == "the arguments cannot be read; nothing was done")
   }
 }

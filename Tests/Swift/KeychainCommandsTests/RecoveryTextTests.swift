@@ -4,6 +4,7 @@ import KeychainVault
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 private typealias Recovery = KeychainError.Recovery
 

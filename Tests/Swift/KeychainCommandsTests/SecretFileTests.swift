@@ -4,6 +4,7 @@ import KeychainSecrets
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Secrets in files and from descriptors")
 final class SecretFileTests {

@@ -4,6 +4,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("What a new secret changes about its credential")
 struct SecretUpdateTests {

@@ -1,7 +1,9 @@
 import KeychainTerminal
+import PrephirencesText
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Text within the width of a terminal")
 struct TerminalWidthTests {

@@ -4,6 +4,7 @@ import KeychainCredentials
 import Testing
 
 @testable import KeychainCommands
+@testable import PrephirencesCommandLine
 
 @Suite("Durations, dates and pairs on the command line")
 struct TextParsingTests {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// The texts about credentials and items of other programs.
 enum CredentialText {

@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// Reads a secret.
 struct GetCommand: KeychainSubcommand {
@@ -97,7 +98,7 @@ struct GetCommand: KeychainSubcommand {
     if json {
       var answer = CredentialJSON(stored.credential)
       stored.secret.withBytes { answer.reveal($0) }
-      return try StandardOutput.write(try JSONText.text(answer))
+      return try CommandOutput.write(try CommandOutput.json(answer))
     }
     try write(stored.secret)
   }
@@ -119,9 +120,9 @@ struct GetCommand: KeychainSubcommand {
       return try SecretOutput(path: output, overwrites: overwrite, timeout: timeout)
         .write(secret, addingNewline: newline == .always)
     }
-    try StandardOutput.write(secret)
+    try CommandOutput.write(secret)
     if newline == .always || newline != .never && StandardOutput.isTerminal {
-      try StandardOutput.write("\n")
+      try CommandOutput.write("\n")
     }
   }
 }
@@ -149,6 +150,6 @@ extension GetCommand {
     guard json else { return try write(secret) }
     var answer = UnlistedItemJSON(item)
     secret.withBytes { answer.reveal($0) }
-    try StandardOutput.write(try JSONText.text(answer))
+    try CommandOutput.write(try CommandOutput.json(answer))
   }
 }

@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Lists credentials.
 struct ListCommand: KeychainSubcommand {
@@ -151,13 +152,13 @@ struct ListCommand: KeychainSubcommand {
       let all =
         listed.map { ListedJSON.credential(ListedCredentialJSON($0)) }
         + unlisted.map { ListedJSON.unlisted(UnlistedItemJSON($0)) }
-      return try StandardOutput.write(try JSONText.text(all))
+      return try CommandOutput.write(try CommandOutput.json(all))
     }
     let table = CredentialText.table(listed, forPrograms: !StandardOutput.isTerminal)
     if StandardOutput.isTerminal {
-      if !listed.isEmpty { try StandardOutput.write(table.columns) }
+      if !listed.isEmpty { try CommandOutput.write(table.columns) }
     } else {
-      try StandardOutput.write(table.lines)
+      try CommandOutput.write(table.lines)
     }
     try print(unlisted)
   }
@@ -191,7 +192,7 @@ extension ListCommand {
   /// Prints unlisted items after the credentials.
   func print(_ items: [UnlistedItem]) throws(KeychainError) {
     guard !items.isEmpty else { return }
-    try StandardOutput.write(
+    try CommandOutput.write(
       StandardOutput.isTerminal
         ? CredentialText.table(items).columns : CredentialText.fields(items).lines)
   }

@@ -51,6 +51,6 @@ struct RenameCommand: KeychainSubcommand {
     let renamed = try session.expecting(old) { () throws(KeychainError) in
       try session.store.rename(old, to: new, expectedVersion: expectedVersion)
     }
-    if json { try StandardOutput.write(try JSONText.text(CredentialJSON(renamed))) }
+    if json { try CommandOutput.write(try CommandOutput.json(CredentialJSON(renamed))) }
   }
 }

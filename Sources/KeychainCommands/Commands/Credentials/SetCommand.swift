@@ -3,6 +3,7 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Stores a secret.
 struct SetCommand: KeychainSubcommand {

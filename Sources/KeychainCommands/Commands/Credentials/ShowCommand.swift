@@ -32,9 +32,9 @@ struct ShowCommand: KeychainSubcommand {
     guard let credential = try session.store.credential(for: identity) else {
       throw session.notFound(identity)
     }
-    try StandardOutput.write(
+    try CommandOutput.write(
       json
-        ? try JSONText.text(CredentialJSON(credential))
+        ? try CommandOutput.json(CredentialJSON(credential))
         : CredentialText.description(of: credential))
   }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// Changes a credential without its secret.
 struct UpdateCommand: KeychainSubcommand {

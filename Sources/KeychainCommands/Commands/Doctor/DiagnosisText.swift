@@ -3,6 +3,7 @@ internal import KeychainSecretService
 internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 internal import SystemPackage
 
 /// The text of a diagnosis.

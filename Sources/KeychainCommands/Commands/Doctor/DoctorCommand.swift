@@ -44,9 +44,9 @@ struct DoctorCommand: KeychainSubcommand {
     let name =
       service.map { ServiceName(.service, $0) } ?? server.map { ServiceName(.server, $0) }
     let diagnosis = Diagnosis(session, service: name)
-    try StandardOutput.write(
+    try CommandOutput.write(
       json
-        ? try JSONText.text(DiagnosisJSON(diagnosis))
+        ? try CommandOutput.json(DiagnosisJSON(diagnosis))
         : DiagnosisText(diagnosis: diagnosis).text)
     session.hintAtMissingVault()
     if let failure = diagnosis.failure ?? diagnosis.sourceProblem { throw failure }

@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Writes credentials to a file for another vault.
 struct ExportCommand: KeychainSubcommand {
@@ -70,7 +71,7 @@ struct ExportCommand: KeychainSubcommand {
         : try session.vault.export(
           to: file, passphrase: passphrase, matching: queries, progress: progress)
     }
-    if json { try StandardOutput.write(try JSONText.text(ExportJSON(report, file: file))) }
+    if json { try CommandOutput.write(try CommandOutput.json(ExportJSON(report, file: file))) }
     session.interface.say(ExportText.summary(of: report, file: isToOutput ? nil : file))
     if report.leftOutCount > 0 {
       session.interface.say(ExportText.stayBehind(report.leftOutCount))

@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The texts about exports and imports.
 enum ExportText {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Adds the credentials of an export to the vault.
 struct ImportCommand: KeychainSubcommand {
@@ -55,7 +56,9 @@ struct ImportCommand: KeychainSubcommand {
           from: file, passphrase: passphrase, overwriting: overwrite, isDryRun: dryRun,
           progress: progress)
     }
-    if json { try StandardOutput.write(try JSONText.text(ImportJSON(report, isDryRun: dryRun))) }
+    if json {
+      try CommandOutput.write(try CommandOutput.json(ImportJSON(report, isDryRun: dryRun)))
+    }
     describe(report, session.interface)
   }
 
@@ -67,7 +70,7 @@ struct ImportCommand: KeychainSubcommand {
     }
     guard isatty(STDIN_FILENO) == 0 else { throw .importFromTerminal }
     guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
-      throw .inputClosed(.advice(ExportText.exportOnInput))
+      throw .inputClosed(ExportText.exportOnInput)
     }
   }
 

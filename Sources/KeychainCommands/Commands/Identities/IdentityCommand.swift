@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The identities with which several people or services open one vault.
 struct IdentityCommand: KeychainCommandGroup {
@@ -37,7 +38,7 @@ struct IdentityCreateCommand: KeychainSubcommand {
     let identity = try session.vault.createIdentity(at: try session.identityPath(file))
     session.interface.say(IdentityText.made(identity))
     session.interface.say(IdentityText.pins(of: identity))
-    try StandardOutput.write("\(identity.recipient)\n")
+    try CommandOutput.write("\(identity.recipient)\n")
     session.interface.hint(IdentityText.toUse(identity))
   }
 }
@@ -66,8 +67,9 @@ struct IdentityShowCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let identity = try session.vault.identity(at: try session.identityPath(file))
-    try StandardOutput.write(
-      json ? try JSONText.text(IdentityJSON(identity)) : IdentityText.description(of: identity))
+    try CommandOutput.write(
+      json ? try CommandOutput.json(IdentityJSON(identity)) : IdentityText.description(of: identity)
+    )
   }
 }
 

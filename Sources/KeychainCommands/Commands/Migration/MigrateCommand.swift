@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Moves credentials between the vault and the desktop keyring.
 struct MigrateCommand: KeychainSubcommand {
@@ -101,7 +102,7 @@ struct MigrateCommand: KeychainSubcommand {
     let isThereAlready = report.isEmpty ? try isInTarget(of: migration) : false
     if json {
       let answer = MigrationJSON(report, from: from, to: to, isDryRun: dryRun)
-      try StandardOutput.write(try JSONText.text(answer))
+      try CommandOutput.write(try CommandOutput.json(answer))
     }
     if isThereAlready {
       session.interface.say(MigrationText.hasMoved(named, to: to))

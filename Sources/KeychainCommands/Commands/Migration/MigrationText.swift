@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// The texts about migrations.
 enum MigrationText {

@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTerminal
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The recovery codes that open the vault.
 struct RecoveryCommand: KeychainCommandGroup {

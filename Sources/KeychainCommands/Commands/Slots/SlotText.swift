@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The texts about slots and their changes.
 enum SlotText {

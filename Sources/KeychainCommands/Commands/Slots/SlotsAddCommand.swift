@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTerminal
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Adds a way to open the vault.
 struct SlotsAddCommand: KeychainSubcommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The ways to open the vault.
 struct SlotsCommand: KeychainCommandGroup {
@@ -33,10 +34,10 @@ struct SlotsListCommand: KeychainSubcommand {
 
   func perform(in session: Session) throws(KeychainError) {
     let slots = try session.vault.slots()
-    if json { return try StandardOutput.write(try JSONText.text(slots.map(SlotJSON.init))) }
+    if json { return try CommandOutput.write(try CommandOutput.json(slots.map(SlotJSON.init))) }
     let table = SlotText.table(
       slots, deviceKeyExists: try session.vault.status().hasDeviceSecret)
-    try StandardOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
+    try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Removes a way to open the vault.
 struct SlotsRemoveCommand: KeychainSubcommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Accepts a vault that was restored from a backup.
 struct AcceptRestoredCommand: KeychainSubcommand {

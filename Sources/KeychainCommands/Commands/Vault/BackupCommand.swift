@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Copies the vault while it is in use.
 struct BackupCommand: KeychainSubcommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Replaces a passphrase.
 struct ChangePassphraseCommand: KeychainSubcommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Creates a vault.
 struct InitCommand: KeychainSubcommand {

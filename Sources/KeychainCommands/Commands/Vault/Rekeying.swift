@@ -2,6 +2,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTerminal
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 extension Session {
   /// Gives the vault new keys, and reports the result.

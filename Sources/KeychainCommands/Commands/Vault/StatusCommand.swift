@@ -23,9 +23,9 @@ struct StatusCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let status = try session.vault.status()
     let problem = session.vault.sourceProblem()
-    try StandardOutput.write(
+    try CommandOutput.write(
       json
-        ? try JSONText.text(StatusJSON(status, sourceProblem: problem))
+        ? try CommandOutput.json(StatusJSON(status, sourceProblem: problem))
         : VaultText.description(of: status, sourceProblem: problem))
     session.hintAtMissingVault()
   }

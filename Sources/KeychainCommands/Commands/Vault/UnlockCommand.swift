@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Unlocks the vault for the commands that follow.
 struct UnlockCommand: KeychainSubcommand {
@@ -19,7 +20,7 @@ struct UnlockCommand: KeychainSubcommand {
 
   @Option(
     help: .init("How long it stays unlocked: 90s, 30m, 8h", valueName: "time"),
-    transform: CommonOptions.duration)
+    transform: DurationText.argument)
   var timeout: Duration?
 
   @OptionGroup(title: "Common options") var common: CommonOptions

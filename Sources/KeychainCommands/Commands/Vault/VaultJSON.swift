@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The state of a vault in JSON.
 struct StatusJSON: Encodable {

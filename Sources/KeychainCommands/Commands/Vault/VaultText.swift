@@ -1,5 +1,6 @@
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// The texts about the vault as a whole.
 enum VaultText {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Checks the whole vault.
 struct VerifyCommand: KeychainSubcommand {
@@ -26,9 +27,9 @@ struct VerifyCommand: KeychainSubcommand {
       try session.vault.verify(progress: progress)
     }
     if json {
-      try StandardOutput.write(try JSONText.text(VerificationJSON(report)))
+      try CommandOutput.write(try CommandOutput.json(VerificationJSON(report)))
     } else {
-      try StandardOutput.write(VaultText.summary(of: report))
+      try CommandOutput.write(VaultText.summary(of: report))
     }
     for problem in report.problems { session.interface.error(problem) }
     guard report.isIntact else { throw .notIntact(report.problems.count) }

@@ -1,0 +1,21 @@
+package import Prephirences
+internal import PrephirencesCommandLine
+
+extension PreferencesError: CommandFailure {
+  package var exitCode: Int32 { Self.exitCodes[code] ?? ExitCodes.otherFailure }
+
+  /// The message says what to do.
+  package var hint: String? { nil }
+
+  private static let exitCodes: [Code: Int32] = [
+    .notFound: ExitCodes.notFound, .unknownKey: ExitCodes.notFound,
+    .invalidName: ExitCodes.usage, .unstorable: ExitCodes.usage,
+    .damaged: ExitCodes.badData, .typeMismatch: ExitCodes.badData,
+    .noPlace: ExitCodes.noStore,
+    .forked: ExitCodes.internalFailure,
+    .inputOutput: ExitCodes.inputOutput,
+    .timedOut: ExitCodes.tryAgain, .conflict: ExitCodes.tryAgain,
+    .readOnly: ExitCodes.refused, .insecure: ExitCodes.refused,
+    .unsupportedFormat: ExitCodes.refused,
+  ]
+}

@@ -1,0 +1,39 @@
+/// The exit codes of the commands; they are a promise to scripts.
+package enum ExitCodes {
+  package static let success: Int32 = 0
+  package static let otherFailure: Int32 = 1
+  package static let notFound: Int32 = 44
+  package static let usage: Int32 = 64
+  package static let badData: Int32 = 65
+  package static let noStore: Int32 = 69
+  package static let internalFailure: Int32 = 70
+  package static let insufficientMemory: Int32 = 71
+  package static let inputOutput: Int32 = 74
+  package static let tryAgain: Int32 = 75
+  package static let ambiguous: Int32 = 76
+  package static let locked: Int32 = 77
+  package static let incorrectSecret: Int32 = 78
+  package static let refused: Int32 = 79
+  package static let expired: Int32 = 80
+  package static let cancelled: Int32 = 130
+
+  /// Every exit code in order, with its meaning.
+  package static let all: [(code: Int32, meaning: String)] = [
+    (success, "done"),
+    (otherFailure, "another failure"),
+    (notFound, "not found"),
+    (usage, "wrong use of the command"),
+    (badData, "damaged, tampered with, foreign, or rolled back"),
+    (noStore, "no store available"),
+    (internalFailure, "internal error"),
+    (insufficientMemory, "not enough memory"),
+    (inputOutput, "input or output failed"),
+    (tryAgain, "timed out, busy, or changed or made by somebody else in between"),
+    (ambiguous, "several items match"),
+    (locked, "locked"),
+    (incorrectSecret, "wrong passphrase or key"),
+    (refused, "refused: permissions, policy, another device's item, a newer format"),
+    (expired, "expired"),
+    (cancelled, "cancelled"),
+  ]
+}

@@ -1,0 +1,21 @@
+package import ArgumentParser
+
+extension ParsableCommand {
+  /// Returns the names from this command to the one that has a certain command below it; `nil` if
+  /// there is none.
+  ///
+  /// The definitions of the package's commands are not looked at: they have examples, which are
+  /// created once, in the context that is not known yet.
+  ///
+  /// - Parameter isMeant: Returns whether a command is the one.
+  package static func words(
+    leadingTo isMeant: (any ParsableCommand.Type) -> Bool
+  ) -> [String]? {
+    guard !(self is any PackageCommand.Type) else { return nil }
+    for subcommand in configuration.subcommands {
+      if isMeant(subcommand) { return [_commandName] }
+      if let words = subcommand.words(leadingTo: isMeant) { return [_commandName] + words }
+    }
+    return nil
+  }
+}
