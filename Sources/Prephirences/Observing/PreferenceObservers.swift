@@ -29,6 +29,9 @@ public final class PreferenceObservers: Sendable {
     var posted: [ObserverMailbox] = []
   }
 
+  /// Those who want to know that something has changed, but not what; delivered with the changes.
+  package let signals = ChangeSignals()
+
   private let state = Mutex(State())
   private let count = Atomic(0)
 
@@ -89,6 +92,7 @@ public final class PreferenceObservers: Sendable {
   ///
   /// If another thread is notifying an observer, that thread also delivers these changes.
   public func deliverPending() {
+    signals.deliver()
     guard !isEmpty else { return }
     let mailboxes = state.withLock { state in
       defer { state.posted = [] }

@@ -75,6 +75,7 @@ extension Engine {
   func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws(PreferencesError) {
     let known = cache.generation
     guard state.generation != known else { return }
+    observers.signals.post()
     guard known <= state.generation, state.floor <= known else {
       return try renew(state, database)
     }

@@ -114,6 +114,7 @@ extension Engine {
     let isComplete = !transaction.hasUnlistedChanges
     cache.advance(to: transaction.generation, isComplete ? changes : nil, keepsNew: true)
     observers.post(posted)
+    observers.signals.post()
   }
 
   /// Copies the log into the database if it is long; the caller has the writers' lock.

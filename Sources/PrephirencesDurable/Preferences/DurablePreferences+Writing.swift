@@ -47,6 +47,16 @@ extension DurablePreferences {
     try typed { try store(withoutNulls(dictionary).map { ($0, $1) }) }
   }
 
+  /// Sets or removes the values of several keys: of all, or if it fails, of none.
+  ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
+  /// - Throws: ``PreferencesError``.
+  public func storeObjects(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws(PreferencesError) {
+    try typed { try store(values.map { ($0.key, $0.value) }) }
+  }
+
   /// Removes all keys and their values: all, or if it fails, none.
   ///
   /// - Throws: ``PreferencesError``.

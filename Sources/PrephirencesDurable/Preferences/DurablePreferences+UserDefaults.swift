@@ -1,0 +1,26 @@
+public import Prephirences
+
+// What `DurableUserDefaults` needs.
+
+extension DurablePreferences: SynchronizingPreferences {}
+
+extension DurablePreferences: CastableNumberPreferences {}
+
+extension DurablePreferences: ChangeReportingPreferences {
+  package func observeChanges(
+    _ handler: @escaping @Sendable () -> Void
+  ) -> PreferenceObservation {
+    guard let engine = try? engine() else { return PreferenceObservation {} }
+    return engine.observers.signals.add(handler)
+  }
+}
+
+extension DurablePreferences {
+  /// Returns all values; another name for ``fetchAllObjects()``.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  public func fetchDictionary() throws(PreferencesError) -> PreferencesDictionary {
+    try fetchAllObjects()
+  }
+}
