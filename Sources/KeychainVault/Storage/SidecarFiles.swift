@@ -1,13 +1,11 @@
-internal import Foundation
-internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import SystemPackage
 
 /// The files next to a database that SQLite opens and trusts.
 ///
-/// SQLite plays a journal back into the database, whoever made it, and deletes the file that the
-/// journal names as its super-journal. It reads a write-ahead log instead of the database's own
+/// SQLite plays a journal back into the database, and deletes the file that it names; see
+/// ``SQLiteJournal``. It reads a write-ahead log instead of the database's own
 /// pages, and blocks at a pipe. So these files must meet the same rules as the vault's file.
 struct SidecarFiles: Sendable {
   private let journal: String
@@ -70,37 +68,17 @@ struct SidecarFiles: Sendable {
   }
 
   /// Rejects a journal that names a super-journal.
-  ///
-  /// Only a transaction that changes several databases makes such a journal.
   private func checkJournal() throws(KeychainError) {
-    let end: [UInt8]
+    let namesOther: Bool
     do throws(Errno) {
-      end = try Self.end(of: journal)
+      namesOther = try SQLiteJournal.namesOtherFile(journal)
     } catch {
-      // A writer that has just committed may have deleted it.
-      guard error != .noSuchFileOrDirectory else { return }
       throw .system(error, "read", journal)
     }
-    // The length of the name, its sum, and the magic number. SQLite requires all three to be right.
-    guard end.suffix(8) == Self.magic, end.prefix(4).contains(where: { $0 != 0 }) else { return }
+    guard namesOther else { return }
     throw KeychainError(
       .damaged,
       "\(journal) names another file, which would be deleted; no vault has such a journal",
       recovery: "move it away, and run \(.verify)")
   }
-
-  /// Returns the last 16 bytes of a file; empty if it has fewer.
-  private static func end(of path: String) throws(Errno) -> [UInt8] {
-    // Must not block if the file is a pipe by now.
-    let descriptor = try PrivateFile.open(path, flags: O_NONBLOCK)
-    defer { try? descriptor.close() }
-    let size = try Stat(descriptor).size
-    guard size >= 16 else { return [] }
-    var bytes = [UInt8](repeating: 0, count: 16)
-    let count = unsafe pread(descriptor.rawValue, &bytes, 16, off_t(size) - 16)
-    guard count >= 0 else { throw .current }
-    return Array(bytes.prefix(count))
-  }
-
-  private static let magic: ArraySlice<UInt8> = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 }

@@ -16,7 +16,7 @@ public struct PreferenceChange: @unchecked Sendable {
   /// Whether this is a value at the start of the observation, not a change.
   public let isInitial: Bool
 
-  private let isOldValueKnown: Bool
+  package let isOldValueKnown: Bool
 
   /// Creates a change; for authors of stores.
   ///

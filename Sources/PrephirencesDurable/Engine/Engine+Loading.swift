@@ -9,8 +9,10 @@ extension Engine {
     let stamps = [FileStamp(file.propertyListPath)]
     if case .propertyList(let loaded) = source, loaded.stamps == stamps { return }
     let values = try propertyListValues()
+    let before = source
     source = .propertyList(LoadedValues(values: values, stamps: stamps))
     cache.end()
+    postChanges(from: before, to: values)
   }
 
   /// Returns the values of the property list; empty if there is none.
@@ -22,11 +24,13 @@ extension Engine {
     return [KeyBytes: Any](values.map { (KeyBytes($0), $1) }) { _, last in last }
   }
 
-  /// Imports the values of the property list that have no value yet; within a transaction.
+  /// Imports the values of the property list that have no value yet.
   ///
   /// If the list is damaged, the preferences can be used, and importing is tried again when they
   /// are next opened.
-  func importPropertyList(into database: OpenDatabase) throws(PreferencesError) {
+  func importPropertyList(into transaction: WriteTransaction) throws(PreferencesError) {
+    guard !hasTriedToImport else { return }
+    hasTriedToImport = true
     var values: [KeyBytes: StoredValue] = [:]
     do throws(PreferencesError) {
       for (key, value) in try propertyListValues() {
@@ -40,12 +44,8 @@ extension Engine {
         systemCode: error.systemCode)
       return
     }
-    let state = try database.state()
-    let generation = state.generation + 1
-    let transaction = WriteTransaction(database, generation: generation, isObserved: false)
     for (key, value) in values { try transaction.insert(value, for: key) }
-    try database.connection.run(
-      "UPDATE state SET imported = 1, generation = ?", .integer(generation))
+    try transaction.setImported()
   }
 
   /// Reads all values of a database that cannot be changed here, unless they were read already.

@@ -10,7 +10,7 @@ extension Engine {
   func look(forWriting: Bool) throws(PreferencesError) {
     let stat = try file.inspect()
     if case .database(let database) = source {
-      if stat?.identity == database.identity { return cache.touch() }
+      if stat?.identity == database.identity, database.counter.isAtItsPath { return cache.touch() }
       leave()
     }
     let hasDatabase = stat.map { $0.size > 0 } ?? false
@@ -34,12 +34,15 @@ extension Engine {
   ///
   /// The connection is leaked: closing it would remove the files of the new database.
   func leave() {
-    if case .database(let database) = source { _ = unsafe Unmanaged.passRetained(database) }
-    source = .unknown
+    guard case .database(let database) = source else { return }
+    _ = unsafe Unmanaged.passRetained(database)
+    source = .left(LoadedValues(values: cache.allKnown.compactMapValues(\.value), stamps: []))
     cache.end()
   }
 
   private func open(forWriting: Bool) throws(PreferencesError) {
+    // A reader must not wait for a writer that was stopped.
+    if !forWriting, try openReady() { return }
     if forWriting { try translated(PrivateFile.makeFolder(file.folder)) }
     let deadline = Deadline(after: file.patience)
     var counter = try GenerationCounter(path: file.lockPath)
@@ -49,38 +52,97 @@ extension Engine {
       counter = try GenerationCounter(path: file.lockPath)
     }
     defer { counter.unlock() }
-    if try file.inspect() == nil {
+    let found = try file.inspect()
+    if found == nil {
       guard forWriting else { return try loadPropertyList() }
-      try create()
+      try create(counter)
+    } else if found?.size == 0 {
+      try checkUnused(counter)
     }
-    try file.checkSidecars()
-    guard let identity = try file.inspect()?.identity else {
-      throw PreferencesError(.conflict, "the file was removed while it was opened: \(file.path)")
-    }
-    let connection = try SQLiteConnection(path: file.path, mode: .readWrite)
-    let database = OpenDatabase(connection, counter, identity, isOnNetwork: file.isOnNetwork)
-    let isReady: Bool
+    guard let database = try connect(counter) else { return try loadPropertyList() }
     do throws(PreferencesError) {
-      isReady = try prepare(database, forWriting: forWriting)
+      if try PreferenceSchema.check(database.connection) == .empty {
+        guard forWriting else {
+          database.connection.close()
+          return try loadPropertyList()
+        }
+        try createTables(database)
+      }
+      try adopt(database) { state throws(PreferencesError) in try counter.set(state.generation) }
     } catch {
-      connection.rollBack()
+      database.connection.rollBack()
+      database.connection.close()
+      throw error
+    }
+  }
+
+  /// Opens a database that has tables.
+  ///
+  /// - Returns: `false` if it has none.
+  private func openReady() throws(PreferencesError) -> Bool {
+    guard let stat = try file.inspect(), stat.size > 0 else { return false }
+    guard let database = try connect(try GenerationCounter(path: file.lockPath)) else {
+      return false
+    }
+    do throws(PreferencesError) {
+      guard try PreferenceSchema.check(database.connection) == .ready else {
+        database.connection.close()
+        return false
+      }
+      try adopt(database) { state in correctCounter(database, state.generation) }
+      return true
+    } catch {
+      database.connection.rollBack()
+      database.connection.close()
+      throw error
+    }
+  }
+
+  /// Opens a connection; `nil` if there is no file.
+  private func connect(_ counter: GenerationCounter) throws(PreferencesError) -> OpenDatabase? {
+    try file.checkSidecars()
+    guard let identity = try file.inspect()?.identity else { return nil }
+    let connection = try SQLiteConnection(path: file.path, mode: .readWrite)
+    connection.setBusyTimeout(file.patience)
+    do throws(PreferencesError) {
+      try PreferenceSchema.protect(connection)
+    } catch {
       connection.close()
       throw error
     }
-    guard isReady else {
-      connection.close()
-      return try loadPropertyList()
-    }
+    return OpenDatabase(connection, counter, identity, isOnNetwork: file.isOnNetwork)
+  }
+
+  /// Uses an open database from now on.
+  private func adopt(
+    _ database: OpenDatabase,
+    correctingCounter correct: (OpenDatabase.State) throws(PreferencesError) -> Void
+  ) throws(PreferencesError) {
+    try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
     let state = try database.state()
-    if !file.isOnNetwork { try counter.set(state.generation) }
+    try correct(state)
     let before = source
+    if !observers.isEmpty, isKnown(before) {
+      var values: [KeyBytes: Any] = [:]
+      try database.forEach { key, stored in values[key] = ValueDecoder.decode(stored) }
+      postChanges(from: before, to: values)
+    }
     source = .database(database)
-    cache.begin(file.isOnNetwork ? nil : counter, generation: state.generation)
-    try postChanges(from: before, to: database)
+    hasTriedToImport = false
+    cache.begin(file.isOnNetwork ? nil : database.counter, generation: state.generation)
+  }
+
+  private func isKnown(_ source: Source) -> Bool {
+    switch source {
+    case .propertyList, .snapshot, .left: true
+    case .unknown, .database: false
+    }
   }
 
   /// Creates an empty file.
-  private func create() throws(PreferencesError) {
+  private func create(_ counter: GenerationCounter) throws(PreferencesError) {
+    // A file without contents, and a counter that was set, is a damaged file.
+    try counter.clear()
     // Those of a database that was removed belong to processes that still use it.
     for path in [file.logPath, file.sharedMemoryPath, file.journalPath] { unsafe unlink(path) }
     do throws(Errno) {
@@ -91,36 +153,37 @@ extension Engine {
     try translated(PrivateFile.syncFolder(file.folder))
   }
 
-  /// - Returns: `false` if the database has no tables, and was not to be created.
-  private func prepare(
-    _ database: OpenDatabase, forWriting: Bool
-  ) throws(PreferencesError) -> Bool {
-    let connection = database.connection
-    connection.setBusyTimeout(file.patience)
-    try PreferenceSchema.protect(connection)
-    let finding = try PreferenceSchema.check(connection)
-    guard finding == .ready || forWriting else { return false }
-    try PreferenceSchema.requireDurability(connection, onNetwork: file.isOnNetwork)
-    if finding == .empty {
-      try connection.run("BEGIN IMMEDIATE")
-      try PreferenceSchema.create(connection)
-      try importPropertyList(into: database)
-      try connection.run("COMMIT")
-    }
-    return true
+  /// Refuses a file that is empty although it had contents.
+  private func checkUnused(_ counter: GenerationCounter) throws(PreferencesError) {
+    let log = try translated(PrivateFile.look(file.logPath))
+    guard counter.wasSet || log.map({ $0.size > 0 }) ?? false else { return }
+    throw PreferencesError(
+      .damaged, "the file has lost its contents; restore a copy, or remove the file: \(file.path)")
   }
 
-  /// Reports what differs from the values that were visible before the database was opened.
-  private func postChanges(
-    from source: Source, to database: OpenDatabase
-  ) throws(PreferencesError) {
-    guard !observers.isEmpty, case .propertyList(let loaded) = source else { return }
-    var removed = loaded.values
-    var changes: [PreferenceChange] = []
-    try database.forEach { key, stored throws(PreferencesError) in
-      let old = removed.removeValue(forKey: key)
-      changes.append(
-        PreferenceChange(key.text, from: old, to: try stored.decoded(forKey: key)))
+  /// Creates the tables by a rollback journal, so that they are on the disk before there is a log.
+  private func createTables(_ database: OpenDatabase) throws(PreferencesError) {
+    let connection = database.connection
+    try connection.run("PRAGMA synchronous = FULL")
+    try connection.run("BEGIN IMMEDIATE")
+    try PreferenceSchema.create(connection)
+    hasTriedToImport = false
+    try importPropertyList(
+      into: WriteTransaction(database, generation: 1, isObserved: false))
+    try connection.run("COMMIT")
+  }
+
+  /// Reports what differs from the values that were visible before.
+  func postChanges(from source: Source, to values: [KeyBytes: Any]) {
+    guard !observers.isEmpty else { return }
+    var removed: [KeyBytes: Any]
+    switch source {
+    case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
+      removed = loaded.values
+    case .unknown, .database: return
+    }
+    var changes = values.map { key, value in
+      PreferenceChange(key.text, from: removed.removeValue(forKey: key), to: value)
     }
     changes += removed.map { PreferenceChange($0.text, from: $1, to: nil) }
     observers.post(changes)

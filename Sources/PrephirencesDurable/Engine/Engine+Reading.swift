@@ -18,7 +18,8 @@ extension Engine {
           cache.insert(KnownValue(value), for: key)
           return value
         }
-      case .propertyList(let loaded), .snapshot(let loaded): return loaded.values[key]
+      case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
+        return loaded.values[key]
       case .unknown: return nil
       }
     }
@@ -33,9 +34,20 @@ extension Engine {
       try look(forWriting: false)
       switch source {
       case .database(let database): return try read(database) { try all(of: database) }
-      case .propertyList(let loaded), .snapshot(let loaded): return loaded.dictionary
+      case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
+        return loaded.dictionary
       case .unknown: return [:]
       }
+    }
+  }
+
+  /// Whether there is no database, and no value to remove, so that none must be created.
+  func isWithout(_ keys: [KeyBytes]?) throws -> Bool {
+    guard ownTransaction == nil, cache.generation == 0 else { return false }
+    return try locked {
+      try look(forWriting: false)
+      guard case .propertyList(let loaded) = source else { return false }
+      return keys.map { $0.allSatisfy { loaded.values[$0] == nil } } ?? loaded.values.isEmpty
     }
   }
 
@@ -45,6 +57,22 @@ extension Engine {
       values[key.text] = try stored.decoded(forKey: key)
     }
     return values
+  }
+
+  /// Reads all values into the cache, unless they are too many.
+  func fetchAllIntoCache() throws {
+    try locked {
+      guard ownTransaction == nil else { return }
+      try look(forWriting: false)
+      guard case .database(let database) = source else { return }
+      try read(database) {
+        guard try database.count() <= ReadCache.greatestCount / 2 else { return }
+        try database.forEach { key, stored in
+          guard let value = ValueDecoder.decode(stored) else { return }
+          cache.insert(.value(value), for: key)
+        }
+      }
+    }
   }
 
   /// Opens the database if there is one, and learns what others have changed.
@@ -86,13 +114,13 @@ extension Engine {
     var posted: [PreferenceChange] = []
     for (key, stored) in rows {
       // A damaged value is not known, so that reading it reports the damage.
-      let value = stored.map { ValueDecoder.decode($0).map { KnownValue.value($0) } } ?? .absent
+      let value: KnownValue? =
+        if let stored { ValueDecoder.decode(stored).map { .value($0) } } else { .absent }
       changes.append((key, value))
-      guard isObserved, let value else { continue }
-      posted.append(change(key, from: cache.lastKnown(key), to: value.value))
+      if let value { posted.append(change(key, from: cache.lastKnown(key), to: value.value)) }
     }
-    observers.post(posted)
     cache.advance(to: state.generation, changes, keepsNew: isObserved)
+    observers.post(posted)
   }
 
   private func change(
@@ -123,7 +151,7 @@ extension Engine {
 
   /// Corrects the counter if it has not the database's generation, because a writer was killed or
   /// somebody else changed the file.
-  private func correctCounter(_ database: OpenDatabase, _ generation: Int64) {
+  func correctCounter(_ database: OpenDatabase, _ generation: Int64) {
     guard !database.isOnNetwork, database.counter.generation != generation,
       (try? database.counter.tryLock()) == true
     else { return }

@@ -7,7 +7,12 @@ extension Engine {
     defer { observers.deliverPending() }
     try locked {
       guard ownTransaction == nil else { return }
-      try look(forWriting: file.isWritable)
+      let isWritable = file.isWritable
+      try look(forWriting: isWritable)
+      guard case .database(let database) = source, isWritable, try !database.state().isImported
+      else { return }
+      hasTriedToImport = false
+      _ = try write { _ in }
       if let importFailure { throw importFailure }
     }
   }
@@ -32,6 +37,7 @@ extension Engine {
         try advance(to: state, database)
         let transaction = WriteTransaction(
           database, generation: state.generation + 1, isObserved: !observers.isEmpty)
+        if !state.isImported { try importPropertyList(into: transaction) }
         let result = try withTransaction(transaction, body)
         try transaction.checkFailure()
         if transaction.isEmpty {
@@ -64,7 +70,8 @@ extension Engine {
         }
         if identity == database.identity { return database }
       }
-      // Somebody has removed or replaced a file.
+      // Somebody has removed or replaced a file. Who still has the old counter must ask.
+      try? database.counter.setUncertain(after: 0)
       database.counter.unlock()
       leave()
       guard !deadline.hasPassed else {
@@ -99,20 +106,24 @@ extension Engine {
     try? checkpointIfNeeded(database)
   }
 
+  /// Brings the cache to the transaction's generation, and posts its changes.
   private func record(_ transaction: WriteTransaction) {
-    var changes: [(key: KeyBytes, value: KnownValue?)] = []
-    var posted: [PreferenceChange] = []
-    for change in transaction.changes {
-      let new = change.new.flatMap(ValueDecoder.decode)
-      changes.append((change.key, KnownValue(new)))
-      if transaction.isObserved {
-        posted.append(
-          PreferenceChange(
-            change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: new))
-      }
+    let known = transaction.hasUnlistedChanges && !transaction.isObserved ? cache.allKnown : [:]
+    let changes = transaction.changes.map { change in
+      (key: change.key, value: Optional(KnownValue(change.new.flatMap(ValueDecoder.decode))))
     }
-    let isComplete = !transaction.hasUnlistedChanges
-    cache.advance(to: transaction.generation, isComplete ? changes : nil, keepsNew: true)
+    cache.advance(
+      to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
+    // After the cache: an observer that begins now reads the new values.
+    guard !observers.isEmpty else { return }
+    var posted = known.compactMap { key, old in
+      old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
+    }
+    for (change, (_, new)) in zip(transaction.changes, changes) {
+      posted.append(
+        PreferenceChange(
+          change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: new?.value))
+    }
     observers.post(posted)
     observers.signals.post()
   }
@@ -159,18 +170,21 @@ extension Engine {
       defer { database.counter.unlock() }
       let connection = database.connection
       let state = try database.state()
-      guard !database.isOnNetwork, state.synced < state.generation else { return }
+      // Not a number in the file: a process that is killed before the log is on the disk would leave
+      // it there.
+      guard !database.isOnNetwork, database.syncedGeneration != state.generation else { return }
       try file.checkSidecars()
       try connection.run("PRAGMA synchronous = FULL")
       defer { try? connection.run("PRAGMA synchronous = NORMAL") }
       do {
         try connection.run("BEGIN IMMEDIATE")
-        try connection.run("UPDATE state SET synced = generation")
+        try connection.run("UPDATE state SET syncs = syncs + 1")
         try connection.run("COMMIT")
       } catch {
         connection.rollBack()
         throw error
       }
+      database.syncedGeneration = state.generation
       try? checkpointIfNeeded(database)
     }
   }

@@ -11,6 +11,7 @@ final class Engine: @unchecked Sendable {
   let file: SuiteFile
   let cache = ReadCache()
   let observers = PreferenceObservers()
+  let watch = EngineWatch()
 
   /// Guards the connection; a thread holds it during its transaction.
   private let lock = NSRecursiveLock()
@@ -20,6 +21,9 @@ final class Engine: @unchecked Sendable {
 
   /// Why the property list was not imported, used under the lock.
   var importFailure: PreferencesError?
+
+  /// Whether this process has tried to import it since it opened the database.
+  var hasTriedToImport = false
 
   /// The transaction of the thread that holds the lock.
   private(set) var transaction: WriteTransaction?
@@ -36,6 +40,9 @@ final class Engine: @unchecked Sendable {
 
     /// The database cannot be changed here.
     case snapshot(LoadedValues)
+
+    /// A database that was removed or replaced: what is known of its values.
+    case left(LoadedValues)
   }
 
   init(_ file: SuiteFile) {

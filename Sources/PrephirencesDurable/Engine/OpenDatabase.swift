@@ -13,6 +13,9 @@ final class OpenDatabase {
 
   static let leastCheckpointThreshold = 1000
 
+  /// The generation that this connection has brought to the disk.
+  var syncedGeneration: Int64 = 0
+
   init(
     _ connection: SQLiteConnection, _ counter: GenerationCounter, _ identity: FileIdentity,
     isOnNetwork: Bool
@@ -29,18 +32,16 @@ final class OpenDatabase {
 
     /// Removals up to this generation are no longer recorded.
     var floor: Int64 = 0
-    var synced: Int64 = 0
     var isImported = false
   }
 
   func state() throws(PreferencesError) -> State {
     var state: State?
-    try connection.run("SELECT generation, floor, synced, imported FROM state") { row in
+    try connection.run("SELECT generation, floor, imported FROM state") { row in
       guard let generation = row.integer(0), let floor = row.integer(1),
-        let synced = row.integer(2), let imported = row.integer(3), generation > 0
+        let imported = row.integer(2), generation > 0
       else { return }
-      state = State(
-        generation: generation, floor: floor, synced: synced, isImported: imported != 0)
+      state = State(generation: generation, floor: floor, isImported: imported != 0)
     }
     guard let state else {
       throw PreferencesError(
@@ -56,6 +57,11 @@ final class OpenDatabase {
       "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
     ) { row throws(PreferencesError) in result = try Self.value(row, 0, key) }
     return result
+  }
+
+  /// Returns the number of keys, removed ones included.
+  func count() throws(PreferencesError) -> Int {
+    Int(try connection.integer("SELECT count(*) FROM preference") ?? 0)
   }
 
   /// Calls a closure with each key that has a value.

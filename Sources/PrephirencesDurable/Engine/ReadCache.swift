@@ -27,7 +27,7 @@ final class ReadCache: @unchecked Sendable {
   private var current: Int64 = 0
 
   /// How many values are kept; then all are forgotten.
-  private static let greatestCount = 200_000
+  static let greatestCount = 200_000
 
   /// How long the file's path need not be looked at again, in nanoseconds.
   private static let lookInterval = 100_000_000

@@ -72,6 +72,14 @@ final class WriteTransaction {
     }
   }
 
+  /// Records that the property list was imported.
+  func setImported() throws(PreferencesError) {
+    hasUnlistedChanges = true
+    try failing { () throws(PreferencesError) in
+      try database.connection.run("UPDATE state SET imported = 1")
+    }
+  }
+
   func removeAll() throws(PreferencesError) {
     try failing { () throws(PreferencesError) in
       if isObserved {

@@ -48,6 +48,16 @@ final class GenerationCounter: Sendable {
     return Int64(number >> 1)
   }
 
+  /// Whether there was a generation, at any time.
+  var wasSet: Bool { ((try? Stat(descriptor))?.size ?? 0) > 0 }
+
+  /// Returns to the state of a new file.
+  func clear() throws(PreferencesError) {
+    guard ftruncate(descriptor.rawValue, 0) == 0 else {
+      throw PreferencesError(.failed(.current, "empty", path))
+    }
+  }
+
   /// Records that the generation is about to change, or may have been.
   func setUncertain(after generation: Int64) throws(PreferencesError) {
     try write(UInt64(generation) << 1 | 1)
@@ -97,6 +107,9 @@ final class GenerationCounter: Sendable {
     // Explicitly: a child that was forked meanwhile has the descriptor, too.
     flock(descriptor.rawValue, LOCK_UN)
   }
+
+  /// Whether the file was not removed or replaced; without the lock, this may change at any time.
+  var isAtItsPath: Bool { (try? PrivateFile.look(path))??.identity == identity }
 
   private func verify() throws(PreferencesError) -> Bool {
     do throws(FileError) {

@@ -32,24 +32,31 @@ struct SuiteFile: Hashable, Sendable {
   ///   - suiteName: The name of the suite.
   ///   - folder: The folder; `nil` for the user's configuration.
   ///   - environment: The variables that name the folder.
-  ///   - isOnNetwork: For tests: what kind of file system it is; `nil` to find out.
+  ///   - isOnNetwork: What kind of file system it is; `nil` to find out.
   ///   - patience: How long a call waits for others; less than a day.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
-    patience: Duration
+    patience: Duration = .seconds(10)
   ) throws(PreferencesError) {
     try Self.check(suiteName)
+    let trusted = try Self.folder(folder, environment)
+    self.folder = trusted
+    self.suiteName = suiteName
+    self.patience = patience
+    self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
+  }
+
+  /// Returns the real path of the folder of all suites.
+  static func folder(
+    _ folder: String?, _ environment: EnvironmentVariables
+  ) throws(PreferencesError) -> String {
     let named: String
     if let folder {
       named = folder
     } else {
       named = try translated(UserFolders.configurationBase(environment))
     }
-    let trusted = try translated(TrustedPath(resolving: named)).path
-    self.folder = trusted
-    self.suiteName = suiteName
-    self.patience = patience
-    self.isOnNetwork = isOnNetwork ?? FileSystemKind(of: trusted).isNetwork
+    return try translated(TrustedPath(resolving: named)).path
   }
 
   /// Checks the name of a suite, which is the name of a file.
@@ -93,6 +100,16 @@ struct SuiteFile: Hashable, Sendable {
         throw PreferencesError(
           .insecure, "\(path), which belongs to the preferences, has a second name; move it away")
       }
+    }
+    let namesOther: Bool
+    do throws(Errno) {
+      namesOther = try SQLiteJournal.namesOtherFile(journalPath)
+    } catch {
+      throw PreferencesError(.failed(error, "read", journalPath))
+    }
+    guard !namesOther else {
+      throw PreferencesError(
+        .damaged, "\(journalPath) names another file, which would be deleted; move it away")
     }
   }
 }

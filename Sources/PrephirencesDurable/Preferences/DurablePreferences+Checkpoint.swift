@@ -1,11 +1,12 @@
-internal import Prephirences
+package import Prephirences
 
 extension DurablePreferences {
-  /// Copies the write-ahead log into the database now, for tests; writers do it when it is long.
+  /// Copies the log into the database now, as a writer does when the log is long.
   ///
-  /// - Returns: The frames that the log still has, because other processes read them.
+  /// - Returns: The frames that the log still has.
+  /// - Throws: ``PreferencesError``.
   @discardableResult
-  package func checkpoint() throws -> Int {
+  package func checkpoint() throws(PreferencesError) -> Int {
     try typed { try engine().checkpoint() }
   }
 }

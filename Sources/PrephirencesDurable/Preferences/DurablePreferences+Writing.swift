@@ -67,13 +67,18 @@ extension DurablePreferences {
     let encoded = try values.map { key, value in
       (KeyBytes(key), try unwrapped(value).map { try ValueEncoder.encode($0, forKey: key) })
     }
-    // Nothing is removed from a file that does not exist; it must not be created for that.
-    try engine().write { transaction in
+    let engine = try engine()
+    if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
+    try engine.write { transaction in
       for (key, value) in encoded { try transaction.store(value, for: key) }
     }
   }
 
-  private func removeAll() throws { try engine().write { try $0.removeAll() } }
+  private func removeAll() throws {
+    let engine = try engine()
+    if try engine.isWithout(nil) { return }
+    try engine.write { try $0.removeAll() }
+  }
 
   /// Performs several reads and changes as one: all changes, or none.
   ///

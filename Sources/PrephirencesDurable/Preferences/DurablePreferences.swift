@@ -73,6 +73,9 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     try typed { try engine().synchronize() }
   }
 
+  /// Where the file is, or will be.
+  func suiteFile() throws(PreferencesError) -> SuiteFile { try engine().file }
+
   func engine() throws(PreferencesError) -> Engine { try location.engine() }
 
   /// Performs a call whose errors are all of one type.

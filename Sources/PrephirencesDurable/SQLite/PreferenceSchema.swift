@@ -15,7 +15,7 @@ enum PreferenceSchema {
     "CREATE INDEX removal ON preference(generation) WHERE kind = 0",
     """
     CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL, \
-    floor INTEGER NOT NULL, synced INTEGER NOT NULL, imported INTEGER NOT NULL)
+    floor INTEGER NOT NULL, syncs INTEGER NOT NULL, imported INTEGER NOT NULL)
     """,
   ]
 

@@ -72,8 +72,9 @@ final class SQLiteConnection {
 
   var frameCount: Int { unsafe Int(frames.pointee) }
 
-  func setBusyTimeout(_ duration: Duration) {
-    unsafe sqlite3_busy_timeout(handle, CInt(duration / .milliseconds(1)))
+  /// Sets how long SQLite waits for others.
+  func setBusyTimeout(_ timeout: Duration) {
+    unsafe sqlite3_busy_timeout(handle, CInt(clamping: Int(timeout / .milliseconds(1))))
   }
 
   func limitValues(to count: CInt) {

@@ -8,7 +8,7 @@ package import SystemPackage
 /// It watches the folder with the kernel's notifications (inotify) and never opens the file:
 /// opening and closing the file would drop SQLite's locks. Every transaction of SQLite ends with
 /// closing the journal after the database was written, whether it is committed, rolled back or
-/// killed.
+/// killed. A file that its writers keep open is watched by its single writes.
 ///
 /// One thread waits; any other thread can end that.
 package final class FileWatch: Sendable {
@@ -22,6 +22,7 @@ package final class FileWatch: Sendable {
   }
 
   private let suffixes: [String]
+  private let entries: UInt32
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
   private let mounts: FileDescriptor?
@@ -47,10 +48,12 @@ package final class FileWatch: Sendable {
   /// - Parameters:
   ///   - suffixes: Suffixes of the file's name; files with these names are watched, too, such as
   ///     `-journal`.
+  ///   - noticesEachWrite: Whether a write is a change even if the file is not closed after it.
   ///   - path: Returns the current path of the file; called again when folders change.
   /// - Throws: `Errno`, if the kernel allows this user no watches, or no more of them.
   package init(
-    withSuffixes suffixes: [String] = [], path: @escaping @Sendable () -> String?
+    withSuffixes suffixes: [String] = [], noticesEachWrite: Bool = false,
+    path: @escaping @Sendable () -> String?
   ) throws(Errno) {
     let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
     guard number >= 0 else { throw .current }
@@ -58,6 +61,7 @@ package final class FileWatch: Sendable {
     // A mount over a folder is not an event of the folder.
     mounts = try? PrivateFile.open("/proc/self/mountinfo")
     self.suffixes = suffixes
+    entries = noticesEachWrite ? Mask.entries | Mask.write : Mask.entries
     self.path = path
     end = unsafe inotify_add_watch(number, "/dev/null", Mask.itself)
     do throws(Errno) {
@@ -182,7 +186,7 @@ package final class FileWatch: Sendable {
     repeat {
       name = folder.lastComponent?.string ?? ""
       guard folder.removeLastComponent() else { throw .noSuchFileOrDirectory }
-      watch = unsafe inotify_add_watch(descriptor.rawValue, folder.string, Mask.entries)
+      watch = unsafe inotify_add_watch(descriptor.rawValue, folder.string, entries)
     } while watch < 0 && (errno == ENOENT || errno == ENOTDIR)
     guard watch >= 0 else { throw .current }
     let missing = folder.appending(name)
@@ -207,6 +211,7 @@ package final class FileWatch: Sendable {
     static let overflow = UInt32(IN_Q_OVERFLOW)
     static let folder = UInt32(IN_ISDIR)
     static let gone = UInt32(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF)
+    static let write = UInt32(IN_MODIFY)
     static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
     static let entries =
       UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR)
