@@ -192,6 +192,7 @@ let package = Package(
     client(
       "PortedSettings",
       ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
+    client("ServerSettings", ["Keychain", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
     client(
       "VaultWriterTool",
@@ -199,6 +200,7 @@ let package = Package(
 
     // Tests
     tests("CryptoPrephirencesTests", ["CryptoPrephirences", "KeychainSecrets", "Prephirences"]),
+    tests("DurableCanaryTests", ["PrephirencesDurable"], packageAccess: false),
     tests(
       "KeychainCommandsTests",
       [

@@ -9,7 +9,7 @@ public import Prephirences
 /// ```
 ///
 /// Any API that asks for a `UserDefaults` accepts it. It is not `Sendable`, because `UserDefaults` is
-/// not; ``DurablePreferences`` is. See ``/Prephirences/BackedUserDefaults`` for what differs from
+/// not; ``DurablePreferences`` is. See ``BackedUserDefaults`` for what differs from
 /// `UserDefaults`.
 open class DurableUserDefaults: BackedUserDefaults {
   // Never replaced, and used on every thread like `UserDefaults.standard`.

@@ -12,18 +12,16 @@ from pages import blocks, spans
 from prefs_testing import LIMIT
 
 PROGRAMS = r"(?:/usr/local/bin/)?(?:prefs|mytool)"
-LINE = re.compile(rf"(?<![\w/-]){PROGRAMS} keychain((?: [^|&;#)>\n]*)?)")
+NAMES = "keychain|read|write|delete|list|watch|import|export"
+LINE = re.compile(rf"(?<![\w/-]){PROGRAMS} ((?:{NAMES})(?![\w-])(?: [^|&;#)>\n]*)?)")
 
 
 @pytest.fixture(scope="module")
 def commands(program) -> dict:
-  """The command `keychain`, as the definitions of the commands describe it."""
+  """The command `prefs`, as the definitions of the commands describe it."""
   described = subprocess.run(
     [program, "--experimental-dump-help"], capture_output=True, timeout=LIMIT, check=True)
-  (keychain,) = [
-    command for command in json.loads(described.stdout)["command"]["subcommands"]
-    if command["commandName"] == "keychain"]
-  return keychain
+  return json.loads(described.stdout)["command"]
 
 
 def subcommands(command: dict) -> dict[str, dict]:
@@ -40,8 +38,8 @@ def options(command: dict) -> set[str]:
 
 
 def problem(commands: dict, words: list[str]) -> str | None:
-  """Returns what is wrong with the words after `prefs keychain`."""
-  command, found = commands, ["keychain"]
+  """Returns what is wrong with the words after `prefs`."""
+  command, found = commands, []
   while words and words[0] in subcommands(command):
     command = subcommands(command)[words[0]]
     found.append(words.pop(0))
@@ -79,6 +77,8 @@ def test_named_commands_and_options_exist(commands):
 def test_wrong_commands_and_options_are_noticed(commands):
   """The check itself finds a known fault."""
   assert len(TYPED) > 60
-  assert problem(commands, ["slots", "put"]) == "keychain slots has no command put"
-  assert problem(commands, ["get", "x", "--newlines"]) == "keychain get has no option --newlines"
-  assert problem(commands, ["get", "x", "-s", "y", "--newline=never"]) is None
+  assert problem(commands, ["keychain", "slots", "put"]) == "keychain slots has no command put"
+  words = ["keychain", "get", "x"]
+  assert problem(commands, [*words, "--newlines"]) == "keychain get has no option --newlines"
+  assert problem(commands, [*words, "-s", "y", "--newline=never"]) is None
+  assert problem(commands, ["write", "--domian", "x"]) == "write has no option --domian"

@@ -1,0 +1,3 @@
+// A program needs only `import PrephirencesDurable`: keys, values, errors and observers are those of
+// preferences.
+@_exported public import Prephirences
