@@ -35,6 +35,7 @@ FIRST = {
   "Prephirences": [
     "protocol PreferencesType", "class Preference", "class UserDefaultsPreference",
     "class CompositePreferences", "class Plist", "class Prephirences"],
+  "PrephirencesDurable": ["class DurablePreferences", "class DurableUserDefaults"],
 }
 
 

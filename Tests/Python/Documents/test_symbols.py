@@ -21,6 +21,7 @@ EXPORTED = {
   "KeychainSecretService": [],
   "Prephirences": [],
   "CryptoPrephirences": [],
+  "PrephirencesDurable": [],
   "PrephirencesRecords": [],
 }
 
