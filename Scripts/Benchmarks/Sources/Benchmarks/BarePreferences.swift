@@ -15,9 +15,10 @@ final class BarePreferences {
     try execute(
       """
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-      CREATE TABLE preference (key BLOB NOT NULL PRIMARY KEY, generation INTEGER NOT NULL,
-      kind INTEGER NOT NULL, value) WITHOUT ROWID;
-      CREATE INDEX feed ON preference (generation)
+      CREATE TABLE preference(key BLOB PRIMARY KEY, generation INTEGER NOT NULL,
+      kind INTEGER NOT NULL, value BLOB NOT NULL) WITHOUT ROWID;
+      CREATE INDEX change ON preference(generation);
+      CREATE INDEX removal ON preference(generation) WHERE kind = 0
       """)
     let text =
       "INSERT OR REPLACE INTO preference (key, generation, kind, value) VALUES (?, ?, ?, ?)"
@@ -33,12 +34,14 @@ final class BarePreferences {
     try execute("BEGIN IMMEDIATE")
     for (key, value) in values {
       var key = key
-      let status = key.withUTF8 { bytes in
-        sqlite3_bind_blob(insertion, 1, bytes.baseAddress, CInt(bytes.count), nil)
-        sqlite3_bind_int64(insertion, 2, generation)
-        sqlite3_bind_int64(insertion, 3, 1)
-        sqlite3_bind_int64(insertion, 4, Int64(value))
-        return sqlite3_step(insertion)
+      let status = withUnsafeBytes(of: value) { value in
+        key.withUTF8 { key in
+          sqlite3_bind_blob(insertion, 1, key.baseAddress, CInt(key.count), nil)
+          sqlite3_bind_int64(insertion, 2, generation)
+          sqlite3_bind_int64(insertion, 3, 2)
+          sqlite3_bind_blob(insertion, 4, value.baseAddress, CInt(value.count), nil)
+          return sqlite3_step(insertion)
+        }
       }
       guard status == SQLITE_DONE else { throw Failure(status: status) }
       try check(sqlite3_reset(insertion))

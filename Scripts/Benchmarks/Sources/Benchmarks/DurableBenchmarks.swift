@@ -22,6 +22,7 @@ struct DurableBenchmarks {
   func run() throws -> [Figure] {
     let suites = DurableSuites(folder: folder)
     return try DurableAccess(effort: effort, suites: suites).figures()
+      + DurableFacades(effort: effort, suites: suites).figures()
       + DurableBulk(effort: effort, suites: suites).figures()
       + DurableProcesses(effort: effort, suites: suites, peer: peer, most: most).figures()
   }
