@@ -15,6 +15,17 @@ extension MutableCompositePreferences: FalliblePreferencesType {
     return nil
   }
 
+  /// Returns all values; a key's value is from the first preferences that have it.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: The first error of a member.
+  public func fetchDictionary() throws -> PreferencesDictionary {
+    guard type(of: self) == MutableCompositePreferences.self else { return dictionary() }
+    return try array.reversed().reduce(into: [:]) { all, preferences in
+      try all.merge(preferences.fetchedDictionary()) { $1 }
+    }
+  }
+
   /// Sets the value of a key, in the first mutable preferences or in all.
   ///
   /// - Parameters:
@@ -38,6 +49,20 @@ extension MutableCompositePreferences: FalliblePreferencesType {
     }
     for preferences in affectOnlyFirstMutable ? Array(mutableArray.prefix(1)) : mutableArray {
       try preferences.replaceObjects(with: values)
+    }
+  }
+
+  /// Removes all keys from all mutable preferences.
+  ///
+  /// - Throws: The first error of a member; those after it did not change.
+  public func removeAllObjects() throws {
+    guard type(of: self) == MutableCompositePreferences.self else { return clearAll() }
+    for preferences in mutableArray {
+      if let fallible = preferences as? any FalliblePreferencesType {
+        try fallible.removeAllObjects()
+      } else {
+        preferences.clearAll()
+      }
     }
   }
 }

@@ -11,6 +11,19 @@ extension MutableProxyPreferences: FalliblePreferencesType {
     return try preferences.fetchedObject(forKey: full(key))
   }
 
+  /// Returns all values below the prefix.
+  ///
+  /// - Returns: The values by their keys.
+  /// - Throws: The error of the other preferences.
+  public func fetchDictionary() throws -> PreferencesDictionary {
+    guard type(of: self) == MutableProxyPreferences.self,
+      !(preferences is any PreferencesAdapter)
+    else { return dictionary() }
+    return try preferences.fetchedDictionary().reduce(into: [:]) { all, element in
+      if let local = local(element.key) { all[local] = element.value }
+    }
+  }
+
   /// Sets the value of a key.
   ///
   /// - Parameters:

@@ -39,8 +39,8 @@ public protocol FalliblePreferencesType: MutablePreferencesType {
 
   /// Removes all keys and their values.
   ///
-  /// - Throws: The store's own error. The default removes the keys one by one until one fails; a
-  ///   store with transactions then changes nothing.
+  /// - Throws: The store's own error. The default passes the keys of ``fetchDictionary()`` to
+  ///   ``storeObjects(_:)``.
   func removeAllObjects() throws
 }
 
@@ -53,8 +53,8 @@ extension FalliblePreferencesType {
     for (key, value) in values { try storeObject(value, forKey: key) }
   }
 
-  /// Removes all keys, one by one.
+  /// Removes all keys and their values.
   public func removeAllObjects() throws {
-    for key in try fetchDictionary().keys { try storeObject(nil, forKey: key) }
+    try storeObjects(fetchDictionary().keys.map { ($0, nil) })
   }
 }

@@ -4,6 +4,11 @@ extension PreferencesType {
     guard let fallible = self as? any FalliblePreferencesType else { return object(forKey: key) }
     return try fallible.fetchObject(forKey: key)
   }
+
+  /// Returns all values; throws if these preferences report that one cannot be read.
+  package func fetchedDictionary() throws -> PreferencesDictionary {
+    try (self as? any FalliblePreferencesType)?.fetchDictionary() ?? dictionary()
+  }
 }
 
 extension MutablePreferencesType {

@@ -14,8 +14,26 @@ extension Plist: FalliblePreferencesType {
   public func storeObject(
     _ value: PreferenceObject?, forKey key: PreferenceKey
   ) throws(PreferencesError) {
-    if let value = unwrapped(value) { _ = try PropertyListForm.encode(value, forKey: key) }
-    self[key] = value
+    try storeObjects([(key, value)])
+  }
+
+  /// Sets the values of several keys: of all, or of none if it cannot hold one of the values.
+  ///
+  /// - Parameter values: The keys with their values; `nil` removes the key.
+  /// - Throws: As ``storeObject(_:forKey:)``.
+  public func storeObjects(
+    _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws(PreferencesError) {
+    let values = values.map { ($0.key, unwrapped($0.value)) }
+    for (key, value) in values {
+      if let value { _ = try PropertyListForm.encode(value, forKey: key) }
+    }
+    if values.count == 1, let (key, value) = values.first {
+      self[key] = value
+    } else {
+      for (key, value) in values where value == nil { removeObject(forKey: key) }
+      set(dictionary: values.reduce(into: [:]) { $0[$1.0] = $1.1 })
+    }
     if writeImmediately, let error = lastError { throw error }
   }
 }

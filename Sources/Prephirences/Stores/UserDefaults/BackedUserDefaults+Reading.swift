@@ -73,7 +73,7 @@ extension BackedUserDefaults {
       values.merge(suite.preferences.dictionary()) { $1 }
     }
     do {
-      let own = try fallible.map { try $0.fetchDictionary() } ?? preferences.dictionary()
+      let own = try fallible?.fetchDictionary() ?? preferences.dictionary()
       values.merge(readsCastableNumbers ? own : own.mapValues { withCastableNumbers($0) }) { $1 }
       forgetReadFailure()
     } catch {

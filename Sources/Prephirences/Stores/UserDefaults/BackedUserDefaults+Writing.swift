@@ -28,10 +28,8 @@ extension BackedUserDefaults {
     if values.count == 1, let (key, value) = values.first {
       preferences[key] = value
     } else {
-      preferences.set(
-        dictionary: PreferencesDictionary(values.compactMap { pair in pair.1.map { (pair.0, $0) } })
-        { $1 })
       for (key, value) in values where value == nil { preferences.removeObject(forKey: key) }
+      preferences.set(dictionary: values.reduce(into: [:]) { $0[$1.0] = $1.1 })
     }
   }
 

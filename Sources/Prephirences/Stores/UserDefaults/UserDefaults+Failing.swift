@@ -38,6 +38,15 @@ extension UserDefaults: FalliblePreferencesType {
     try save(values.map { ($0.key, $0.value) })
   }
 
+  /// Removes all keys that can be removed, and saves the change; see ``clearAll()``.
+  ///
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/inputOutput`` if the change was not
+  ///   saved.
+  public func removeAllObjects() throws(PreferencesError) {
+    clearAll()
+    if let lastPreferencesError { throw lastPreferencesError }
+  }
+
   /// Saves what a caller has set by the methods of `UserDefaults` itself, and notifies observers.
   ///
   /// ``BackedUserDefaults`` have done so already.
