@@ -10,9 +10,7 @@ enum JSONForm {
   /// Returns the value of JSON data or of an object; `nil` if the type cannot be decoded.
   static func value<Value>(of object: Any) -> Value? {
     if let value: Value = PreferenceCast.cast(object) { return value }
-    guard let data = object as? Data, let type = Value.self as? any Decodable.Type else {
-      return nil
-    }
-    return try? Prephirences.jsonDecoder.decode(type, from: data) as? Value
+    guard let type = Value.self as? any Decodable.Type else { return nil }
+    return try? CodableForm.decode(type, from: object, forKey: "") as? Value
   }
 }
