@@ -9,7 +9,7 @@ extension UserDefaults {
     case .value(let value): return value
     case .absent: return key.missing
     case .unreadable:
-      didRefuse(.unreadable(key._key, T.self), forKey: key._key)
+      didFindUnreadable(key)
       return key.missing
     }
   }
@@ -35,8 +35,23 @@ extension UserDefaults {
     case .value(let value): return (value, true)
     case .absent: return (key.missing, true)
     case .unreadable:
-      didRefuse(.unreadable(key._key, T.self), forKey: key._key)
+      didFindUnreadable(key)
       return (key.missing, false)
     }
+  }
+
+  /// Records that the stored value of a key cannot be read, and why.
+  private func didFindUnreadable<T>(_ key: DefaultsKey<T>) {
+    var reason: String?
+    if let type = T.T.self as? any Decodable.Type,
+      let data = preferenceObject(forKey: key._key) as? Data
+    {
+      do throws(PreferencesError) {
+        _ = try CodableForm.decode(type, from: data, forKey: key._key)
+      } catch {
+        reason = error.message
+      }
+    }
+    didRefuse(.unreadable(key._key, T.self, reason), forKey: key._key)
   }
 }

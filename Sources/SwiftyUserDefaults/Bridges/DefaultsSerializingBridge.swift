@@ -34,7 +34,7 @@ extension DefaultsSerializingBridge {
     do {
       userDefaults.setPreference(try serialize(value) as Any?, forKey: key)
     } catch {
-      userDefaults.didRefuse(.unencodable(key, T.self, error), forKey: key)
+      userDefaults.didRefuse(.refused(key, T.self, error), forKey: key)
     }
   }
 
