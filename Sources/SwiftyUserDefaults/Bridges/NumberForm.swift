@@ -6,10 +6,11 @@ enum NumberForm {
   static func integer(_ object: Any) -> Int? {
     if let integer = object as? Int { return integer }
     if let text = object as? String { return Int(text) }
-    guard let number = object as? NSNumber else { return nil }
-    let value = number.doubleValue.rounded(.towardZero)
-    // A number that is not an integer of this width but has no fraction either is too large.
-    return value == number.doubleValue ? nil : Int(exactly: value)
+    if let truth = object as? Bool { return truth ? 1 : 0 }
+    guard let number = (object as? NSNumber)?.doubleValue else { return nil }
+    let integer = number.rounded(.towardZero)
+    // A number without a fraction that is not an `Int` is too large.
+    return integer == number ? nil : Int(exactly: integer)
   }
 
   static func double(_ object: Any) -> Double? {

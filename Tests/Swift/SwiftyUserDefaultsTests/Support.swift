@@ -49,3 +49,23 @@ extension DefaultsKeys {
   var badge: DefaultsKey<Badge?> { .init("badge") }
   var badges: DefaultsKey<[Badge]?> { .init("badges") }
 }
+
+/// A folder of its own, which is removed at the end.
+func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+  try FileManager.default.createDirectory(
+    at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try body(folder.path)
+}
+
+/// Collects what observers receive, on any thread.
+final class Received<Value>: @unchecked Sendable {
+  // Unchecked because the lock guards every use of the values.
+  private let lock = NSLock()
+  private var values: [Value] = []
+
+  func add(_ value: Value) { lock.withLock { values.append(value) } }
+
+  var all: [Value] { lock.withLock { values } }
+}

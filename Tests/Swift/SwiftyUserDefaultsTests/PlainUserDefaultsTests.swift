@@ -1,0 +1,56 @@
+import Foundation
+import Prephirences
+import SwiftyUserDefaults
+import Testing
+
+private struct NoteBridge: DefaultsBridge {
+  func get(key: String, userDefaults: UserDefaults) -> Note? {
+    userDefaults.string(forKey: key).map(Note.init)
+  }
+
+  func save(key: String, value: Note?, userDefaults: UserDefaults) {
+    userDefaults.set(value?.text, forKey: key)
+  }
+
+  func deserialize(_ object: Any) -> Note? { (object as? String).map(Note.init) }
+}
+
+private struct Note: DefaultsSerializable, Equatable {
+  let text: String
+
+  static var _defaults: NoteBridge { NoteBridge() }
+  static var _defaultsArray: DefaultsNestedArrayBridge<Note> { DefaultsNestedArrayBridge() }
+}
+
+/// Each in a process of its own, whose user defaults are in a folder of its own.
+@Suite struct PlainUserDefaultsTests {
+  @Test func eachWriteIsSaved() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      setenv("XDG_CONFIG_HOME", path, 1)
+      setenv("HOME", path, 1)
+      let plain = try #require(UserDefaults(suiteName: "plain"))
+      let defaults = DefaultsAdapter(defaults: plain, keyStore: DefaultsKeys())
+      let seen = Received<Note?>()
+      let note = DefaultsKey<Note?>("note")
+      let observer = defaults.observe(note) { seen.add($0.newValue ?? nil) }
+      defaults.count += 2
+      defaults.list = ["a"]
+      defaults[key: DefaultsKey<URL?>("url")] = URL(string: "https://swift.org/x")
+      defaults[key: note] = Note(text: "b")
+      precondition(seen.all == [Note(text: "b")])
+      precondition(defaults[key: DefaultsKey<URL?>("url")]?.scheme == "https")
+      precondition(defaults.lastPreferencesError == nil)
+      observer.dispose()
+      _exit(0)
+    }
+    let data = try Data(contentsOf: folder.appendingPathComponent("plain.plist"))
+    let saved = try #require(
+      try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+    #expect(saved["count"] as? Int == 2)
+    #expect(saved["list"] as? [String] == ["a"])
+    #expect(saved["note"] as? String == "b")
+    #expect(saved["url"] is Data)
+  }
+}
