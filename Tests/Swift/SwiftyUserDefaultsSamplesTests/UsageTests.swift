@@ -4,6 +4,12 @@ import Testing
 
 let colorKey = DefaultsKey<String>("color", defaultValue: "")
 
+private func expectKept<T: DefaultsSerializable & Equatable>(_ value: T) where T.T == T {
+  let key = DefaultsKey<T?>("key")
+  Defaults[key: key] = value
+  #expect(Defaults[key: key] == value)
+}
+
 @Suite struct UsageTests {
   @Test func justUseIt() async {
     await #expect(processExitsWith: .success) {
@@ -84,11 +90,6 @@ let colorKey = DefaultsKey<String>("color", defaultValue: "")
     await #expect(processExitsWith: .success) {
       beginSample()
       defer { endSample() }
-      func expectKept<T: DefaultsSerializable & Equatable>(_ value: T) where T.T == T {
-        let key = DefaultsKey<T?>("key")
-        Defaults[key: key] = value
-        #expect(Defaults[key: key] == value)
-      }
       let date = Date(timeIntervalSinceReferenceDate: 1.25)
       let url = URL(string: "https://swift.org/x")!
       expectKept("a")
