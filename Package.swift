@@ -280,8 +280,8 @@ let package = Package(
     tests(
       "SwiftyUserDefaultsTests", ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     tests(
-      "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], packageAccess: false,
-      settings: [.swiftLanguageMode(.v5)]),
+      "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
+      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests("TypedDefaultsTests", ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     tests(
       "TypedDefaultsSamplesTests", ["TypedDefaults"], packageAccess: false,

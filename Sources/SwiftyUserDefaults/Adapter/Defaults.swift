@@ -6,7 +6,7 @@ internal import PrephirencesDurable
 /// To use another store, declare a constant or variable with this name in your program:
 ///
 /// ```swift
-/// let Defaults = DefaultsAdapter(preferences: DurablePreferences(suiteName: "app"), keyStore: DefaultsKeys())
+/// let Defaults = DefaultsAdapter(preferences: preferences, keyStore: DefaultsKeys())
 /// ```
 public var Defaults: DefaultsAdapter<DefaultsKeys> {
   get { SharedAdapter.shared.current }

@@ -7,7 +7,7 @@ internal import PrephirencesDurable
 /// ```swift
 /// Defaults.launchCount += 1
 /// Defaults[\.username] = "joe"
-/// Defaults[key: colorKey] = "red"
+/// Defaults[key: DefaultsKey<String?>("color")] = "red"
 /// ```
 ///
 /// A value is stored when its setter returns. Reads never fail: a missing or unreadable value is
@@ -49,8 +49,8 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
 
   /// The value of a key.
   public subscript<T: DefaultsSerializable>(key key: DefaultsKey<T>) -> T.T where T.T == T {
-    get { defaults.value(of: key) }
-    nonmutating set { defaults.setValue(newValue, of: key) }
+    @inlinable get { defaults.value(of: key) }
+    @inlinable nonmutating set { defaults.setValue(newValue, of: key) }
     nonmutating _modify {
       var (value, isWritable) = defaults.readForChange(key)
       defer { if isWritable { defaults.setValue(value, of: key) } }
@@ -61,8 +61,8 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
   /// The value of a key of the key store.
   public subscript<T: DefaultsSerializable>(keyPath: KeyPath<KeyStore, DefaultsKey<T>>) -> T.T
   where T.T == T {
-    get { self[key: keyStore[keyPath: keyPath]] }
-    nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
+    @inlinable get { self[key: keyStore[keyPath: keyPath]] }
+    @inlinable nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
     nonmutating _modify { yield &self[key: keyStore[keyPath: keyPath]] }
   }
 
@@ -70,8 +70,8 @@ public struct DefaultsAdapter<KeyStore: DefaultsKeyStore>: DefaultsProviding {
   public subscript<T: DefaultsSerializable>(
     dynamicMember keyPath: KeyPath<KeyStore, DefaultsKey<T>>
   ) -> T.T where T.T == T {
-    get { self[key: keyStore[keyPath: keyPath]] }
-    nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
+    @inlinable get { self[key: keyStore[keyPath: keyPath]] }
+    @inlinable nonmutating set { self[key: keyStore[keyPath: keyPath]] = newValue }
     nonmutating _modify { yield &self[key: keyStore[keyPath: keyPath]] }
   }
 }

@@ -4,8 +4,8 @@ internal import Prephirences
 extension UserDefaults {
   /// The value of a key.
   public subscript<T: DefaultsSerializable>(key: DefaultsKey<T>) -> T.T where T.T == T {
-    get { value(of: key) }
-    set { setValue(newValue, of: key) }
+    @inlinable get { value(of: key) }
+    @inlinable set { setValue(newValue, of: key) }
     _modify {
       var (value, isWritable) = readForChange(key)
       defer { if isWritable { setValue(value, of: key) } }

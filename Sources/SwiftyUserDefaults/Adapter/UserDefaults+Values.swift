@@ -3,7 +3,7 @@ internal import Prephirences
 
 extension UserDefaults {
   /// Returns the value of a key, or its default; an unreadable value is recorded.
-  @usableFromInline
+  @inlinable
   func value<T>(of key: DefaultsKey<T>) -> T.T {
     switch T._defaults._read(key: key._key, userDefaults: self) {
     case .value(let value): return value
@@ -15,7 +15,7 @@ extension UserDefaults {
   }
 
   /// Sets the value of a key, and saves it.
-  @usableFromInline
+  @inlinable
   func setValue<T>(_ value: T.T, of key: DefaultsKey<T>) {
     T._defaults._write(key: key._key, value: value, userDefaults: self)
   }
@@ -41,7 +41,8 @@ extension UserDefaults {
   }
 
   /// Records that the stored value of a key cannot be read, and why.
-  private func didFindUnreadable<T>(_ key: DefaultsKey<T>) {
+  @usableFromInline
+  func didFindUnreadable<T>(_ key: DefaultsKey<T>) {
     var reason: String?
     if let type = T.T.self as? any Decodable.Type,
       let data = preferenceObject(forKey: key._key) as? Data

@@ -1,41 +1,43 @@
 extension Optional: DefaultsSerializable where Wrapped: DefaultsSerializable {
   /// The bridge of an optional value.
-  public static var _defaults: DefaultsOptionalBridge<Wrapped.Bridge> {
+  @inlinable public static var _defaults: DefaultsOptionalBridge<Wrapped.Bridge> {
     DefaultsOptionalBridge(bridge: Wrapped._defaults)
   }
 
   /// The bridge of an optional array.
-  public static var _defaultsArray: DefaultsOptionalBridge<Wrapped.ArrayBridge> {
+  @inlinable public static var _defaultsArray: DefaultsOptionalBridge<Wrapped.ArrayBridge> {
     DefaultsOptionalBridge(bridge: Wrapped._defaultsArray)
   }
 }
 
 extension Array: DefaultsSerializable where Element: DefaultsSerializable {
   /// The bridge of an array, which its elements have.
-  public static var _defaults: Element.ArrayBridge { Element._defaultsArray }
+  @inlinable public static var _defaults: Element.ArrayBridge { Element._defaultsArray }
 
   /// The bridge of an array of arrays.
-  public static var _defaultsArray: DefaultsNestedArrayBridge<[Element]> {
+  @inlinable public static var _defaultsArray: DefaultsNestedArrayBridge<[Element]> {
     DefaultsNestedArrayBridge()
   }
 }
 
 extension Set: DefaultsSerializable where Element: DefaultsSerializable {
   /// The bridge of a set.
-  public static var _defaults: DefaultsSetBridge<Element> { DefaultsSetBridge() }
+  @inlinable public static var _defaults: DefaultsSetBridge<Element> { DefaultsSetBridge() }
 
   /// The bridge of an array of sets.
-  public static var _defaultsArray: DefaultsNestedArrayBridge<Set<Element>> {
+  @inlinable public static var _defaultsArray: DefaultsNestedArrayBridge<Set<Element>> {
     DefaultsNestedArrayBridge()
   }
 }
 
 extension Dictionary: DefaultsSerializable where Key == String {
   /// The bridge of a dictionary.
-  public static var _defaults: DefaultsObjectBridge<[String: Value]> { DefaultsObjectBridge() }
+  @inlinable public static var _defaults: DefaultsObjectBridge<[String: Value]> {
+    DefaultsObjectBridge()
+  }
 
   /// The bridge of an array of dictionaries.
-  public static var _defaultsArray: DefaultsArrayBridge<[[String: Value]]> {
+  @inlinable public static var _defaultsArray: DefaultsArrayBridge<[[String: Value]]> {
     DefaultsArrayBridge()
   }
 }

@@ -1,7 +1,7 @@
 /// Stores an array as an array of a property list, and reads JSON as well.
 public struct DefaultsArrayBridge<T: Collection>: DefaultsSerializingBridge {
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the array, with its elements converted if needed.
   ///

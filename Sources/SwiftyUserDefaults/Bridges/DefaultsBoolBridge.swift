@@ -6,7 +6,7 @@ public struct DefaultsBoolBridge: DefaultsSerializingBridge {
   public typealias T = Bool
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the truth value itself.
   public func serialize(_ value: Bool) -> Any { value }
@@ -16,6 +16,7 @@ public struct DefaultsBoolBridge: DefaultsSerializingBridge {
   /// `true`, `t`, `yes`, `y` and `1` are true, and `false`, `f`, `no`, `n` and `0` are false, in any
   /// case. Other text is neither.
   public func deserialize(_ object: Any) -> Bool? {
+    if let truth = object as? Bool { return truth }
     if let number = object as? NSNumber { return number.boolValue }
     guard let text = object as? String else { return nil }
     return switch text.lowercased() {

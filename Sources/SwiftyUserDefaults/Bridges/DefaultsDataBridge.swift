@@ -6,7 +6,7 @@ public struct DefaultsDataBridge: DefaultsSerializingBridge {
   public typealias T = Data
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the bytes themselves.
   public func serialize(_ value: Data) -> Any { value }

@@ -4,7 +4,7 @@ public struct DefaultsDoubleBridge: DefaultsSerializingBridge {
   public typealias T = Double
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the number itself.
   public func serialize(_ value: Double) -> Any { value }

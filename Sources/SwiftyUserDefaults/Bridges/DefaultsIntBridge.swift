@@ -4,7 +4,7 @@ public struct DefaultsIntBridge: DefaultsSerializingBridge {
   public typealias T = Int
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the number itself.
   public func serialize(_ value: Int) -> Any { value }

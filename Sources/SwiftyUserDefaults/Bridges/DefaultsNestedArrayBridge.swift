@@ -5,7 +5,7 @@ public struct DefaultsNestedArrayBridge<Element: DefaultsSerializable>: Defaults
   public typealias T = [Element.T]
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the array of the elements' objects.
   ///

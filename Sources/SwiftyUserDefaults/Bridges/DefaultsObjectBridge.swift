@@ -4,7 +4,7 @@
 /// stored by their own bridges.
 public struct DefaultsObjectBridge<T>: DefaultsSerializingBridge {
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the value, with its elements converted if needed.
   ///

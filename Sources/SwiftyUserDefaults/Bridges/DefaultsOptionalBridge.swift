@@ -7,7 +7,7 @@ public struct DefaultsOptionalBridge<Bridge: DefaultsBridge>: DefaultsBridge {
 
   @usableFromInline let bridge: Bridge
 
-  @usableFromInline init(bridge: Bridge) { self.bridge = bridge }
+  @inlinable init(bridge: Bridge) { self.bridge = bridge }
 
   /// Returns the value of a key.
   public func get(key: String, userDefaults: UserDefaults) -> T? {
@@ -15,7 +15,7 @@ public struct DefaultsOptionalBridge<Bridge: DefaultsBridge>: DefaultsBridge {
   }
 
   /// Sets the value of a key; `nil` removes the key.
-  public func save(key: String, value: T?, userDefaults: UserDefaults) {
+  @inlinable public func save(key: String, value: T?, userDefaults: UserDefaults) {
     bridge.save(key: key, value: value ?? nil, userDefaults: userDefaults)
   }
 
@@ -23,7 +23,7 @@ public struct DefaultsOptionalBridge<Bridge: DefaultsBridge>: DefaultsBridge {
   public func deserialize(_ object: Any) -> T? { bridge.deserialize(object) }
 
   /// Reads a key with the bridge of the value.
-  public func _read(key: String, userDefaults: UserDefaults) -> DefaultsReading<T> {
+  @inlinable public func _read(key: String, userDefaults: UserDefaults) -> DefaultsReading<T> {
     switch bridge._read(key: key, userDefaults: userDefaults) {
     case .absent: .absent
     case .value(let value): .value(value)
@@ -32,7 +32,7 @@ public struct DefaultsOptionalBridge<Bridge: DefaultsBridge>: DefaultsBridge {
   }
 
   /// Sets a key with the bridge of the value.
-  public func _write(key: String, value: T?, userDefaults: UserDefaults) {
+  @inlinable public func _write(key: String, value: T?, userDefaults: UserDefaults) {
     bridge._write(key: key, value: value ?? nil, userDefaults: userDefaults)
   }
 

@@ -1,9 +1,11 @@
 public import Foundation
-internal import Prephirences
+public import Prephirences
 
 /// A bridge that converts values to objects of a property list and back.
 ///
 /// ```swift
+/// struct Frog { var name: String }
+///
 /// struct FrogBridge: DefaultsSerializingBridge {
 ///   func serialize(_ frog: Frog) -> Any { frog.name }
 ///   func deserialize(_ object: Any) -> Frog? { (object as? String).map(Frog.init) }
@@ -21,7 +23,7 @@ public protocol DefaultsSerializingBridge: DefaultsBridge {
 
 extension DefaultsSerializingBridge {
   /// Returns the value of a key.
-  public func get(key: String, userDefaults: UserDefaults) -> T? {
+  @inlinable public func get(key: String, userDefaults: UserDefaults) -> T? {
     userDefaults.preferenceObject(forKey: key).flatMap(deserialize)
   }
 
@@ -29,26 +31,34 @@ extension DefaultsSerializingBridge {
   ///
   /// If the value cannot be represented, the old one stays, and `lastPreferencesError` has the
   /// reason.
-  public func save(key: String, value: T?, userDefaults: UserDefaults) {
+  @inlinable public func save(key: String, value: T?, userDefaults: UserDefaults) {
     guard let value else { return userDefaults.removePreference(forKey: key) }
     do {
       userDefaults.setPreference(try serialize(value) as Any?, forKey: key)
     } catch {
-      userDefaults.didRefuse(.refused(key, T.self, error), forKey: key)
+      userDefaults.didRefuse(error, T.self, key)
     }
   }
 
   /// Reads a key once.
-  public func _read(key: String, userDefaults: UserDefaults) -> DefaultsReading<T> {
+  @inlinable public func _read(key: String, userDefaults: UserDefaults) -> DefaultsReading<T> {
     guard let object = userDefaults.preferenceObject(forKey: key) else { return .absent }
     return deserialize(object).map(DefaultsReading.value) ?? .unreadable
   }
 
   /// Sets a key with ``DefaultsBridge/save(key:value:userDefaults:)``, which saves.
-  public func _write(key: String, value: T?, userDefaults: UserDefaults) {
+  @inlinable public func _write(key: String, value: T?, userDefaults: UserDefaults) {
     save(key: key, value: value, userDefaults: userDefaults)
   }
 
   /// Returns the object of a value.
   public func _object(for value: T) throws -> Any? { try serialize(value) }
+}
+
+extension UserDefaults {
+  /// Records that a bridge could not represent a value.
+  @usableFromInline
+  func didRefuse(_ error: any Error, _ type: Any.Type, _ key: String) {
+    didRefuse(.refused(key, type, error), forKey: key)
+  }
 }

@@ -6,7 +6,7 @@ public struct DefaultsSetBridge<Element: DefaultsSerializable & Hashable>:
   public typealias T = Set<Element>
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the object of the array of the elements.
   ///

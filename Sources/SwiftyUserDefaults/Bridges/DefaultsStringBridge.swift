@@ -6,7 +6,7 @@ public struct DefaultsStringBridge: DefaultsSerializingBridge {
   public typealias T = String
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the text itself.
   public func serialize(_ value: String) -> Any { value }

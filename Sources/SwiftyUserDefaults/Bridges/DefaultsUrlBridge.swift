@@ -7,7 +7,7 @@ public struct DefaultsUrlBridge: DefaultsSerializingBridge {
   public typealias T = URL
 
   /// Creates a bridge.
-  public init() {}
+  @inlinable public init() {}
 
   /// Returns the URL itself.
   public func serialize(_ value: URL) -> Any { value }

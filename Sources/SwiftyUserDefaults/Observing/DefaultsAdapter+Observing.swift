@@ -4,7 +4,7 @@ extension DefaultsAdapter {
   /// Calls a closure with each change of a key's value, whoever makes it.
   ///
   /// ```swift
-  /// let observer = Defaults.observe(\.theme) { update in paint(update.newValue ?? "light") }
+  /// let observer = Defaults.observe(\.launchCount) { update in print(update.newValue ?? 0) }
   /// ```
   ///
   /// Setting an equal value is not a change. The closure may read and change the same key; a change

@@ -59,7 +59,9 @@ extension DefaultsAdapter {
   /// Returns the present value and all later ones of a key, or of several keys together.
   ///
   /// ```swift
-  /// for await (host, port) in Defaults.values(\.host, \.port) { connect(host, port) }
+  /// for await (name, count) in Defaults.values(\.username, \.launchCount) {
+  ///   print(name ?? "nobody", count)
+  /// }
   /// ```
   ///
   /// - Parameter keyPaths: The keys.

@@ -5,8 +5,8 @@ internal import Prephirences
 ///
 /// ```swift
 /// struct Settings {
-///   @SwiftyUserDefault(keyPath: \.userThemeName, options: [.cached, .observed])
-///   var userThemeName: String?
+///   @SwiftyUserDefault(keyPath: \.username, options: [.cached, .observed])
+///   var username: String?
 /// }
 /// ```
 @propertyWrapper
