@@ -59,14 +59,19 @@ extension Engine {
 
   private func snapshotValues() throws(PreferencesError) -> [KeyBytes: Any] {
     try file.checkSidecars()
-    let connection = try SQLiteConnection(path: file.path, mode: .immutable)
-    defer { connection.close() }
-    return try Self.values(of: connection)
+    let log = try translated(PrivateFile.look(file.logPath))
+    if log?.size ?? 0 == 0 {
+      return try Self.values(of: SQLiteConnection(path: file.path, mode: .immutable))
+    }
+    let copy = try SnapshotCopy(of: file)
+    return try Self.values(of: SQLiteConnection(path: copy.path, mode: .readWrite))
   }
 
-  static func values(
+  /// Returns all values, and closes the connection.
+  private static func values(
     of connection: SQLiteConnection
   ) throws(PreferencesError) -> [KeyBytes: Any] {
+    defer { connection.close() }
     try PreferenceSchema.protect(connection)
     guard try PreferenceSchema.check(connection) == .ready else { return [:] }
     var values: [KeyBytes: Any] = [:]

@@ -8,12 +8,11 @@ extension Engine {
   ///
   /// - Parameter forWriting: Whether to create the database if it is missing.
   func look(forWriting: Bool) throws(PreferencesError) {
-    let stat = try file.inspect()
     if case .database(let database) = source {
-      if stat?.identity == database.identity, database.counter.isAtItsPath { return cache.touch() }
+      if try isCurrent(database), database.counter.isAtItsPath { return cache.touch() }
       leave()
     }
-    let hasDatabase = stat.map { $0.size > 0 } ?? false
+    let stat = try file.inspect()
     guard file.isWritable else {
       guard !forWriting else {
         throw PreferencesError(
@@ -21,13 +20,23 @@ extension Engine {
           "the preferences cannot be changed here; make the file and its folder writable: "
             + file.path)
       }
-      return hasDatabase ? try loadSnapshot() : try loadPropertyList()
+      guard let stat else { return try loadPropertyList() }
+      guard stat.size > 0 else { throw lostContents }
+      return try loadSnapshot()
     }
-    if hasDatabase || forWriting {
+    if stat != nil || forWriting {
       try open(forWriting: forWriting)
     } else {
       try loadPropertyList()
     }
+  }
+
+  /// Whether the file of an open database is still at its path.
+  func isCurrent(_ database: OpenDatabase) throws(PreferencesError) -> Bool {
+    guard let stat = try file.inspect(), stat.identity == database.identity else { return false }
+    // SQLite would go on with what it has in memory.
+    guard stat.size > 0 else { throw lostContents }
+    return true
   }
 
   /// Stops using the database, whose file was removed or replaced.
@@ -157,7 +166,11 @@ extension Engine {
   private func checkUnused(_ counter: GenerationCounter) throws(PreferencesError) {
     let log = try translated(PrivateFile.look(file.logPath))
     guard counter.wasSet || log.map({ $0.size > 0 }) ?? false else { return }
-    throw PreferencesError(
+    throw lostContents
+  }
+
+  private var lostContents: PreferencesError {
+    PreferencesError(
       .damaged, "the file has lost its contents; restore a copy, or remove the file: \(file.path)")
   }
 

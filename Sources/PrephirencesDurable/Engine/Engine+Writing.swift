@@ -56,19 +56,14 @@ extension Engine {
   /// Returns the database, whose writers' lock this process has then.
   func lockedDatabase(_ deadline: Deadline) throws(PreferencesError) -> OpenDatabase {
     while true {
-      try look(forWriting: true)
-      guard case .database(let database) = source else {
-        throw PreferencesError(.conflict, "the file cannot be opened: \(file.path)")
-      }
+      let database = try writableDatabase()
       if try database.counter.lock(deadline) {
-        let identity: FileIdentity?
         do throws(PreferencesError) {
-          identity = try file.inspect()?.identity
+          if try isCurrent(database) { return database }
         } catch {
           database.counter.unlock()
           throw error
         }
-        if identity == database.identity { return database }
       }
       // Somebody has removed or replaced a file. Who still has the old counter must ask.
       try? database.counter.setUncertain(after: 0)
@@ -78,6 +73,14 @@ extension Engine {
         throw PreferencesError(.conflict, "the file is replaced again and again: \(file.path)")
       }
     }
+  }
+
+  private func writableDatabase() throws(PreferencesError) -> OpenDatabase {
+    // An open one is looked at under the lock.
+    if case .database(let database) = source { return database }
+    try look(forWriting: true)
+    if case .database(let database) = source { return database }
+    throw PreferencesError(.conflict, "the file cannot be opened: \(file.path)")
   }
 
   private func commit(_ transaction: WriteTransaction) throws {
@@ -114,6 +117,7 @@ extension Engine {
     }
     cache.advance(
       to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
+    observers.signals.post()
     // After the cache: an observer that begins now reads the new values.
     guard !observers.isEmpty else { return }
     var posted = known.compactMap { key, old in
@@ -125,7 +129,6 @@ extension Engine {
           change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: new?.value))
     }
     observers.post(posted)
-    observers.signals.post()
   }
 
   /// Copies the log into the database if it is long; the caller has the writers' lock.

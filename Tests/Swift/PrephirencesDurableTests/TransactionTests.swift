@@ -1,0 +1,80 @@
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+@Suite struct TransactionTests {
+  private struct Refusal: Error {}
+
+  @Test func callsWithinJoin() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    let result = try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      store["b"] = 2
+      store.set(dictionary: ["c": 3])
+      #expect(store["a"] as? Int == 1)
+      #expect(try transaction.object(forKey: "b") as? Int == 2)
+      #expect(folder.otherStore()["a"] == nil)
+      return store.dictionary().count
+    }
+    #expect(result == 3)
+    #expect(folder.otherStore().dictionary().count == 3)
+  }
+
+  @Test func aThrownErrorUndoesAll() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store["a"] = 0
+    #expect(throws: Refusal.self) {
+      try store.transaction { transaction in
+        try transaction.set(1, forKey: "a")
+        store["b"] = 2
+        throw Refusal()
+      }
+    }
+    #expect(store["a"] as? Int == 0)
+    #expect(store["b"] == nil)
+    #expect(folder.otherStore()["a"] as? Int == 0)
+  }
+
+  @Test func updatesOfManyThreadsAddUp() async throws {
+    let folder = try TestFolder()
+    let key = DurablePreferences.Key<Int>("count", default: 0)
+    await withTaskGroup { group in
+      for number in 0..<4 {
+        let store = number.isMultiple(of: 2) ? folder.store() : folder.otherStore()
+        group.addTask { for _ in 0..<50 { _ = try? store.update(key) { $0 += 1 } } }
+      }
+    }
+    #expect(folder.store()[key] == 200)
+  }
+
+  @Test func replacingNeedsTheExpectedValue() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    let key = DurablePreferences.Key<Int>("port", default: 80)
+    #expect(try !store.replace(key, expecting: 80, with: 1))
+    #expect(try store.replace(key, expecting: nil, with: 1))
+    #expect(try !folder.otherStore().replace(key, expecting: nil, with: 2))
+    #expect(try folder.otherStore().replace(key, expecting: 1, with: nil))
+    #expect(try !store.hasValue(for: key))
+    try store.storeObject(1.0, forKey: "port")
+    #expect(try !store.replaceObject(forKey: "port", expecting: 1, with: 2))
+  }
+
+  @Test func anotherStoreSeesEachChange() throws {
+    let folder = try TestFolder()
+    let (one, other) = (folder.store(), folder.otherStore())
+    for number in 0..<100 {
+      one["key"] = number
+      #expect(other["key"] as? Int == number)
+      other.removeObject(forKey: "key")
+      #expect(one["key"] == nil)
+    }
+    one.set(dictionary: ["a": 1, "b": 2])
+    other.clearAll()
+    #expect(one.dictionary().isEmpty)
+    #expect(one["a"] == nil)
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+@Suite struct ValueTests {
+  @Test func numbersKeepValuesOfEachWidth() throws {
+    let folder = try TestFolder()
+    try folder.store().storeObjects([
+      "max": Int.max, "min": Int.min, "unsigned": UInt64.max, "small": UInt8.max, "one": 1,
+      "float": Float(0.1), "double": 0.1, "cg": CGFloat(1.5), "truth": true,
+      "object": NSNumber(value: UInt64.max),
+    ])
+    let read = folder.otherStore()
+    #expect(read["max"] as? Int == .max)
+    #expect(read["min"] as? Int == .min)
+    #expect(read["unsigned"] as? UInt64 == .max)
+    #expect(read["unsigned"] as? Int == nil)
+    #expect(read["object"] as? UInt64 == .max)
+    #expect(read["small"] as? UInt8 == .max)
+    #expect(read["small"] as? Int8 == nil)
+    #expect(read["one"] as? Int16 == 1)
+    #expect(read["float"] as? Float == Float(0.1))
+    #expect(read["double"] as? Double == 0.1)
+    #expect(read["cg"] as? Double == 1.5)
+    #expect(read["truth"] as? Bool == true)
+    #expect(read["truth"] is Bool)
+  }
+
+  @Test(arguments: [Double.nan.bitPattern, Double.signalingNaN.bitPattern, 1 << 63, 0x7FF0 << 48])
+  func doublesKeepTheirBits(_ bits: UInt64) throws {
+    let folder = try TestFolder()
+    folder.store()["number"] = [Double(bitPattern: bits)]
+    folder.store()["date"] = Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits))
+    let number = (folder.otherStore()["number"] as? [Any])?.first as? NSNumber
+    let date = folder.otherStore()["date"] as? Date
+    // A signalling number may become a quiet one when it is copied.
+    #expect(number.map { $0.doubleValue.bitPattern | 1 << 51 } == bits | 1 << 51 || bits << 1 == 0)
+    #expect(date?.timeIntervalSinceReferenceDate.isNaN == Double(bitPattern: bits).isNaN)
+  }
+
+  @Test func otherValuesKeepTypeAndContents() throws {
+    let folder = try TestFolder()
+    let url = try #require(URL(string: "x?y#z", relativeTo: URL(string: "https://a.b/c/")))
+    let decimal = try #require(Decimal(string: "1.00000000000000000000000001"))
+    let uuid = UUID()
+    let date = Date(timeIntervalSinceReferenceDate: 1.123_456_789)
+    try folder.store().storeObjects([
+      "url": url, "decimal": decimal, "uuid": uuid, "date": date, "text": "a\0b\u{FEFF}",
+      "data": Data([0, 255]), "empty": Data(), "none": "",
+      "nested": ["a": [1, "x", ["b": date]]] as [String: Any],
+    ])
+    let read = folder.otherStore()
+    #expect(read["url"] as? URL == url)
+    #expect((read["url"] as? URL)?.baseURL == url.baseURL)
+    #expect(read["decimal"] as? Decimal == decimal)
+    #expect(read["uuid"] as? UUID == uuid)
+    #expect(read["date"] as? Date == date)
+    #expect(read["text"] as? String == "a\0b\u{FEFF}")
+    #expect(read["data"] as? Data == Data([0, 255]))
+    #expect(read["empty"] as? Data == Data())
+    #expect(read["none"] as? String == "")
+    let list = (read["nested"] as? [String: Any])?["a"] as? [Any]
+    #expect(list?.count == 3)
+    #expect((list?.last as? [String: Any])?["b"] as? Date == date)
+  }
+
+  @Test func keysAreComparedByBytes() throws {
+    let folder = try TestFolder()
+    let keys = ["\u{E9}", "e\u{301}", "a\0b", "a", "", "\u{FEFF}a"]
+    for (number, key) in keys.enumerated() { folder.store()[key] = number }
+    for (number, key) in keys.enumerated() {
+      #expect(folder.otherStore()[key] as? Int == number)
+      #expect(folder.store()[key] as? Int == number)
+    }
+  }
+
+  @Test func refusedValuesChangeNothing() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store["key"] = 1
+    struct Other {}
+    for value in [Other(), NSObject(), [Other()], ["a": Other()], [1: 2]] as [Any] {
+      store["key"] = value
+      #expect(store.lastError?.code == .unstorable)
+      #expect(store["key"] as? Int == 1)
+    }
+    store.set(dictionary: ["key": 2, "bad": Other()])
+    #expect(store.lastError?.code == .unstorable)
+    #expect(store["key"] as? Int == 1)
+  }
+
+  @Test func depthIsLimited() throws {
+    let folder = try TestFolder()
+    func nested(_ depth: Int) -> Any { (0..<depth).reduce(1 as Any) { value, _ in [value] } }
+    try folder.store().storeObject(nested(199), forKey: "deep")
+    #expect(try folder.otherStore().fetchObject(forKey: "deep") != nil)
+    #expect(throws: PreferencesError.self) {
+      try folder.store().storeObject(nested(201), forKey: "deep")
+    }
+  }
+}
