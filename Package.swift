@@ -204,9 +204,8 @@ let package = Package(
     tests(
       "KeychainCommandsTests",
       [
-        "CCommandLine", "KeychainCommands", "KeychainCredentials", "KeychainSecrets",
-        "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine", "PrephirencesFiles",
-        "PrephirencesText", argumentParser,
+        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "PrephirencesCommandLine", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -259,6 +258,9 @@ let package = Package(
     tests(
       "PreferenceCommandsTests",
       ["PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable"]),
+    tests(
+      "PrephirencesCommandLineTests",
+      ["CCommandLine", "PrephirencesCommandLine", "PrephirencesText", argumentParser]),
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
     tests(
       "PrephirencesDurableFaultTests",

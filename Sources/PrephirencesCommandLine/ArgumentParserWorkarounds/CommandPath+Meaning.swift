@@ -80,6 +80,8 @@ enum OtherCommandNames {
     (["find", "search", "grep", "dump"], ["list"]),
     (["edit", "change"], ["update"]),
     (["move"], ["rename"]),
+    (["get", "cat", "fetch", "print"], ["read"]), (["set", "put", "save", "store"], ["write"]),
+    (["observe", "follow", "tail"], ["watch"]),
   ]
 
   /// Returns the names that a word can mean here, the most likely first.

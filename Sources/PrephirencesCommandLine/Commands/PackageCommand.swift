@@ -2,11 +2,12 @@ package import ArgumentParser
 
 /// A command of this package: it does not use the commands above it, and its help has examples.
 package protocol PackageCommand: DocumentedCommand {
-  /// Returns a hint about a wrong command line, before the one about help; `nil` for none.
+  /// Says what may be wrong with a command line, besides what its message says.
   ///
   /// - Parameters:
   ///   - message: The sentence of the argument parser or of the command.
   ///   - hasUnknownDash: Whether an argument begins with a dash and is not an option.
+  /// - Returns: A hint, which is shown before the one about help; `nil` for none.
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String?
 
   /// Returns whether a message reports an argument too many, which may be the value of an unknown

@@ -10,6 +10,7 @@ extension PackageCommand {
   ///   - hostName: The name in messages.
   ///   - isQuiet: Whether hints are left out.
   ///   - body: The work.
+  /// - Throws: The exit code of the failure, or what is not a failure of commands.
   package func reportFailures(
     as hostName: String, isQuiet: Bool = false, _ body: () throws -> Void
   ) throws {

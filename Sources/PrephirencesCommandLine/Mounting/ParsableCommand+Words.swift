@@ -1,13 +1,13 @@
 package import ArgumentParser
 
 extension ParsableCommand {
-  /// Returns the names from this command to the one that has a certain command below it; `nil` if
-  /// there is none.
+  /// Finds where a certain command is mounted.
   ///
   /// The definitions of the package's commands are not looked at: they have examples, which are
   /// created once, in the context that is not known yet.
   ///
   /// - Parameter isMeant: Returns whether a command is the one.
+  /// - Returns: The names from this command to the one that has it as a subcommand; `nil` if none has.
   package static func words(
     leadingTo isMeant: (any ParsableCommand.Type) -> Bool
   ) -> [String]? {

@@ -89,18 +89,4 @@ struct HelpTests {
       }
     }
   }
-
-  @Test(arguments: [
-    ("  a b c", "  a b c"),
-    ("  prefs keychain get alice", "  prefs keychain \\\n    get alice"),
-    ("  say 'one two three four five'", "  say \\\n    'one two three four five'"),
-    (
-      "  curl \"a $(prefs get alice bob)\" x",
-      "  curl \"a $(prefs \\\n    get alice \\\n    bob)\" x"
-    ),
-    ("  averyveryverylongwordindeed x", "  averyveryverylongwordindeed \\\n    x"),
-  ])
-  func examplesAreBrokenWhereAShellTakesIt(line: String, broken: String) {
-    #expect(line.exampleBroken(to: 20) == broken)
-  }
 }

@@ -37,14 +37,6 @@ struct ManualTests {
     let cells = try cells(of: "Environment.md", below: "Variables of the keychain")
     #expect(cells == KeychainManual.environment.map { [$0.name, $0.meaning] })
   }
-
-  @Test(arguments: [
-    ("plain", "plain"), ("a-b", "a\\-b"), (".dot", "\\&.dot"), ("'q", "\\(aqq"),
-    ("\\t", "\\et"), ("…", "\\[u2026]"),
-  ])
-  func nothingInTextIsActedOn(text: String, source: String) {
-    #expect(Roff.escaped(text) == source)
-  }
 }
 
 extension KeychainError.Code {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Testing
 
-@testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
 @Suite("Lines that a shell wants completed")

@@ -6,6 +6,7 @@ extension CompletionKind {
   /// Names that cannot be inserted unchanged are left out, and each is quoted as the shell needs it.
   ///
   /// - Parameter find: Returns the names; it must neither ask nor report anything, and soon return.
+  /// - Returns: The completion.
   package static func names(
     _ find: @escaping @Sendable (CompletionLine) -> [String]
   ) -> Self {

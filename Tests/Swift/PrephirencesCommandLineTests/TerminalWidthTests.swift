@@ -1,8 +1,6 @@
-import KeychainTerminal
 import PrephirencesText
 import Testing
 
-@testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
 @Suite("Text within the width of a terminal")
@@ -17,16 +15,6 @@ struct TerminalWidthTests {
   ])
   func linesBreakBetweenWords(text: String, width: Int, lines: String) {
     #expect(text.wrapped(to: width, indent: 2) == lines)
-  }
-
-  @Test(arguments: [
-    ("keep it? [y/N] ", 20, "keep it? [y/N] "), ("keep it? [y/N] ", 19, "keep it? [y/N] "),
-    ("keep it? [y/N] ", 18, "keep it?\n  [y/N] "),
-    ("wrong it is\npassphrase: ", 8, "wrong it\nis\npassphrase: "),
-    ("prefs: passphrase of /a/b/c: ", 29, "prefs: passphrase of\n  /a/b/c: "), ("", 9, ""),
-  ])
-  func aQuestionLeavesRoomForItsAnswer(text: String, width: Int, lines: String) {
-    #expect(text.asQuestion(within: width) == lines)
   }
 
   @Test(arguments: [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…")])

@@ -1,12 +1,9 @@
-import ArgumentParser
 import Foundation
-import KeychainCredentials
 import Testing
 
-@testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
-@Suite("Durations, dates and pairs on the command line")
+@Suite("Durations and dates on the command line")
 struct TextParsingTests {
   @Test(arguments: [
     ("0s", Duration.zero), ("10s", .seconds(10)),
@@ -28,9 +25,8 @@ struct TextParsingTests {
   @Test func aNumberWithoutUnitIsNoDuration() {
     #expect(DurationText.parse("90") == nil && DurationText.lacksUnit("90"))
     #expect(!DurationText.lacksUnit("") && !DurationText.lacksUnit("9x"))
-    let error = #expect(throws: (any Error).self) { try UnlockCommand.parse(["--timeout", "30"]) }
-    let message = error.map { UnlockCommand.message(for: $0) } ?? ""
-    #expect(message.contains("30s for seconds, or 30m for minutes"))
+    let error = #expect(throws: (any Error).self) { try DurationText.argument("30") }
+    #expect("\(error.map { "\($0)" } ?? "")".contains("30s for seconds, or 30m for minutes"))
   }
 
   @Test(arguments: [
@@ -92,28 +88,5 @@ struct TextParsingTests {
     let date = Date(timeIntervalSince1970: 1_801_396_800)
     #expect(DateText.text(date) == "2027-01-31T12:00:00Z")
     #expect(DateText.parse(DateText.text(date)) == date)
-  }
-
-  @Test func expiryIsDateDurationOrNever() throws {
-    let now = Date(timeIntervalSince1970: 1000)
-    #expect(try Expiry(parsing: "never").date(from: now) == nil)
-    #expect(try Expiry(parsing: "90s").date(from: now) == Date(timeIntervalSince1970: 1090))
-    #expect(try Expiry(parsing: "1970-01-02T00:00:00Z") == .at(Date(timeIntervalSince1970: 86_400)))
-    #expect(throws: ValidationError.self) { try Expiry(parsing: "soon") }
-    #expect(throws: ValidationError.self) { try Expiry(parsing: "90") }
-  }
-
-  @Test(arguments: [
-    ("a=b", "a", "b"), ("a=", "a", ""), ("a=b=c", "a", "b=c"), ("é=\u{301}x", "é", "\u{301}x"),
-  ])
-  func pairIsSplitAtFirstEqualsSign(_ text: String, _ name: String, _ value: String) throws {
-    let pair = try AttributePair(parsing: text)
-    #expect(Array(pair.name.utf8) == Array(name.utf8))
-    #expect(Array(pair.value.utf8) == Array(value.utf8))
-  }
-
-  @Test(arguments: ["", "a", "=b"])
-  func pairNeedsNameAndEqualsSign(_ text: String) {
-    #expect(throws: ValidationError.self) { try AttributePair(parsing: text) }
   }
 }

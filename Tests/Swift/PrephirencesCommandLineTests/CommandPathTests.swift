@@ -1,7 +1,6 @@
 import ArgumentParser
 import Testing
 
-@testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
 @Suite("The commands that a line names")
@@ -71,20 +70,6 @@ struct CommandPathTests {
   ])
   func aCommandFurtherBelowIsSuggested(word: String, meant: String?) {
     #expect(Self.path(word).commandsMeant(by: word) == (meant.map { [$0] } ?? []))
-  }
-
-  @Test(arguments: [
-    ("remove", ["delete", "keychain slots remove"]), ("add", ["set", "keychain slots add"]),
-    ("create", ["set"]), ("new", ["set"]), ("put", ["set"]), ("save", ["set"]), ("store", ["set"]),
-    ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]), ("read", ["get"]),
-    ("cat", ["get"]),
-    ("show-secret", ["get"]), ("find", ["list"]), ("search", ["list"]), ("gte", ["get"]),
-    ("slots delete", ["remove"]), ("slots new", ["add"]), ("recovery new", ["create"]),
-    ("slots read", []),
-  ])
-  func theWordsOfOtherProgramsMeanCommands(line: String, meant: [String]) throws {
-    let path = CommandPath(KeychainCommand.self, line.split(separator: " ").map { String($0) })
-    #expect(path.commandsMeant(by: try #require(path.unknownWord)) == meant)
   }
 
   @Test(arguments: [

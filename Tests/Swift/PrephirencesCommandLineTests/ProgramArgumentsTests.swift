@@ -1,8 +1,6 @@
 import CCommandLine
-import KeychainCredentials
 import Testing
 
-@testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
 @Suite("The arguments of the program")
