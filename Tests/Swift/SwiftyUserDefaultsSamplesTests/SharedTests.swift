@@ -12,14 +12,20 @@ enum App {
 @Suite struct SharedTests {
   @Test func sharedUserDefaults() async {
     await #expect(processExitsWith: .success) {
+      // Foundation remembers the folder of user defaults from the start of the process.
+      let environment = ProcessInfo.processInfo.environment
+      let folder = environment["XDG_CONFIG_HOME"] ?? (environment["HOME"] ?? "") + "/.config"
+      let file = folder + "/com.my.app.plist"
       beginSample()
-      defer { endSample() }
+      defer {
+        endSample()
+        try? FileManager.default.removeItem(atPath: file)
+      }
       App.Defaults.launchCount += 1
       App.Defaults[\.libraries].append("a")
       #expect(App.Defaults.launchCount == 1)
       #expect(App.Defaults.libraries == ["a"])
       #expect(Defaults.launchCount == 0)
-      let file = (getenv("HOME").map { String(cString: $0) } ?? "") + "/com.my.app.plist"
       #expect(FileManager.default.fileExists(atPath: file))
     }
   }

@@ -22,15 +22,20 @@ private struct Note: DefaultsSerializable, Equatable {
   static var _defaultsArray: DefaultsNestedArrayBridge<Note> { DefaultsNestedArrayBridge() }
 }
 
-/// Each in a process of its own, whose user defaults are in a folder of its own.
+/// The folder in which Foundation stores user defaults.
+private var userDefaultsFolder: String {
+  let environment = ProcessInfo.processInfo.environment
+  return environment["XDG_CONFIG_HOME"] ?? (environment["HOME"] ?? "") + "/.config"
+}
+
+/// Each in a process of its own, with a suite of its own.
 @Suite struct PlainUserDefaultsTests {
   @Test func eachWriteIsSaved() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      setenv("XDG_CONFIG_HOME", path, 1)
-      setenv("HOME", path, 1)
-      let plain = try #require(UserDefaults(suiteName: "plain"))
+    let name = "prephirences-test-\(UUID().uuidString)"
+    let file = URL(fileURLWithPath: userDefaultsFolder).appendingPathComponent("\(name).plist")
+    defer { try? FileManager.default.removeItem(at: file) }
+    await #expect(processExitsWith: .success) { [name = name as String] in
+      let plain = try #require(UserDefaults(suiteName: name))
       let defaults = DefaultsAdapter(defaults: plain, keyStore: DefaultsKeys())
       let seen = Received<Note?>()
       let note = DefaultsKey<Note?>("note")
@@ -43,9 +48,10 @@ private struct Note: DefaultsSerializable, Equatable {
       precondition(defaults[key: DefaultsKey<URL?>("url")]?.scheme == "https")
       precondition(defaults.lastPreferencesError == nil)
       observer.dispose()
+      // Without what Foundation would save at the end of the process.
       _exit(0)
     }
-    let data = try Data(contentsOf: folder.appendingPathComponent("plain.plist"))
+    let data = try Data(contentsOf: file)
     let saved = try #require(
       try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
     #expect(saved["count"] as? Int == 2)
