@@ -186,7 +186,7 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
-    client("PreferencesStress", ["Prephirences"]),
+    client("PreferencesStress", ["Prephirences", "PrephirencesDurable"]),
     client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
     client(
@@ -318,7 +318,9 @@ where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
 }
 
 // `Scripts/test` builds few of the tests in release; all are built where the variable is not set.
-if let chosen = Context.environment["PREPHIRENCES_TEST_TARGET"], !chosen.isEmpty {
-  precondition(package.targets.contains { $0.name == chosen }, "no target is named \(chosen)")
-  package.targets.removeAll { $0.type == .test && $0.name != chosen }
+if let names = Context.environment["PREPHIRENCES_TEST_TARGETS"], !names.isEmpty {
+  let chosen = Set(names.split(separator: " ").map(String.init))
+  let missing = chosen.subtracting(package.targets.map(\.name))
+  precondition(missing.isEmpty, "no target is named \(missing)")
+  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Prephirences
+internal import PrephirencesDurable
 
 /// Uses every store from eight threads under the thread sanitizer.
 ///
@@ -43,6 +44,7 @@ struct PreferencesStress {
         "backed user defaults",
         SendableDefaults(BackedUserDefaults(preferences: MutableDictionaryPreferences()))
       ),
+      ("durable", DurablePreferences(suiteName: "stress", folder: folder)),
     ]
   }
 

@@ -58,6 +58,11 @@ def plain_sample_tool() -> str:
   return named_program("PLAIN_SAMPLE_TOOL")
 
 
+@pytest.fixture(scope="session")
+def durable_tool() -> str:
+  return named_program("DURABLE_TOOL")
+
+
 @contextmanager
 def homes(program: str):
   """Creates homes, and removes them and the keys of their vaults at the end."""

@@ -1,5 +1,7 @@
 #include "CFaultVFS.h"
 
+#include "WriteLog.h"
+
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -19,6 +21,7 @@ typedef struct {
 typedef struct {
   sqlite3_file base;
   int plan;
+  LoggedFile logged;
   sqlite3_file *real;
 } FaultFile;
 
@@ -71,6 +74,8 @@ static int fault_of(sqlite3_file *file, int call) {
   return fault(((FaultFile *)file)->plan, call);
 }
 
+static LoggedFile logged(sqlite3_file *file) { return ((FaultFile *)file)->logged; }
+
 static int close_file(sqlite3_file *file) { return real(file)->pMethods->xClose(real(file)); }
 
 static int read_file(sqlite3_file *file, void *bytes, int count, sqlite3_int64 offset) {
@@ -90,12 +95,14 @@ static int write_file(sqlite3_file *file, const void *bytes, int count, sqlite3_
     real(file)->pMethods->xWrite(real(file), bytes, count / 2, offset);
   }
   if (kind >= 0) return code(kind, SQLITE_IOERR_WRITE);
+  write_log_add(logged(file), LoggedWrite, offset, count, bytes);
   return real(file)->pMethods->xWrite(real(file), bytes, count, offset);
 }
 
 static int truncate_file(sqlite3_file *file, sqlite3_int64 size) {
   int kind = fault_of(file, FaultCallTruncate);
   if (kind >= 0) return code(kind, SQLITE_IOERR_TRUNCATE);
+  write_log_add(logged(file), LoggedTruncate, size, 0, NULL);
   return real(file)->pMethods->xTruncate(real(file), size);
 }
 
@@ -103,6 +110,7 @@ static int sync_file(sqlite3_file *file, int flags) {
   (void)flags;
   // Tests do not cut the power, so nothing is really flushed.
   int kind = fault_of(file, FaultCallSync);
+  if (kind < 0) write_log_add(logged(file), LoggedSync, 0, 0, NULL);
   return kind >= 0 ? code(kind, SQLITE_IOERR_FSYNC) : SQLITE_OK;
 }
 
@@ -142,8 +150,30 @@ static int device_characteristics(sqlite3_file *file) {
   return real(file)->pMethods->xDeviceCharacteristics(real(file));
 }
 
+static int map_shared_memory(
+    sqlite3_file *file, int page, int size, int extend, void volatile **memory) {
+  int kind = fault_of(file, FaultCallMap);
+  if (kind >= 0) return code(kind, SQLITE_IOERR_SHMMAP);
+  return real(file)->pMethods->xShmMap(real(file), page, size, extend, memory);
+}
+
+static int lock_shared_memory(sqlite3_file *file, int offset, int count, int flags) {
+  // Ending a lock never fails in SQLite's own file system either.
+  int kind = flags & SQLITE_SHM_LOCK ? fault_of(file, FaultCallMapLock) : -1;
+  if (kind >= 0) return code(kind, SQLITE_IOERR_SHMLOCK);
+  return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+}
+
+static void order_shared_memory(sqlite3_file *file) {
+  real(file)->pMethods->xShmBarrier(real(file));
+}
+
+static int unmap_shared_memory(sqlite3_file *file, int remove) {
+  return real(file)->pMethods->xShmUnmap(real(file), remove);
+}
+
 static const sqlite3_io_methods methods = {
-    .iVersion = 1,
+    .iVersion = 2,
     .xClose = close_file,
     .xRead = read_file,
     .xWrite = write_file,
@@ -156,18 +186,24 @@ static const sqlite3_io_methods methods = {
     .xFileControl = file_control,
     .xSectorSize = sector_size,
     .xDeviceCharacteristics = device_characteristics,
+    .xShmMap = map_shared_memory,
+    .xShmLock = lock_shared_memory,
+    .xShmBarrier = order_shared_memory,
+    .xShmUnmap = unmap_shared_memory,
 };
 
 static int open_file(
     sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out_flags) {
   (void)vfs;
   int plan = plan_for(path);
-  if (plan < 0) return real_vfs->xOpen(real_vfs, path, file, flags, out_flags);
+  LoggedFile logged = write_log_file(path);
+  if (plan < 0 && logged.log < 0) return real_vfs->xOpen(real_vfs, path, file, flags, out_flags);
   FaultFile *faulty = (FaultFile *)file;
   faulty->base.pMethods = NULL;
   int kind = fault(plan, FaultCallOpen);
   if (kind >= 0) return code(kind, SQLITE_CANTOPEN);
   faulty->plan = plan;
+  faulty->logged = logged;
   faulty->real = (sqlite3_file *)(faulty + 1);
   int result = real_vfs->xOpen(real_vfs, path, faulty->real, flags, out_flags);
   if (faulty->real->pMethods) faulty->base.pMethods = &methods;
@@ -178,6 +214,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *path, int sync_folder) {
   (void)vfs;
   int kind = fault(plan_for(path), FaultCallDelete);
   if (kind >= 0) return code(kind, SQLITE_IOERR_DELETE);
+  write_log_add(write_log_file(path), LoggedDelete, 0, 0, NULL);
   return real_vfs->xDelete(real_vfs, path, sync_folder);
 }
 
@@ -222,6 +259,13 @@ int fault_vfs_arm(const char *marker, int calls, int kind, int nth, int persiste
   }
   pthread_mutex_unlock(&mutex);
   return index;
+}
+
+void fault_vfs_fail(int plan, int nth) {
+  pthread_mutex_lock(&mutex);
+  plans[plan].count = 0;
+  plans[plan].nth = nth;
+  pthread_mutex_unlock(&mutex);
 }
 
 int fault_vfs_disarm(int plan) {

@@ -1,0 +1,191 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesDurable
+
+/// The commands of a process on one suite.
+final class Session {
+  let store: DurablePreferences
+  private var time = 0
+  private var observations: [PreferenceObservation] = []
+
+  init(_ store: DurablePreferences) { self.store = store }
+
+  /// Runs a command.
+  ///
+  /// - Returns: `false` if it failed; the failure was then reported.
+  func run(_ words: [String]) -> Bool {
+    var words = words[...]
+    do {
+      try run(words.popFirst() ?? "", &words)
+      return true
+    } catch {
+      report(described(error))
+      return false
+    }
+  }
+
+  private func run(_ command: String, _ words: inout ArraySlice<String>) throws {
+    switch command {
+    case "open": try store.open()
+    case "set": try set(words.popFirst() ?? "", words.popFirst() ?? "")
+    case "timed":
+      try set(words.popFirst() ?? "", words.popFirst() ?? "")
+      time = now()
+      report("set")
+    case "time": report("\(time)")
+    case "bulk": try bulk(words.popFirst() ?? "", number(words.popFirst()))
+    case "remove": try store.storeObject(nil, forKey: words.popFirst() ?? "")
+    case "get": report(Self.text(try store.fetchObject(forKey: words.popFirst() ?? "")))
+    case "plain-get": report(Self.text(store.object(forKey: words.popFirst() ?? "")))
+    case "plain-set": store.set(words.popFirst(), forKey: words.popFirst() ?? "")
+    case "last": report(store.lastError.map(described) ?? "none")
+    case "dump": dump()
+    case "count": report("\(store.dictionary().count)")
+    case "synchronize": try store.synchronize()
+    case "checkpoint": _ = try store.checkpoint()
+    case "sets": try sets(words.popFirst() ?? "", number(words.popFirst()))
+    case "overwrite": try overwrite(words.popFirst() ?? "", number(words.popFirst()))
+    case "update": try update(words.popFirst() ?? "", number(words.popFirst()))
+    case "pairs": try pairs(number(words.popFirst()))
+    case "whole": try whole(number(words.popFirst()))
+    case "read": try read(words.popFirst() ?? "", number(words.popFirst()))
+    case "scan": try scan(number(words.popFirst()))
+    case "observe": observe(words.popFirst())
+    case "wait": sleep(1000)
+    case "stop": try stopInTransaction()
+    case "fork": try fork()
+    default: exit(64)
+    }
+  }
+
+  private func number(_ word: String?) -> Int { word.flatMap { Int($0) } ?? .max }
+
+  static func text(_ value: PreferenceObject?) -> String {
+    value.map { "value \($0)" } ?? "absent"
+  }
+
+  /// Numbers are stored as numbers; `xN` stands for N bytes.
+  private func set(_ key: String, _ word: String) throws {
+    if word.hasPrefix("x"), let count = Int(word.dropFirst()) {
+      return try store.storeObject(Data(repeating: 7, count: count), forKey: key)
+    }
+    if let number = Int(word) { return try store.storeObject(number, forKey: key) }
+    try store.storeObject(word, forKey: key)
+  }
+
+  private func bulk(_ prefix: String, _ count: Int) throws {
+    try store.transaction { _ in
+      for number in 0..<count { try store.storeObject(number, forKey: "\(prefix)\(number)") }
+    }
+  }
+
+  private func dump() {
+    for (key, value) in store.dictionary().sorted(by: { $0.key < $1.key }) {
+      report("\(key) \(value)")
+    }
+  }
+
+  // MARK: - Writers
+
+  /// Sets keys in order, each to its number.
+  private func sets(_ prefix: String, _ count: Int) throws {
+    for number in 0..<count {
+      try store.storeObject(number, forKey: "\(prefix)\(number)")
+      report("\(number)")
+    }
+  }
+
+  /// Sets one key to 1, 2, 3 …
+  private func overwrite(_ key: String, _ count: Int) throws {
+    for number in 1...count {
+      try store.storeObject(number, forKey: key)
+      report("\(number)")
+    }
+  }
+
+  /// Increments one key, while others may do the same.
+  private func update(_ key: String, _ count: Int) throws {
+    for _ in 0..<count {
+      try store.transaction { transaction in
+        let number = try transaction.object(forKey: key) as? Int ?? 0
+        try transaction.set(number + 1, forKey: key)
+      }
+      report("updated")
+    }
+  }
+
+  /// Sets two keys to one new value, in a transaction, and removes them in every third.
+  private func pairs(_ count: Int) throws {
+    for number in 1...count {
+      let value: Int? = number.isMultiple(of: 3) ? nil : number &* Int(getpid())
+      try store.transaction { _ in
+        try store.storeObject(value, forKey: "left")
+        for other in 0..<20 { try store.storeObject(number, forKey: "other\(other)") }
+        try store.storeObject(value, forKey: "right")
+      }
+      report("\(number)")
+    }
+  }
+
+  // MARK: - Readers
+
+  /// Checks that the keys of `pairs` are always equal.
+  private func whole(_ count: Int) throws {
+    report("ready")
+    for round in 0..<count {
+      var left: PreferenceObject?
+      var right: PreferenceObject?
+      if round.isMultiple(of: 2) {
+        let all = store.dictionary()
+        (left, right) = (all["left"], all["right"])
+      } else {
+        try store.transaction { _ in
+          left = try store.fetchObject(forKey: "left")
+          right = try store.fetchObject(forKey: "right")
+        }
+      }
+      guard Self.text(left) == Self.text(right) else {
+        return report("torn \(Self.text(left)) \(Self.text(right))")
+      }
+    }
+    report("whole")
+  }
+
+  /// Checks that the number of a key never goes back.
+  private func read(_ key: String, _ count: Int) throws {
+    report("ready")
+    var last = -1
+    for _ in 0..<count {
+      let found = try store.fetchObject(forKey: key) as? Int ?? 0
+      guard found >= last else { return report("back from \(last) to \(found)") }
+      last = found
+    }
+    report("read \(last)")
+  }
+
+  private func scan(_ count: Int) throws {
+    report("ready")
+    for _ in 0..<count where store.dictionary().isEmpty {
+      if let error = store.lastError { throw error }
+    }
+  }
+
+  // MARK: - Observation
+
+  /// Prints the changes of a key, or of all, with the time at which they were reported.
+  private func observe(_ key: String?) {
+    let observer = PreferenceObserver(keys: key.map { [$0] }) { change in
+      report("change \(change.key) \(Self.text(change.newValue)) \(now())")
+    }
+    observations.append(store.addObserver(observer))
+    report("ready")
+  }
+}
+
+/// Returns the time on a clock that all processes share, in microseconds.
+func now() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Glibc
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+@Suite("Damaged files", .timeLimit(.minutes(14)))
+struct DamageTests {
+  private static let values = 60
+
+  /// The database of a suite without a log, and its counter.
+  private static let sample = Result {
+    let home = try TestHome()
+    let child = try Child(in: home)
+    for command in ["bulk k \(values)", "set long x9000", "checkpoint"] {
+      guard child.ask(command) == [] else { throw NoSample() }
+    }
+    _ = child.killed()
+    return (
+      database: try Data(contentsOf: URL(filePath: home.database)),
+      lock: try Data(contentsOf: URL(filePath: home.lock))
+    )
+  }
+
+  private func home(_ database: Data, lock: Bool = true) throws -> TestHome {
+    let home = try TestHome()
+    mkdir(home.config, 0o700)
+    try home.write(database, "\(home.suite).preferences")
+    if lock { try home.write(Self.sample.get().lock, "\(home.suite).preferences-lock") }
+    return home
+  }
+
+  /// Changes a byte, and reads everything: each value is right or a failure, but for one key that
+  /// has the byte; reading changes nothing, and writing empties nothing.
+  @Test(arguments: 0..<2)
+  func aByteIsChanged(_ part: Int) throws {
+    let intact = try Self.sample.get().database
+    var random = SplitMix(state: UInt64(part))
+    var counts: [String: Int] = [:]
+    for _ in 0..<Thoroughness.tried(1500) {
+      let offset =
+        part == 0
+        ? Int.random(in: 0..<intact.count, using: &random)
+        : Int.random(in: 0..<200, using: &random)
+      var changed = intact
+      changed[offset] ^= UInt8.random(in: 1...255, using: &random)
+      let place: Comment = "byte \(offset) is \(changed[offset])"
+      let home = try home(changed)
+      let store = home.store()
+      var wrong = 0
+      var failures = 0
+      for number in 0..<Self.values {
+        do {
+          let found = try store.fetchObject(forKey: "k\(number)")
+          if found as? Int != number { wrong += 1 }
+        } catch {
+          failures += 1
+          check(error, place)
+        }
+      }
+      let all = store.dictionary()
+      let isReadable = store.lastError == nil
+      #expect(try Data(contentsOf: URL(filePath: home.database)) == changed, place)
+      counts["\(failures > 0 ? "failure" : "values"), \(min(wrong, 3)) wrong", default: 0] += 1
+      #expect(wrong <= 2, place)
+      do {
+        try store.storeObject(1, forKey: "new")
+        if isReadable { #expect(store.dictionary().count >= all.count, place) }
+      } catch {
+        check(error, place)
+      }
+      #expect(TestHome.size(of: home.database) >= intact.count, place)
+    }
+    print("changed bytes: \(counts)")
+  }
+
+  private func check(_ error: any Error, _ place: Comment) {
+    let codes: [PreferencesError.Code] = [.damaged, .inputOutput, .unsupportedFormat, .readOnly]
+    let code = (error as? PreferencesError)?.code
+    #expect(code.map { codes.contains($0) } ?? false, "\(place): \(error)")
+  }
+
+  @Test(arguments: ["empty", "text", "cut", "short", "foreign", "newer", "header"])
+  func aFileThatIsNoSuite(_ kind: String) throws {
+    let intact = try Self.sample.get().database
+    var bytes = intact
+    switch kind {
+    case "empty": bytes = Data()
+    case "text": bytes = Data("theme = dark\n".utf8)
+    case "cut": bytes = intact.prefix(intact.count / 2)
+    case "short": bytes = intact.prefix(50)
+    // The application's number, and the version of the format.
+    case "foreign": bytes.replaceSubrange(68..<72, with: [1, 2, 3, 4])
+    case "newer": bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
+    default: bytes.replaceSubrange(0..<100, with: Data(count: 100))
+    }
+    let home = try home(Data(bytes))
+    let store = home.store()
+    let expected: PreferencesError.Code = kind == "newer" ? .unsupportedFormat : .damaged
+    for attempt in [
+      { _ = try store.fetchObject(forKey: "k1") }, { try store.storeObject(1, forKey: "new") },
+      { try store.open() }, { try store.synchronize() },
+      { try store.transaction { _ in try store.storeObject(1, forKey: "new") } },
+    ] {
+      let error = #expect(throws: PreferencesError.self) { try attempt() }
+      #expect(error?.code == expected, "\(kind): \(error as Any)")
+      #expect(error?.message.contains(home.database) ?? false, "\(error as Any)")
+    }
+    store.set(1, forKey: "new")
+    #expect(store.lastError?.code == expected)
+    #expect(store.object(forKey: "k1") == nil)
+    #expect(store.lastError?.code == expected)
+    #expect(try Data(contentsOf: URL(filePath: home.database)) == Data(bytes))
+  }
+
+  /// A process was killed when it had made the file.
+  @Test func anEmptyFileWithoutCounterIsNew() throws {
+    let home = try home(Data(), lock: false)
+    let store = home.store()
+    #expect(try store.fetchObject(forKey: "a") == nil)
+    try store.storeObject(1, forKey: "a")
+    #expect(try home.contents() == ["a": "1"])
+  }
+
+  /// The file becomes damaged or is lost while two processes use it.
+  @Test(arguments: ["removed", "replaced", "renamed", "emptied"])
+  func aFileInUse(_ kind: String) throws {
+    let home = try TestHome()
+    let one = try Child(in: home)
+    let two = try Child(in: home)
+    #expect(one.ask("bulk k 50") == [])
+    #expect(one.ask("checkpoint") == [])
+    #expect(two.ask("get k1") == ["value 1"])
+    let database = home.database
+    switch kind {
+    case "removed": for suffix in ["", "-wal", "-shm", "-lock"] { unlink(database + suffix) }
+    case "replaced":
+      let other = try TestHome()
+      #expect(try other.run("set", "k1", "other") == [])
+      for suffix in ["-wal", "-shm", "-lock"] { unlink(database + suffix) }
+      for suffix in ["", "-wal"] { rename(other.database + suffix, database + suffix) }
+    case "renamed": rename(database, database + ".old")
+    default: truncate(database, 0)
+    }
+    // Readers look for another file now and then.
+    usleep(300_000)
+    let answers = ["get k2", "set new 1", "get new", "set k1 mine", "get k1"].map { one.ask($0) }
+    switch kind {
+    case "removed", "renamed", "replaced":
+      #expect(answers[1] == [])
+      #expect(answers[2] == ["value 1"])
+      #expect(answers[4] == ["value mine"])
+      // The other process has moved on to the same file.
+      usleep(300_000)
+      #expect(two.ask("get new") == ["value 1"])
+      #expect(two.ask("get k2") == ["absent"])
+      #expect(try home.contents() == ["new": "1", "k1": "mine"])
+      if kind == "renamed" {
+        #expect(TestHome.size(of: database + ".old") > 4096)
+      }
+    default:
+      #expect(answers[1].first?.hasPrefix("error damaged") ?? false)
+      #expect(try home.run("get", "k1").first?.hasPrefix("error damaged") ?? false)
+      #expect(try home.run("set", "k1", "1").first?.hasPrefix("error damaged") ?? false)
+    }
+  }
+
+  private struct NoSample: Error {}
+}

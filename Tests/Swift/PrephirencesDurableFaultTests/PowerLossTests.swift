@@ -1,0 +1,116 @@
+import CFaultVFS
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+/// Loses what was not synchronized, as a power failure does, and reads what is left.
+@Suite("The power fails", .timeLimit(.minutes(14)))
+struct PowerLossTests {
+  @Test(arguments: Loss.allCases)
+  func whatWasSynchronizedIsThere(_ loss: Loss) throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("power loss, \(loss): seed \(seed)")
+    try run(loss, seed: seed)
+  }
+
+  private func run(_ loss: Loss, seed: UInt64) throws {
+    var random = SplitMix(state: seed)
+    let home = try TestHome()
+    let log = try WriteLog(of: home.folder)
+    let work = try Workload(in: home, log, steps: 120, using: &random)
+    var found: Set<Int> = []
+    for _ in 0..<Thoroughness.tried(600) {
+      let point = Int.random(in: 0...log.count, using: &random)
+      let image = crashImage(of: log, after: point, loss, using: &random)
+      let place: Comment = "seed \(seed), \(loss), call \(point) of \(log.count)"
+      do {
+        found.insert(try work.check(image, after: point, using: &random, place))
+      } catch {
+        Issue.record(error, place)
+      }
+    }
+    print("power loss, \(loss): \(found.count) of \(work.states.count) states met")
+  }
+}
+
+/// Changes of a suite, and the states after each of them.
+struct Workload {
+  /// The contents before and after each step.
+  let states: [[String: Int]]
+  /// The number of logged calls when each step began and ended.
+  private let began: [Int]
+  private let ended: [Int]
+  /// The numbers of the steps after which all was synchronized.
+  private let synchronized: Set<Int>
+
+  init(
+    in home: TestHome, _ log: WriteLog, steps: Int, using random: inout SplitMix
+  ) throws {
+    let store = home.store()
+    var state: [String: Int] = [:]
+    var states = [state]
+    var (began, ended) = ([0], [0])
+    var synchronized: Set = [0]
+    for step in 1...steps {
+      began.append(log.count)
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0, 1:
+        try store.synchronize()
+        synchronized.insert(step)
+      case 2:
+        try store.checkpoint()
+      case 3:
+        let key = "k\(Int.random(in: 0..<20, using: &random))"
+        try store.storeObject(nil, forKey: key)
+        state[key] = nil
+      case 4:
+        try store.transaction { _ in
+          for number in 0..<30 {
+            try store.storeObject(step, forKey: "t\(number)")
+            state["t\(number)"] = step
+          }
+        }
+      default:
+        let key = "k\(Int.random(in: 0..<20, using: &random))"
+        try store.storeObject(step, forKey: key)
+        state[key] = step
+      }
+      states.append(state)
+      ended.append(log.count)
+    }
+    (self.states, self.began, self.ended, self.synchronized) = (states, began, ended, synchronized)
+  }
+
+  /// Reads an image of the files, and changes it.
+  ///
+  /// - Returns: The number of the state that it has.
+  func check(
+    _ image: [String: Data], after point: Int, using random: inout SplitMix, _ place: Comment
+  ) throws -> Int {
+    let home = try TestHome()
+    try FileManager.default.createDirectory(
+      atPath: home.config, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    for (name, data) in image { try home.write(data, name) }
+    // The counter is not synchronized: any value may be left.
+    if Bool.random(using: &random) {
+      let counter = UInt64.random(in: 0...400, using: &random)
+      try home.write(withUnsafeBytes(of: counter) { Data($0) }, "\(home.suite).preferences-lock")
+    }
+    let store = home.store()
+    try store.open()
+    let found = store.dictionary().compactMapValues { $0 as? Int }
+    if let error = store.lastError { throw error }
+    let first = synchronized.filter { ended[$0] <= point }.max() ?? 0
+    let last = began.lastIndex { $0 <= point } ?? 0
+    let state = (first...last).last { states[$0] == found }
+    #expect(state != nil, "\(place): \(found), not of a step in \(first)...\(last)")
+    try store.storeObject(-1, forKey: "after")
+    let again = try home.contents()
+    #expect(again == found.merging(["after": -1]) { $1 }.mapValues(String.init), place)
+    try store.synchronize()
+    #expect(home.integrity() == "ok", place)
+    return state ?? -1
+  }
+}
