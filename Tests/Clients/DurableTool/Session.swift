@@ -106,11 +106,9 @@ final class Session {
 
   /// Increments one key, while others may do the same.
   private func update(_ key: String, _ count: Int) throws {
+    let counter = DurablePreferences.Key<Int>(key, default: 0)
     for _ in 0..<count {
-      try store.transaction { transaction in
-        let number = try transaction.object(forKey: key) as? Int ?? 0
-        try transaction.set(number + 1, forKey: key)
-      }
+      try store.update(counter) { $0 += 1 }
       report("updated")
     }
   }

@@ -55,10 +55,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       return "changed"
     },
     Self("update", warm: true) { store in
-      try store.transaction { transaction in
-        let number = try transaction.object(forKey: "k7") as? Int ?? 0
-        try transaction.set(number + 1, forKey: "k7")
-      }
+      try store.update(DurablePreferences.Key<Int>("k7", default: 0)) { $0 += 1 }
       return "updated"
     },
     Self("checkpoint", warm: true) { store in
