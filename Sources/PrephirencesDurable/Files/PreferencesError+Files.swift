@@ -5,7 +5,12 @@ internal import SystemPackage
 extension PreferencesError {
   /// The failure of a file, as one of preferences: the one place where it is translated.
   init(_ error: FileError) {
-    let advice = error.advice.map { "; \($0)" } ?? ""
+    let advice =
+      if case .noPlace = error.kind {
+        "; set HOME or XDG_CONFIG_HOME to a folder of the user"
+      } else {
+        error.advice.map { "; \($0)" } ?? ""
+      }
     self.init(
       Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
   }

@@ -29,8 +29,8 @@ struct ValueDecoder {
     case .truth: fixed(UInt8.self).map { $0 != 0 }
     case .integer: fixed(Int64.self).map { NSNumber(value: $0) }
     case .unsignedInteger: fixed(UInt64.self).map { NSNumber(value: $0) }
-    case .float: fixed(UInt32.self).map { NSNumber(value: Float(bitPattern: $0)) }
-    case .double: fixed(UInt64.self).map { NSNumber(value: Double(bitPattern: $0)) }
+    case .float: fixed(UInt32.self).map { number(Float(bitPattern: $0)) }
+    case .double: fixed(UInt64.self).map { number(Double(bitPattern: $0)) }
     case .text: remainingText()
     case .data: Data(takeAll())
     case .date:
@@ -42,6 +42,11 @@ struct ValueDecoder {
     case .dictionary: dictionary(depth)
     }
   }
+
+  /// Returns a number object, unless that would change the bits of what is not a number.
+  private func number(_ number: Double) -> Any { number.isNaN ? number : NSNumber(value: number) }
+
+  private func number(_ number: Float) -> Any { number.isNaN ? number : NSNumber(value: number) }
 
   private mutating func url() -> URL? {
     guard let text = counted().flatMap({ String(validating: $0, as: UTF8.self) }) else {
