@@ -65,26 +65,21 @@ public struct PalauDefaults {
     value(key, in: defaults)
   }
 
-  /// Returns the entry of a key in other user defaults, such as those of a suite.
-  ///
-  /// ```swift
-  /// static let server = DurableUserDefaults(DurablePreferences(suiteName: "server"))
-  /// static var port: PalauDefaultsEntry<Int> { value("port", in: server) }
-  /// ```
+  /// Returns the entry of a key in other user defaults.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - defaults: The user defaults; for any other store, a `BackedUserDefaults` over it.
+  ///   - defaults: The user defaults.
   /// - Returns: The entry, without rules.
   public static func value<T>(_ key: String, in defaults: NSUD) -> PalauDefaultsEntry<T> {
     PalauDefaultsEntry(key: key, defaults: defaults, ensure: { $0 })
   }
 
-  /// Returns the array entry of a key in other user defaults, such as those of a suite.
+  /// Returns the array entry of a key in other user defaults.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - defaults: The user defaults; for any other store, a `BackedUserDefaults` over it.
+  ///   - defaults: The user defaults.
   /// - Returns: The entry, without rules.
   public static func value<T>(_ key: String, in defaults: NSUD) -> PalauDefaultsArrayEntry<T> {
     PalauDefaultsArrayEntry(key: key, defaults: defaults, ensure: { $0 })

@@ -13,7 +13,8 @@ extension UserDefaults {
   /// The old name of `set(_:forKey:)`; `nil` removes the key.
   @available(*, deprecated, renamed: "set(_:forKey:)")
   public func setObject(_ value: PreferenceObject?, forKey key: PreferenceKey) {
-    setPreference(value, forKey: key)
+    // Outside Apple's systems, a `nil` that was cast to an object is `NSNull`.
+    setPreference(value is NSNull ? nil : value, forKey: key)
   }
 
   /// The old name of `removeObject(forKey:)`.
