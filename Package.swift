@@ -162,8 +162,8 @@ let package = Package(
     .target(
       name: "PreferenceCommands",
       dependencies: [
-        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesText",
-        argumentParser,
+        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesFiles",
+        "PrephirencesText", argumentParser, systemPackage,
       ]),
     .target(
       name: "KeychainCommands",
@@ -172,7 +172,8 @@ let package = Package(
         "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine", "PrephirencesFiles",
         "PrephirencesText", argumentParser, systemPackage,
       ]),
-    .executableTarget(name: "prefs", dependencies: ["KeychainCommands", argumentParser]),
+    .executableTarget(
+      name: "prefs", dependencies: ["KeychainCommands", "PreferenceCommands", argumentParser]),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),

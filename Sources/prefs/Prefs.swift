@@ -1,14 +1,18 @@
 internal import ArgumentParser
 internal import KeychainCommands
+internal import PreferenceCommands
 
 /// The command `prefs`.
 @main
 struct Prefs: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prefs",
-    abstract: "Keep credentials encrypted",
+    abstract: "Keep preferences, and credentials encrypted",
     version: KeychainCommandLine.version,
-    subcommands: [KeychainCommand.self])
+    groupedSubcommands: [
+      CommandGroup(name: "Preferences", subcommands: PreferencesCommand.subcommands),
+      CommandGroup(name: "Credentials", subcommands: [KeychainCommand.self]),
+    ])
 
   static func main() {
     KeychainCommandLine.main(Self.self)

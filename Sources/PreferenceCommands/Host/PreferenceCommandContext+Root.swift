@@ -16,9 +16,41 @@ extension PreferenceCommandContext {
   ///   - root: The root command.
   ///   - defaultDomain: The domain if none is given; `nil` if it must be given.
   public init(_ root: any ParsableCommand.Type, defaultDomain: String? = nil) {
-    let words = root.words(leadingTo: { $0 is any PreferenceSubcommand.Type })
     self.init(
-      hostName: root._commandName, commandPath: words?.joined(separator: " "),
+      hostName: root._commandName, commandPath: Self.words(of: root)?.joined(separator: " "),
       defaultDomain: defaultDomain)
+  }
+
+  /// Returns the words from the root to the commands; `nil` if it doesn't have them.
+  private static func words(of root: any ParsableCommand.Type) -> [String]? {
+    let group = PreferenceCommandGroupName.name
+    if isGroup(root) { return [group] }
+    if let words = root.words(leadingTo: isGroup) { return words + [group] }
+    return root.words(leadingTo: { $0 is any PreferenceCommandPart.Type })
+  }
+
+  private static func isGroup(_ command: any ParsableCommand.Type) -> Bool {
+    (command as? any PreferenceCommandPart.Type)?.isGroup ?? false
+  }
+}
+
+/// The name of the group of all commands.
+enum PreferenceCommandGroupName {
+  static let name = "preferences"
+}
+
+/// A command of this library, by which the place of all is found in a program.
+protocol PreferenceCommandPart: PackageCommand {
+  /// Whether it is the group of the others.
+  static var isGroup: Bool { get }
+}
+
+extension ParsableCommand {
+  /// The words before the name of a command, for examples in help.
+  static var preferencesPath: String { PreferenceCommandContext.current.commandPath }
+
+  /// The option that names a domain in examples; empty in a host that has its own.
+  static var domainExample: String {
+    PreferenceCommandContext.current.defaultDomain == nil ? " --domain com.example.web" : ""
   }
 }

@@ -5,7 +5,7 @@ public struct PreferenceCommandContext: Hashable, Sendable {
   /// The name in messages, such as `mytool`.
   public var hostName: String
 
-  /// The words before the name of a command, such as `mytool settings`; help and hints use them.
+  /// The words before the name of a command, such as `mytool preferences`; help and hints use them.
   public var commandPath: String
 
   /// The domain if `--domain` is not given; `nil` if it must be given.

@@ -76,3 +76,10 @@ enum JSONTag: String {
     .object([JSONValue.Member(name: "$" + rawValue, value: value)])
   }
 }
+
+extension StoredValue {
+  /// Returns whether a value has the same type and the same bits; text is compared by its bytes.
+  func isSame(as other: StoredValue) -> Bool {
+    exactJSON.line.utf8.elementsEqual(other.exactJSON.line.utf8)
+  }
+}

@@ -22,6 +22,14 @@ extension StoredValue {
     }
   }
 
+  /// The text on one line: arrays and dictionaries as JSON on one line.
+  var line: String {
+    switch self {
+    case .array, .dictionary: plainJSON.line
+    default: text
+    }
+  }
+
   /// The bytes: of text in UTF-8 and of data as they are, otherwise those of the text.
   var bytes: Data {
     if case .data(let data) = self { return data }

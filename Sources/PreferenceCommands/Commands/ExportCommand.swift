@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import Foundation
+internal import PrephirencesCommandLine
+internal import PrephirencesFiles
+internal import SystemPackage
+
+/// Writes the preferences of a domain to a file.
+struct ExportCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write the preferences of a domain to a file",
+    discussion: """
+      The name of the file chooses the format: JSON if it ends in .json, otherwise a property list. \
+      Both keep dates and data. In JSON, types that it lacks are objects such as \
+      {"$date": "2027-01-31T12:00:00Z"}, so every type is kept; property lists have one type for \
+      numbers with a fraction. The file is readable by you alone. Without a file, or with -, standard \
+      output is written.
+
+      Example:
+        \(preferencesPath) export settings.json\(domainExample)
+        \(preferencesPath) export\(domainExample) | ssh server \(preferencesPath) import -\(domainExample)
+      """)
+
+  @Argument(help: "The file to create, or - for standard output", completion: .file())
+  var file = "-"
+
+  @OptionGroup var format: FileFormatOptions
+
+  @Flag(help: "Replace the file if it exists")
+  var overwrite = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require()
+    guard !overwrite || file != "-" else { throw ValidationError(UsageText.overwriteFile) }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    let domain = try session.existingDomain()
+    let values = try domain.values()
+    let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
+    let data = try format.data(of: values)
+    guard file != "-" else { return try ValueOutput.write(data) }
+    try write(data)
+    session.interface.say(
+      "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")
+  }
+
+  private func write(_ data: Data) throws {
+    do throws(FileError) {
+      let bytes = [UInt8](data)
+      if overwrite {
+        try PrivateFile.replace(file) { descriptor throws(Errno) in
+          try DescriptorIO.write(bytes, to: descriptor)
+        }
+      } else {
+        try PrivateFile.create(file) { descriptor throws(Errno) in
+          try DescriptorIO.write(bytes, to: descriptor)
+        }
+      }
+    } catch {
+      throw error.kind == .alreadyExists ? CommandLineError.fileExists(file) : .file(error)
+    }
+  }
+}
+
+extension CommandLineError {
+  /// The failure of a file that was to be written.
+  fileprivate static func file(_ error: FileError) -> Self {
+    Self(ExitCodes.inputOutput, error.message, hint: error.advice)
+  }
+}

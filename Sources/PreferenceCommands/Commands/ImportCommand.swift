@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Prephirences
+internal import PrephirencesCommandLine
+
+/// Sets the preferences that a file has.
+struct ImportCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Set the preferences that a file has",
+    discussion: """
+      The file is JSON or a property list, in XML or binary, such as one of UserDefaults or one that \
+      'export' has written. All of its preferences are set, or none. Others stay, unless --replace \
+      deletes them. A null in JSON is no value; it is left out and reported.
+
+      Example:
+        \(preferencesPath) import settings.json\(domainExample)
+        \(preferencesPath) import ~/.config/web.plist --replace\(domainExample)
+      """)
+
+  @Argument(help: "The file, or - for standard input", completion: .file())
+  var file: String
+
+  @OptionGroup var format: FileFormatOptions
+
+  @Flag(help: "Delete the preferences that the file doesn't have")
+  var replace = false
+
+  @Flag(help: "Change nothing; only report what would change")
+  var dryRun = false
+
+  @Flag(help: "Don't wait for the disk; a power failure may lose the values")
+  var noSync = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws { try options.require() }
+
+  func perform(in session: PreferenceSession) throws {
+    let (values, omitted) = try read()
+    let domain = session.domain
+    if !omitted.isEmpty {
+      session.interface.say("left out null: \(omitted.map { "'\($0)'" }.joined(separator: ", "))")
+    }
+    if dryRun {
+      let old = try domain.exists() ? domain.values() : []
+      return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
+    }
+    var plan: ImportPlan?
+    try domain.change { domain in
+      let made = ImportPlan(values, try domain.values(), replaces: replace)
+      for key in made.removed { try domain.set(nil, forKey: key) }
+      for key in made.added + made.changed { try domain.set(values[key], forKey: key) }
+      plan = made
+    }
+    if !noSync { try domain.synchronize() }
+    if let plan { session.interface.say(report(plan, domain)) }
+  }
+
+  private func read() throws -> (values: [String: StoredValue], omitted: [String]) {
+    let data = try InputFile.read(file)
+    do throws(PreferencesError) {
+      return try (format.chosen ?? FileFormat(of: data)).values(of: data)
+    } catch {
+      throw CommandLineError.malformed(
+        file == "-" ? "standard input" : "'\(file)'", error.message)
+    }
+  }
+
+  private func report(_ plan: ImportPlan, _ domain: PreferenceDomain) -> String {
+    let count = plan.added.count + plan.changed.count + plan.unchangedCount
+    let removed = plan.removed.isEmpty ? "" : ", \(plan.removed.count) deleted"
+    return "\(dryRun ? "would import" : "imported") \(Words.counted(count, "preference")) into "
+      + "'\(domain.name)': \(plan.added.count) new, \(plan.changed.count) changed, "
+      + "\(plan.unchangedCount) the same\(removed)"
+  }
+}

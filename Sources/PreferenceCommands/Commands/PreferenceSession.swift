@@ -1,0 +1,39 @@
+internal import Foundation
+internal import PrephirencesCommandLine
+
+/// What a command works with.
+struct PreferenceSession {
+  let context: PreferenceCommandContext
+  let interface: UserInterface
+  private let options: DomainOptions
+
+  init(_ options: DomainOptions, _ context: PreferenceCommandContext) {
+    self.options = options
+    self.context = context
+    interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
+  }
+
+  /// The domain; its name was checked with the arguments.
+  var domain: PreferenceDomain { PreferenceDomain(named: options.name ?? "") }
+
+  /// Returns the domain if it has preferences.
+  ///
+  /// - Throws: The failure that there is no such domain, or that its name is not one.
+  func existingDomain() throws -> PreferenceDomain {
+    let domain = domain
+    guard try domain.exists() else {
+      throw CommandLineError.noDomain(
+        domain.name, resembling: PreferenceDomain.names().resembling(domain.name),
+        context.commandPath)
+    }
+    return domain
+  }
+
+  /// Returns the failure that a domain has no such key.
+  func missing(_ key: String, in domain: PreferenceDomain) throws -> CommandLineError {
+    .noKey(key, in: domain.name, resembling: try domain.keys().resembling(key))
+  }
+
+  /// Returns the moment at which local clocks show what clocks in UTC show at a date.
+  static func local(_ shown: Date) -> Date { LocalTime.current.moment(of: shown) }
+}

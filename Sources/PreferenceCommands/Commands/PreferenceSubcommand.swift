@@ -1,0 +1,38 @@
+internal import ArgumentParser
+internal import PrephirencesCommandLine
+
+/// A command that works with the preferences of a domain.
+protocol PreferenceSubcommand: PreferenceCommandPart {
+  var options: DomainOptions { get }
+
+  /// Does the work.
+  func perform(in session: PreferenceSession) throws
+}
+
+extension PreferenceSubcommand {
+  static var isGroup: Bool { false }
+  static var manual: CommonManual { PreferenceManual.common }
+
+  static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
+    if message == UsageText.domainMissing {
+      return "'\(preferencesPath) list' shows the domains"
+    }
+    if hasUnknownDash || message == UsageText.valueMissing { return UsageText.dash }
+    return isAboutExtraArgument(message) ? UsageText.domainFirst : nil
+  }
+
+  static func isAboutExtraArgument(_ message: String) -> Bool {
+    message.lowercased().contains("unexpected argument")
+  }
+
+  /// Does the work, and reports a failure under the host's name.
+  ///
+  /// Only the exit code is thrown, so a host's argument parser adds no second message.
+  func run() throws {
+    let context = PreferenceCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: options.quiet) {
+      StandardDescriptors.prepare()
+      try perform(in: PreferenceSession(options, context))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import Prephirences
+internal import PrephirencesCommandLine
+
+/// Prints preferences.
+struct ReadCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "read",
+    abstract: "Print a preference, or all of a domain",
+    discussion: """
+      Text is printed as it is, with a newline; numbers in digits, truth values as true or false, dates \
+      in UTC, data in hexadecimal digits, arrays and dictionaries as JSON. --json and --plist print \
+      every value in that form, in JSON with dates as text and data in base 64. Without a key, \
+      everything is printed.
+
+      With --type, a value of another type is an error; a number is printed as the other kind of \
+      number if that holds it exactly. If the key or the domain is missing, the command ends with 44, \
+      and with --default it prints that. Nothing is created.
+
+      Example:
+        port=$(\(preferencesPath) read port --type int\(domainExample))
+        \(preferencesPath) read --json\(domainExample)
+      """)
+
+  @Argument(help: "The key; all if there is none", completion: .keys)
+  var key: String?
+
+  @Option(
+    name: .shortAndLong, help: .init("Fail unless the value has this type", valueName: "name"),
+    completion: .list(ValueKind.allCases.map(\.rawValue)), transform: ReadCommand.kind)
+  var type: ValueKind?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("What to print if there is no such key", valueName: "value"))
+  var `default`: String?
+
+  @OptionGroup var form: ReadFormOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require()
+    guard key == nil else { return }
+    guard type == nil else { throw ValidationError(UsageText.typeNeedsKey) }
+    guard `default` == nil else { throw ValidationError(UsageText.defaultNeedsKey) }
+    guard !form.raw else { throw ValidationError(UsageText.rawNeedsKey) }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    guard let key else { return try show(all: session.existingDomain().values()) }
+    guard let value = try stored(key, session) else { return }
+    try show(value, key)
+  }
+
+  /// Returns the value of the key, or the default one; `nil` if that was printed as it is.
+  private func stored(_ key: String, _ session: PreferenceSession) throws -> StoredValue? {
+    if let value = try session.domain.value(forKey: key) {
+      guard let type else { return value }
+      guard let converted = value.converted(to: type) else {
+        throw CommandLineError.otherType(key, value.kind, type)
+      }
+      return converted
+    }
+    guard let text = `default` else {
+      throw try session.missing(key, in: try session.existingDomain())
+    }
+    let kind = type ?? .string
+    guard kind != .array, kind != .dict else { return try StoredValue.json(text) }
+    guard let value = StoredValue(text, kind: kind, local: PreferenceSession.local) else {
+      throw CommandLineError.noValue(kind, UsageText.example(of: kind))
+    }
+    return value
+  }
+
+  private func show(_ value: StoredValue, _ key: String) throws {
+    if form.json {
+      try ValueOutput.write(value.plainJSON)
+    } else if form.plist {
+      try ValueOutput.write(propertyList: PropertyListText.data(of: value, forKey: key))
+    } else if form.raw {
+      try ValueOutput.write(value.bytes)
+    } else if [.array, .dict].contains(value.kind) {
+      try ValueOutput.write(value.plainJSON)
+    } else {
+      try ValueOutput.write(lines: value.text)
+    }
+  }
+
+  private func show(all values: [(key: String, value: StoredValue)]) throws {
+    if form.plist {
+      try ValueOutput.write(
+        propertyList: PropertyListText.data(
+          of: Dictionary(values.map { ($0.key, $0.value) }) { first, _ in first }))
+    } else {
+      try ValueOutput.write(
+        .object(values.map { JSONValue.Member(name: $0.key, value: $0.value.plainJSON) }))
+    }
+  }
+
+  private static func kind(_ name: String) throws -> ValueKind {
+    guard let kind = ValueKind.named(name) else { throw ValidationError(UsageText.type) }
+    return kind
+  }
+}

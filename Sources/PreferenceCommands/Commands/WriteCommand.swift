@@ -1,0 +1,131 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Prephirences
+internal import PrephirencesCommandLine
+
+/// Sets a preference.
+struct WriteCommand: PreferenceSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "write",
+    abstract: "Set a preference",
+    discussion: """
+      A value without a type is text, whatever it looks like; so that a program still finds its \
+      number, it doesn't replace a value of another type. '-' reads the value from standard input, \
+      without a newline at the end. An array takes its elements, and a dictionary keys and values; \
+      json takes any value. The spellings of 'defaults' work, too: -string, -int, -float, -bool, -date, \
+      -data, -array, -dict, -array-add and -dict-add.
+
+      The command returns when the value is on the disk. --if-absent and --expect change nothing and \
+      end with 75 if the key has a value, or another one than is expected; no other process can come \
+      in between.
+
+      Example:
+        \(preferencesPath) write port 8080 --type int\(domainExample)
+        \(preferencesPath) write motd -\(domainExample) < motd.txt
+        \(preferencesPath) write servers --json '["a", "b"]'\(domainExample)
+        \(preferencesPath) write offset\(domainExample) --type int -- -5
+      """)
+
+  @Argument(help: "The key", completion: .keys)
+  var key: String
+
+  @Argument(help: "The value, or - for standard input")
+  var value: [String] = []
+
+  @OptionGroup var written: ValueOptions
+
+  @Flag(help: "Change nothing if the key has a value")
+  var ifAbsent = false
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("Change nothing unless the key has this value", valueName: "value"))
+  var expect: String?
+
+  @Flag(help: "Don't wait for the disk; a power failure may lose the value")
+  var noSync = false
+
+  @OptionGroup(title: "Common options") var options: DomainOptions
+
+  func validate() throws {
+    try options.require()
+    try written.check(value)
+    guard !ifAbsent || expect == nil else { throw ValidationError(UsageText.absentOrExpected) }
+    guard !written.adds || !ifAbsent && expect == nil else {
+      throw ValidationError(UsageText.expectSimple)
+    }
+  }
+
+  func perform(in session: PreferenceSession) throws {
+    let domain = session.domain
+    let new = try newValue()
+    let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
+    try domain.change { domain in
+      let old = try domain.value(forKey: key)
+      try check(old, expected, in: domain)
+      try domain.set(try written.adds ? added(new, to: old) : new, forKey: key)
+    }
+    if !noSync { try domain.synchronize() }
+  }
+
+  /// Fails if the stored value is not as the options want it.
+  private func check(
+    _ old: StoredValue?, _ expected: StoredValue?, in domain: PreferenceDomain
+  ) throws {
+    if ifAbsent, old != nil { throw CommandLineError.exists(key, in: domain.name) }
+    if let expected, old?.isSame(as: expected) != true {
+      throw CommandLineError.unexpected(key, isAbsent: old == nil)
+    }
+    if written.form == nil, let old, old.kind != .string {
+      throw CommandLineError.typeWouldChange(key, old.kind)
+    }
+  }
+
+  /// The value that was expected is one, also where elements are given one by one.
+  private var formOfExpected: WrittenForm {
+    switch written.form {
+    case .text(.array), .text(.dict): .json
+    case let form: form ?? .text(.string)
+    }
+  }
+
+  private func newValue() throws -> StoredValue {
+    let form = written.form ?? .text(.string)
+    let words = written.words(value)
+    guard words == ["-"], value == ["-"] else { return try Self.read(words, as: form) }
+    let input = try InputFile.read("-")
+    if written.raw, form == .text(.data) { return .data(input) }
+    if form == .propertyList { return try PropertyListText.value(of: input) }
+    guard var text = input.utf8Text else { throw CommandLineError.inputNotText }
+    if !written.raw, text.utf8.last == UInt8(ascii: "\n") {
+      text = String(text.unicodeScalars.dropLast())
+    }
+    return try Self.read([text], as: form)
+  }
+
+  private static func read(_ words: [String], as form: WrittenForm) throws -> StoredValue {
+    do throws(WrittenValueError) {
+      return try StoredValue.read(words, as: form, local: PreferenceSession.local)
+    } catch {
+      switch error {
+      case .otherType(let kind):
+        throw CommandLineError.noValue(kind, UsageText.example(of: kind))
+      case .malformed(let error):
+        throw CommandLineError(ExitCodes.usage, "the value cannot be read: \(error.message)")
+      case .null: throw CommandLineError.nullValue
+      case .oddPairs: throw CommandLineError(ExitCodes.usage, UsageText.pairs)
+      }
+    }
+  }
+
+  /// Returns a collection with the elements of another one at its end.
+  private func added(_ new: StoredValue, to old: StoredValue?) throws -> StoredValue {
+    switch (old, new) {
+    case (nil, _): return new
+    case (.array(let elements), .array(let more)): return .array(elements + more)
+    case (.dictionary(let values), .dictionary(let more)):
+      return .dictionary(values.merging(more) { $1 })
+    case (let old?, _): throw CommandLineError.otherType(key, old.kind, new.kind)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesCommandLine
+
+/// Changes on their way from observers to the thread that prints them.
+///
+/// Unchecked because the lock guards the changes.
+final class PendingPreferenceChanges: @unchecked Sendable {
+  /// Why waiting ended.
+  enum End {
+    case changed, outputClosed, timedOut
+  }
+
+  private let lock = NSLock()
+  private var changes: [PreferenceChange] = []
+
+  /// A pipe, because the thread waits for the output, too.
+  private let receiver: Int32
+  private let sender: Int32
+
+  init() throws(CommandLineError) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw .cannotRead("the changes", errno: errno) }
+    for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    (receiver, sender) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(receiver)
+    close(sender)
+  }
+
+  func add(_ change: PreferenceChange) {
+    lock.withLock { changes.append(change) }
+    // A full pipe wakes the thread as well.
+    var byte: UInt8 = 0
+    _ = write(sender, &byte, 1)
+  }
+
+  func take() -> [PreferenceChange] {
+    lock.withLock {
+      defer { changes = [] }
+      return changes
+    }
+  }
+
+  /// Waits until there are changes, nobody reads standard output any more, or the time is over.
+  func wait(until end: ContinuousClock.Instant?) -> End {
+    while true {
+      var sources = [
+        pollfd(fd: receiver, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      ]
+      let ready = poll(&sources, 2, Self.milliseconds(until: end))
+      if ready > 0, sources[0].revents != 0 {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while read(receiver, &bytes, bytes.count) > 0 {}
+        return .changed
+      }
+      if ready > 0, Int32(sources[1].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0 {
+        return .outputClosed
+      }
+      if let end, ContinuousClock.now >= end { return .timedOut }
+    }
+  }
+
+  private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+    guard let end else { return -1 }
+    let rest = (end - ContinuousClock.now) / .milliseconds(1)
+    return Int32(max(0, min(rest.rounded(.up), 3_600_000)))
+  }
+}

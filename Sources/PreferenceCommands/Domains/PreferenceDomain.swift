@@ -1,0 +1,65 @@
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesDurable
+
+/// The preferences of a program, which are those of a suite.
+struct PreferenceDomain {
+  let name: String
+  let preferences: DurablePreferences
+
+  init(named name: String) {
+    self.name = name
+    preferences = DurablePreferences(suiteName: name)
+  }
+
+  /// Returns whether there is a file with its preferences; nothing is created.
+  func exists() throws -> Bool { try preferences.storedPath() != nil }
+
+  /// The file with its preferences; empty if there is none.
+  var path: String { ((try? preferences.storedPath()) ?? nil) ?? "" }
+
+  /// Returns the value of a key; `nil` if there is none.
+  func value(forKey key: String) throws -> StoredValue? {
+    guard let object = try preferences.fetchObject(forKey: key) else { return nil }
+    return try Self.value(object, key)
+  }
+
+  /// Returns all values, in the order of the bytes of their keys.
+  func values() throws -> [(key: String, value: StoredValue)] {
+    try preferences.fetchAllObjects()
+      .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+      .map { ($0.key, try Self.value($0.value, $0.key)) }
+  }
+
+  /// Returns all keys, in the order of their bytes.
+  func keys() throws -> [String] {
+    try preferences.fetchAllObjects().keys
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Performs reads and changes as one, in which no other process comes in between.
+  func change(_ body: (PreferenceDomain) throws -> Void) throws {
+    try preferences.transaction { _ in try body(self) }
+  }
+
+  /// Sets the value of a key; `nil` removes it.
+  func set(_ value: StoredValue?, forKey key: String) throws {
+    try preferences.storeObject(value?.object, forKey: key)
+  }
+
+  /// Waits until everything is on the disk.
+  func synchronize() throws { try preferences.synchronize() }
+
+  /// Returns every domain, in the order of the bytes of their names.
+  static func all() throws -> [PreferenceDomain] {
+    try DurablePreferences.storedSuiteNames().map(PreferenceDomain.init)
+  }
+
+  /// Returns the names of the domains; none if they cannot be found out.
+  static func names() -> [String] { (try? DurablePreferences.storedSuiteNames()) ?? [] }
+
+  private static func value(_ object: Any, _ key: String) throws -> StoredValue {
+    guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
+    return value
+  }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesText
+
+/// Standard output for values.
+enum ValueOutput {
+  /// Writes lines; on a terminal, characters that control it are escaped.
+  static func write(lines text: String) throws(CommandLineError) {
+    guard StandardOutput.isTerminal else { return try StandardOutput.write(text + "\n") }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    try StandardOutput.write(lines.map { String($0).visible + "\n" }.joined())
+  }
+
+  /// Writes JSON, in which such characters are always escaped.
+  static func write(_ json: JSONValue) throws(CommandLineError) {
+    try StandardOutput.write(json.lines.visibleInJSON + "\n")
+  }
+
+  /// Writes bytes as they are.
+  static func write(_ bytes: Data) throws(CommandLineError) {
+    try StandardOutput.checkOpen()
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+      }
+      if count < 0 {
+        guard errno != EINTR else { continue }
+        throw .outputFailed(errno: errno)
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+extension ValueOutput {
+  /// Writes a property list.
+  static func write(propertyList data: Data) throws(CommandLineError) {
+    var text = String(decoding: data, as: UTF8.self)
+    if text.hasSuffix("\n") { text.removeLast() }
+    try write(lines: text)
+  }
+}
