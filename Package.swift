@@ -31,8 +31,11 @@ func support(
 }
 
 /// A program that tests run, in `Tests/Clients/NAME`.
-func client(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: "Tests/Clients/\(name)")
+func client(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Tests/Clients/\(name)", exclude: exclude)
 }
 
 let package = Package(
@@ -192,7 +195,8 @@ let package = Package(
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
     client(
       "PortedSettings",
-      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
+      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"],
+      exclude: ["Before", "README.md"]),
     client("ServerSettings", ["Keychain", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
     client(
@@ -250,12 +254,21 @@ let package = Package(
     tests(
       "FacadesCanaryTests",
       [
+        "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "Prephirences",
+        "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults",
+      ], packageAccess: false),
+    tests(
+      "FacadesCanaryMode5Tests",
+      [
         "CryptoPrephirences", "Keychain", "Palau", "Prephirences", "PrephirencesDurable",
         "SwiftyUserDefaults", "TypedDefaults",
-      ], packageAccess: false),
-    tests("PalauTests", ["Palau", "Prephirences", "PrephirencesDurable"]),
+      ], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
-      "PalauSamplesTests", ["Palau"], packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
+      "PalauTests",
+      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
+    tests(
+      "PalauSamplesTests", ["Palau", "Prephirences"], exclude: ["SAMPLES.md"],
+      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PreferenceCommandsTests",
       ["PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable"]),
@@ -287,8 +300,8 @@ let package = Package(
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests("TypedDefaultsTests", ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     tests(
-      "TypedDefaultsSamplesTests", ["TypedDefaults"], packageAccess: false,
-      settings: [.swiftLanguageMode(.v5)]),
+      "TypedDefaultsSamplesTests", ["Prephirences", "TypedDefaults"], exclude: ["SAMPLES.md"],
+      packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -299,8 +312,8 @@ let targetsThatTouchC: Set = [
 ]
 let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
 let targetsOfClients: Set = [
-  "PalauSamplesTests", "PreferencesCanaryTests", "PrephirencesSamplesTests",
-  "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
+  "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
+  "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
 ]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
