@@ -64,6 +64,13 @@ final class EngineWatch: @unchecked Sendable {
     do throws(Errno) {
       watch = try FileWatch(noticesEachWrite: true) { path }
     } catch {
+      // The kernel's words for it are those of a full disk.
+      if error == .noSpace || error == .tooManyOpenFiles {
+        throw PreferencesError(
+          .inputOutput,
+          "this user watches too many files; raise fs.inotify.max_user_watches and "
+            + "fs.inotify.max_user_instances with sysctl: \(path)", systemCode: error.rawValue)
+      }
       throw PreferencesError(.failed(error, "watch", path))
     }
     let thread = Thread { [weak engine] in
