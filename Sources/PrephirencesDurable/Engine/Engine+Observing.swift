@@ -8,7 +8,7 @@ extension Engine {
   ///
   /// - Throws: ``PreferencesError`` if those of others cannot be noticed; then nothing is observed.
   func addObserver(
-    _ observer: PreferenceObserver, of preferences: DurablePreferences
+    _ observer: PreferenceObserver, of preferences: some PreferencesType
   ) throws -> PreferenceObservation {
     // What was changed before is not reported, and what is known now is the old value of the next
     // change. Whoever reads gets the failures.

@@ -7,6 +7,7 @@ extension Engine {
   /// Finds out where the values are now, and opens the database if there is one.
   ///
   /// - Parameter forWriting: Whether to create the database if it is missing.
+  /// - Throws: ``PreferencesError`` if it cannot be opened.
   func look(forWriting: Bool) throws(PreferencesError) {
     if case .database(let database) = source {
       if try isCurrent(database), database.counter.isAtItsPath { return cache.touch() }

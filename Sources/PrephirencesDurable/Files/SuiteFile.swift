@@ -34,6 +34,8 @@ struct SuiteFile: Hashable, Sendable {
   ///   - environment: The variables that name the folder.
   ///   - isOnNetwork: What kind of file system it is; `nil` to find out.
   ///   - patience: How long a call waits for others; less than a day.
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/invalidName``,
+  ///   ``PreferencesError/Code/noPlace`` or ``PreferencesError/Code/insecure``.
   init(
     suiteName: String, folder: String?, environment: EnvironmentVariables, isOnNetwork: Bool?,
     patience: Duration = .seconds(10)
