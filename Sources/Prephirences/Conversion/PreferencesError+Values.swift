@@ -19,7 +19,9 @@ extension PreferencesError {
       .unstorable, "the value of the key '\(key)' is of type \(type), which cannot be archived")
   }
 
-  package static func unencodable(_ key: PreferenceKey, _ type: Any.Type, _ error: any Error) -> Self {
+  package static func unencodable(_ key: PreferenceKey, _ type: Any.Type, _ error: any Error)
+    -> Self
+  {
     var reason = ""
     if case EncodingError.invalidValue(let value, let context) = error {
       let isFinite = (value as? any FloatingPoint)?.isFinite ?? true
