@@ -52,7 +52,9 @@ final class Session {
     case "read": try read(words.popFirst() ?? "", number(words.popFirst()))
     case "scan": try scan(number(words.popFirst()))
     case "observe": observe(words.popFirst())
-    case "wait": sleep(1000)
+    case "keep-observing":
+      observe(words.popFirst())
+      sleep(1000)
     case "stop": try stopInTransaction()
     case "fork": try fork()
     default: exit(64)

@@ -27,8 +27,8 @@ struct LogSizeTests {
           let writer = try Child(in: home)
           var largest = 0
           for round in 0..<(Thoroughness.isThorough ? 400 : 60) {
-            #expect(writer.ask("set big\(round % 3) x200000") == [])
-            #expect(writer.ask("sets k 50").count == 50)
+            #expect(writer.ask("set big\(round % 3) x\(200_000 + round)") == [])
+            #expect(writer.ask("overwrite n 50").count == 50)
             largest = max(largest, TestHome.size(of: home.log))
           }
           print("largest write-ahead log with \(readers) readers: \(largest >> 10) KiB")

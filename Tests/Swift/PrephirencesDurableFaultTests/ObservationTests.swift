@@ -8,7 +8,7 @@ struct ObservationTests {
   @Test func aChangeArrivesSoon() throws {
     let home = try TestHome()
     _ = try home.run("set", "ball", "-1")
-    let observer = try Child(["observe", "ball"], in: home)
+    let observer = try Child(["keep-observing", "ball"], in: home)
     let writer = try Child(in: home)
     #expect(observer.line() == "ready")
     var times: [Int] = []
@@ -30,7 +30,7 @@ struct ObservationTests {
   /// Each change of several processes is reported; the last value of each key at least.
   @Test func changesBySeveralProcessesAreReported() throws {
     let home = try TestHome()
-    let observer = try Child(["observe"], in: home)
+    let observer = try Child(["keep-observing"], in: home)
     #expect(observer.line() == "ready")
     concurrently(3) { process in
       _ = try? Child(["sets", "p\(process)-", "50"], in: home).ended()
@@ -46,7 +46,7 @@ struct ObservationTests {
   /// Killed within a transaction or after it: what is in the file is reported.
   @Test func commitsOfAKilledProcessAreReported() throws {
     let home = try TestHome()
-    let observer = try Child(["observe"], in: home)
+    let observer = try Child(["keep-observing"], in: home)
     #expect(observer.line() == "ready")
     for round in 0..<5 {
       let child = try Child(["sets", "r\(round)-"], in: home)
@@ -67,7 +67,7 @@ struct ObservationTests {
   @Test func aReplacedFileIsObserved() throws {
     let home = try TestHome()
     _ = try home.run("set", "a", "1")
-    let observer = try Child(["observe", "a"], in: home)
+    let observer = try Child(["keep-observing", "a"], in: home)
     #expect(observer.line() == "ready")
     for suffix in ["", "-wal", "-shm", "-lock"] { unlink(home.database + suffix) }
     _ = try home.run("set", "a", "2")
