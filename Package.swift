@@ -190,6 +190,7 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
+    client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client("PreferencesStress", ["Prephirences", "PrephirencesDurable"]),
     client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),

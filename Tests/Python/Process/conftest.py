@@ -63,6 +63,11 @@ def durable_tool() -> str:
   return named_program("DURABLE_TOOL")
 
 
+@pytest.fixture(scope="session")
+def preference_tool() -> str:
+  return named_program("PREFERENCE_TOOL")
+
+
 @contextmanager
 def homes(program: str):
   """Creates homes, and removes them and the keys of their vaults at the end."""
