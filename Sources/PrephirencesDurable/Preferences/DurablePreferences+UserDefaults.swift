@@ -11,7 +11,13 @@ extension DurablePreferences: ChangeReportingPreferences {
     _ handler: @escaping @Sendable () -> Void
   ) -> PreferenceObservation {
     guard let engine = try? engine() else { return PreferenceObservation {} }
-    return engine.observers.signals.add(handler)
+    let observation = engine.observers.signals.add(handler)
+    // Without a watch, the changes of other processes are noticed by the next read.
+    guard (try? engine.watch.begin(engine)) != nil else { return observation }
+    return PreferenceObservation {
+      observation.cancel()
+      engine.watch.end()
+    }
   }
 }
 

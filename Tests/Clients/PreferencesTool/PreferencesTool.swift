@@ -18,6 +18,8 @@ struct PreferencesTool {
     case "race": race()
     case "import": importMany()
     case "urls": urls()
+    case "suites": suites()
+    case "notify": notify()
     case "fuzz-archives": Fuzzing.archives()
     case "fuzz-plists": Fuzzing.propertyLists(in: names[0])
     default: fail("unknown command")

@@ -1,3 +1,4 @@
+import Foundation
 import Prephirences
 import Testing
 
@@ -13,5 +14,18 @@ struct CanaryTests {
       try #require(Prephirences.sharedInstance["enabled"] as? Bool == true)
       try await #require(MainActor.run { Interface.zoom } == 26.5)
     }
+  }
+}
+
+@Suite("User defaults over preferences, in Swift 6 mode")
+struct BackedCanaryTests {
+  @Test func anyPreferencesAreUserDefaults() throws {
+    let preferences: MutableDictionaryPreferences = ["port": 8080]
+    let defaults: UserDefaults = BackedUserDefaults(preferences: preferences)
+    defaults["port"] = defaults.integer(forKey: "port") + 1
+    #expect(preferences.integer(forKey: "port") == 8081)
+    try defaults.storeObject(nil, forKey: "port")
+    #expect(try defaults.fetchObject(forKey: "port") == nil)
+    #expect(defaults.lastPreferencesError == nil)
   }
 }

@@ -73,6 +73,14 @@ struct ProcessTests {
     #expect(try await run("import") == "")
   }
 
+  @Test func addedSuitesAreSearched() async throws {
+    #expect(try await run("suites") == "")
+  }
+
+  @Test func changesOfOtherProcessesArePosted() async throws {
+    #expect(try await run("notify") == "")
+  }
+
   @Test func urlsKeepAllTheirParts() async throws {
     #expect(try await run("urls") == "")
   }
