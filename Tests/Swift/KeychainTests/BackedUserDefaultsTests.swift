@@ -57,7 +57,7 @@ struct BackedUserDefaultsTests {
     defaults.set(2, forKey: "count")
     var iterator = stream.makeAsyncIterator()
     #expect(await iterator.next() != nil)
-    try keychain.set(3, for: "count")
+    keychain["count"] = 3
     #expect(await iterator.next() != nil)
   }
 }

@@ -4,11 +4,11 @@ internal import Synchronization
 extension BackedUserDefaults {
   /// Sets or removes the values of several keys, and records a failure.
   func write(_ values: [(key: PreferenceKey, value: Any?)]) {
-    recording { () throws(PreferencesError) in try store(values) }
+    recording { () throws(PreferencesError) in try storeAll(values) }
   }
 
   /// Sets or removes the values of several keys.
-  func store(_ values: [(key: PreferenceKey, value: Any?)]) throws(PreferencesError) {
+  func storeAll(_ values: [(key: PreferenceKey, value: Any?)]) throws(PreferencesError) {
     let values = values.map { ($0.key, unwrapped($0.value).map(Self.withoutObject)) }
     try changing(values.map(\.0)) {
       guard let fallible else { return try storeAccepted(values) }
@@ -44,7 +44,7 @@ extension BackedUserDefaults {
   func replaceOwnDomain(with values: [String: Any]) {
     recording { () throws(PreferencesError) in
       let removed = preferences.dictionary().keys.filter { values[$0] == nil }
-      try store(removed.map { ($0, nil) } + values.map { ($0.key, $0.value) })
+      try storeAll(removed.map { ($0, nil) } + values.map { ($0.key, $0.value) })
     }
   }
 

@@ -12,7 +12,7 @@ extension UserDefaults {
   }
 
   func save(_ values: [(PreferenceKey, PreferenceObject?)]) throws(PreferencesError) {
-    if let backed { return try backed.store(values) }
+    if let backed { return try backed.storeAll(values) }
     var forms: [(PreferenceKey, Any?)] = []
     for (key, value) in values {
       forms.append(
