@@ -9,7 +9,7 @@ import PrephirencesDurable
 /// | --- | --- |
 /// | `first-durable SUITE KEY` | reads one value as the first work of the process |
 /// | `first-defaults SUITE KEY` | the same from `UserDefaults` |
-/// | `gets SUITE SIZE COUNT` | reads values that the process has not read yet, of keys far from each other |
+/// | `gets SUITE SIZE COUNT` | reads integers that the process has not read yet, at even keys far from each other |
 /// | `sets SUITE NAME COUNT` | sets values of keys that no other process has |
 /// | `observe SUITE KEY` | prints the value of a key and the time, at each change |
 @main
@@ -34,7 +34,7 @@ struct PreferencePeer {
       let count = Int(words[3]) ?? 1
       _ = preferences.integer(forKey: "key 0")
       let time = try seconds {
-        (1...count).allSatisfy { preferences.integer(forKey: "key \($0 * 7919 % size)") != 0 }
+        (1...count).allSatisfy { preferences.integer(forKey: "key \($0 * 7918 % size)") != 0 }
       }
       say(time / Double(count))
     case ("sets", 4):
