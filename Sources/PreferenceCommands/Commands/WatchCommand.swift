@@ -62,8 +62,9 @@ struct WatchCommand: PreferenceSubcommand {
     let observer = PreferenceObserver(
       keys: keys.isEmpty ? nil : Set(keys), initial: initial || until != nil
     ) { changes.add($0) }
-    let observation = domain.preferences.addObserver(observer)
-    defer { observation.cancel() }
+    let observation = try domain.observe(observer)
+    // The store must not be released before the end.
+    defer { withExtendedLifetime(domain.preferences) { observation.cancel() } }
     let end = timeout.map { ContinuousClock.now + $0 }
     while true {
       for change in changes.take() where try ends(after: change) { return }

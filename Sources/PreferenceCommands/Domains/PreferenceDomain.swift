@@ -47,6 +47,15 @@ struct PreferenceDomain {
     try preferences.storeObject(value?.object, forKey: key)
   }
 
+  /// Starts notifying an observer of the changes of all processes.
+  ///
+  /// - Throws: The failure because of which nothing is observed, such as too many watches.
+  func observe(_ observer: PreferenceObserver) throws -> PreferenceObservation {
+    let observation = preferences.addObserver(observer)
+    if let failure = preferences.lastError { throw failure }
+    return observation
+  }
+
   /// Waits until everything is on the disk.
   func synchronize() throws { try preferences.synchronize() }
 

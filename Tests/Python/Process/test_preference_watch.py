@@ -1,0 +1,52 @@
+"""Changes of preferences that another process prints."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from preference_testing import Preferences
+from prefs_testing import LIMIT
+
+
+@pytest.fixture
+def preferences(home) -> Preferences:
+  preferences = Preferences(home)
+  preferences.run("write", "key", "first")
+  return preferences
+
+
+def test_changes_are_lines(preferences):
+  with preferences.start("watch", "--initial", "--timeout", "1m") as watching:
+    assert watching.stdout.readline() == b"set\tkey\tstring\tfirst\n"
+    preferences.run("write", "other", "a\tb", "--no-sync")
+    assert watching.stdout.readline() == b"set\tother\tstring\ta\\tb\n"
+    preferences.run("delete", "key")
+    assert watching.stdout.readline() == b"removed\tkey\n"
+    watching.send_signal(signal.SIGINT)
+    assert watching.wait(LIMIT) == -signal.SIGINT
+
+
+def test_json_lines(preferences):
+  with preferences.start("watch", "key", "--initial", "--json") as watching:
+    assert json.loads(watching.stdout.readline()) == {
+      "key": "key", "type": "string", "value": "first"}
+    preferences.run("write", "other", "1")
+    preferences.run("delete", "key")
+    assert json.loads(watching.stdout.readline()) == {"key": "key", "removed": True}
+    watching.terminate()
+
+
+def test_waiting_for_a_value(preferences):
+  preferences.run("watch", "key", "--until", "first")
+  preferences.run("watch", "key", "--until", "last", "--timeout", "100ms", code=75)
+  preferences.run("watch", "--timeout", "100ms")
+
+
+def test_nobody_reads_any_more(preferences):
+  with preferences.start("watch", "--initial") as watching:
+    watching.stdout.readline()
+    watching.stdout.close()
+    assert watching.wait(LIMIT) == 0
