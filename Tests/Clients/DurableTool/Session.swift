@@ -98,7 +98,7 @@ final class Session {
     }
   }
 
-  /// Sets one key to 1, 2, 3 …
+  /// Sets one key to 1, 2, 3 and so on.
   private func overwrite(_ key: String, _ count: Int) throws {
     for number in 1...count {
       try store.storeObject(number, forKey: key)
