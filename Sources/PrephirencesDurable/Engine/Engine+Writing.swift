@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Prephirences
 internal import PrephirencesFiles
 
@@ -146,6 +147,13 @@ extension Engine {
   private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
     database.connection.setBusyTimeout(min(.milliseconds(100), file.patience))
     defer { database.connection.setBusyTimeout(file.patience) }
+    // A reader that begins now sees the whole log, so it does not hold up the copying; one that
+    // begins after that uses the database alone. To truncate at once would need a moment without
+    // any reader.
+    for _ in 0..<20 {
+      guard try database.connection.checkpoint(.passive) > 0 else { break }
+      usleep(5_000)
+    }
     return try database.connection.checkpoint(.truncate)
   }
 

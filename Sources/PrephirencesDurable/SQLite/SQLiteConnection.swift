@@ -144,7 +144,8 @@ final class SQLiteConnection {
 
   /// Copies the write-ahead log into the database.
   ///
-  /// - Returns: The frames that the log still has.
+  /// - Returns: The frames that the log still has, without those that were copied if they stay in
+  ///   it: after `passive`.
   func checkpoint(_ mode: CheckpointMode) throws(PreferencesError) -> Int {
     var (log, copied): (CInt, CInt) = (0, 0)
     let number =
@@ -156,7 +157,7 @@ final class SQLiteConnection {
     guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else {
       throw SQLiteErrors.error(code, path)
     }
-    return max(0, Int(log))
+    return max(0, Int(mode == .passive ? log - copied : log))
   }
 
   enum CheckpointMode {
