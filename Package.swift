@@ -101,7 +101,7 @@ let package = Package(
     .target(name: "PrephirencesText"),
     .target(
       name: "PrephirencesDurable",
-      dependencies: ["Prephirences", "PrephirencesFiles", grdb, grdbSQLite, systemPackage]),
+      dependencies: ["Prephirences", "PrephirencesFiles", grdbSQLite, systemPackage]),
     .target(name: "PrephirencesRecords", dependencies: ["Prephirences", grdb]),
     .target(
       name: "RemotePrephirences",

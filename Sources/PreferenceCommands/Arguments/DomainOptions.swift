@@ -14,7 +14,9 @@ struct DomainOptions: ParsableArguments {
 
   func validate() throws {
     guard let domain else { return }
-    if let problem = UsageText.problem(ofDomain: domain) { throw ValidationError(problem) }
+    if let problem = PreferenceUsageText.problem(ofDomain: domain) {
+      throw ValidationError(problem)
+    }
   }
 
   /// The domain, which may be the host's own; `nil` if none is named.
@@ -22,6 +24,6 @@ struct DomainOptions: ParsableArguments {
 
   /// Fails if no domain is named.
   func require() throws {
-    guard name != nil else { throw ValidationError(UsageText.domainMissing) }
+    guard name != nil else { throw ValidationError(PreferenceUsageText.domainMissing) }
   }
 }

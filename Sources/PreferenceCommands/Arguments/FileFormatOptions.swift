@@ -9,7 +9,7 @@ struct FileFormatOptions: ParsableArguments {
   var plist = false
 
   func validate() throws {
-    guard !json || !plist else { throw ValidationError(UsageText.oneFormat) }
+    guard !json || !plist else { throw ValidationError(PreferenceUsageText.oneFormat) }
   }
 
   /// The format that is named; `nil` if none is.

@@ -13,7 +13,7 @@ struct ReadFormOptions: ParsableArguments {
 
   func validate() throws {
     guard [json, plist, raw].count(where: { $0 }) <= 1 else {
-      throw ValidationError(UsageText.oneForm)
+      throw ValidationError(PreferenceUsageText.oneForm)
     }
   }
 }

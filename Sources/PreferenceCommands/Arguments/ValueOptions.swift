@@ -87,22 +87,28 @@ struct ValueOptions: ParsableArguments {
   /// Fails unless the options and arguments give one value.
   func check(_ arguments: [String]) throws {
     let types = given.count + (json ? 1 : 0) + (plist ? 1 : 0) + (type == nil ? 0 : 1)
-    guard types <= 1 else { throw ValidationError(UsageText.oneType) }
+    guard types <= 1 else { throw ValidationError(PreferenceUsageText.oneType) }
     guard given.isEmpty || arguments.isEmpty else {
-      throw ValidationError(UsageText.valueTwice)
+      throw ValidationError(PreferenceUsageText.valueTwice)
     }
     let words = words(arguments)
     let isCollection = form == .text(.array) || form == .text(.dict)
-    guard !words.isEmpty || isCollection else { throw ValidationError(UsageText.valueMissing) }
-    guard words.count <= 1 || isCollection else { throw ValidationError(UsageText.oneValue) }
-    guard !raw || arguments == ["-"] else { throw ValidationError(UsageText.rawInput) }
+    guard !words.isEmpty || isCollection else {
+      throw ValidationError(PreferenceUsageText.valueMissing)
+    }
+    guard words.count <= 1 || isCollection else {
+      throw ValidationError(PreferenceUsageText.oneValue)
+    }
+    guard !raw || arguments == ["-"] else { throw ValidationError(PreferenceUsageText.rawInput) }
     let rawForms: [WrittenForm?] = [nil, .text(.string), .text(.data)]
-    guard !raw || rawForms.contains(form) else { throw ValidationError(UsageText.rawType) }
+    guard !raw || rawForms.contains(form) else {
+      throw ValidationError(PreferenceUsageText.rawType)
+    }
   }
 
   private static func form(_ name: String) throws -> WrittenForm {
     guard let form = WrittenForm.named(name) else {
-      throw ValidationError(UsageText.typeToWrite)
+      throw ValidationError(PreferenceUsageText.typeToWrite)
     }
     return form
   }

@@ -35,7 +35,7 @@ struct DeleteCommand: PreferenceSubcommand {
 
   func validate() throws {
     try options.require()
-    guard keys.isEmpty == all else { throw ValidationError(UsageText.keysOrAll) }
+    guard keys.isEmpty == all else { throw ValidationError(PreferenceUsageText.keysOrAll) }
   }
 
   func perform(in session: PreferenceSession) throws {

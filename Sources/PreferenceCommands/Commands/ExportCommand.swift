@@ -33,7 +33,9 @@ struct ExportCommand: PreferenceSubcommand {
 
   func validate() throws {
     try options.require()
-    guard !overwrite || file != "-" else { throw ValidationError(UsageText.overwriteFile) }
+    guard !overwrite || file != "-" else {
+      throw ValidationError(PreferenceUsageText.overwriteFile)
+    }
   }
 
   func perform(in session: PreferenceSession) throws {

@@ -14,11 +14,13 @@ extension PreferenceSubcommand {
   static var manual: CommonManual { PreferenceManual.common }
 
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
-    if message == UsageText.domainMissing {
+    if message == PreferenceUsageText.domainMissing {
       return "'\(preferencesPath) list' shows the domains"
     }
-    if hasUnknownDash || message == UsageText.valueMissing { return UsageText.dash }
-    return isAboutExtraArgument(message) ? UsageText.domainFirst : nil
+    if hasUnknownDash || message == PreferenceUsageText.valueMissing {
+      return PreferenceUsageText.dash
+    }
+    return isAboutExtraArgument(message) ? PreferenceUsageText.domainFirst : nil
   }
 
   static func isAboutExtraArgument(_ message: String) -> Bool {

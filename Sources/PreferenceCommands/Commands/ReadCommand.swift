@@ -41,9 +41,9 @@ struct ReadCommand: PreferenceSubcommand {
   func validate() throws {
     try options.require()
     guard key == nil else { return }
-    guard type == nil else { throw ValidationError(UsageText.typeNeedsKey) }
-    guard `default` == nil else { throw ValidationError(UsageText.defaultNeedsKey) }
-    guard !form.raw else { throw ValidationError(UsageText.rawNeedsKey) }
+    guard type == nil else { throw ValidationError(PreferenceUsageText.typeNeedsKey) }
+    guard `default` == nil else { throw ValidationError(PreferenceUsageText.defaultNeedsKey) }
+    guard !form.raw else { throw ValidationError(PreferenceUsageText.rawNeedsKey) }
   }
 
   func perform(in session: PreferenceSession) throws {
@@ -67,7 +67,7 @@ struct ReadCommand: PreferenceSubcommand {
     let kind = type ?? .string
     guard kind != .array, kind != .dict else { return try StoredValue.json(text) }
     guard let value = StoredValue(text, kind: kind, local: PreferenceSession.local) else {
-      throw CommandLineError.noValue(kind, UsageText.example(of: kind))
+      throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
     }
     return value
   }
@@ -98,7 +98,7 @@ struct ReadCommand: PreferenceSubcommand {
   }
 
   private static func kind(_ name: String) throws -> ValueKind {
-    guard let kind = ValueKind.named(name) else { throw ValidationError(UsageText.type) }
+    guard let kind = ValueKind.named(name) else { throw ValidationError(PreferenceUsageText.type) }
     return kind
   }
 }

@@ -49,8 +49,10 @@ struct WatchCommand: PreferenceSubcommand {
 
   func validate() throws {
     try options.require()
-    guard until == nil || keys.count == 1 else { throw ValidationError(UsageText.untilOneKey) }
-    guard until == nil || !once else { throw ValidationError(UsageText.onceOrUntil) }
+    guard until == nil || keys.count == 1 else {
+      throw ValidationError(PreferenceUsageText.untilOneKey)
+    }
+    guard until == nil || !once else { throw ValidationError(PreferenceUsageText.onceOrUntil) }
   }
 
   func perform(in session: PreferenceSession) throws {
@@ -97,7 +99,7 @@ struct WatchCommand: PreferenceSubcommand {
         ]
         return JSONValue.object(members).line.visibleInJSON + "\n"
       }
-      return ListCommand.json(key, value).line.visibleInJSON + "\n"
+      return PreferenceListCommand.json(key, value).line.visibleInJSON + "\n"
     }
     let fields = value.map { ["set", key, $0.kind.rawValue, $0.line] } ?? ["removed", key]
     return TextTable(header: [], rows: [fields]).lines
@@ -116,7 +118,7 @@ struct WatchCommand: PreferenceSubcommand {
 
   private static func duration(_ text: String) throws -> Duration {
     guard let duration = DurationText.parse(text) else {
-      throw ValidationError(UsageText.duration)
+      throw ValidationError(PreferenceUsageText.duration)
     }
     return duration
   }

@@ -50,9 +50,11 @@ struct WriteCommand: PreferenceSubcommand {
   func validate() throws {
     try options.require()
     try written.check(value)
-    guard !ifAbsent || expect == nil else { throw ValidationError(UsageText.absentOrExpected) }
+    guard !ifAbsent || expect == nil else {
+      throw ValidationError(PreferenceUsageText.absentOrExpected)
+    }
     guard !written.adds || !ifAbsent && expect == nil else {
-      throw ValidationError(UsageText.expectSimple)
+      throw ValidationError(PreferenceUsageText.expectSimple)
     }
   }
 
@@ -109,11 +111,11 @@ struct WriteCommand: PreferenceSubcommand {
     } catch {
       switch error {
       case .otherType(let kind):
-        throw CommandLineError.noValue(kind, UsageText.example(of: kind))
+        throw CommandLineError.noValue(kind, PreferenceUsageText.example(of: kind))
       case .malformed(let error):
         throw CommandLineError(ExitCodes.usage, "the value cannot be read: \(error.message)")
       case .null: throw CommandLineError.nullValue
-      case .oddPairs: throw CommandLineError(ExitCodes.usage, UsageText.pairs)
+      case .oddPairs: throw CommandLineError(ExitCodes.usage, PreferenceUsageText.pairs)
       }
     }
   }

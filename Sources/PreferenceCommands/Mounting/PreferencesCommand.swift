@@ -29,7 +29,8 @@ public struct PreferencesCommand: ParsableCommand {
   /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`, `watch`,
   /// `import` and `export`.
   public static let subcommands: [any ParsableCommand.Type] = [
-    ReadCommand.self, WriteCommand.self, DeleteCommand.self, ListCommand.self, WatchCommand.self,
+    ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
+    WatchCommand.self,
     ImportCommand.self, ExportCommand.self,
   ]
 

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 import TypedDefaults
 
 /// Represents UIKit's class.

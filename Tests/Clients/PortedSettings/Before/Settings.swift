@@ -6,6 +6,7 @@ import TypedDefaults
 
 // SwiftyUserDefaults: the connection
 
+// swift-format-ignore: NeverForceUnwrap
 let shared = UserDefaults(suiteName: "group.com.example.notes")!
 var Defaults = DefaultsAdapter(defaults: shared, keyStore: DefaultsKeys())
 

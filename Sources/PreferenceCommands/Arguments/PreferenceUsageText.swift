@@ -1,5 +1,5 @@
 /// The errors of arguments; the argument parser prefixes some with the option's name.
-enum UsageText {
+enum PreferenceUsageText {
   static let domainMissing = "name a domain with --domain"
   static let oneForm = "choose one of --json, --plist and --raw"
   static let oneFormat = "choose one of --json and --plist"

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// Lists domains, or the preferences of one.
-struct ListCommand: PreferenceSubcommand {
+struct PreferenceListCommand: PreferenceSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List domains, or the preferences of one",
@@ -35,7 +35,7 @@ struct ListCommand: PreferenceSubcommand {
 
   func validate() throws {
     guard !domains || options.domain == nil else {
-      throw ValidationError(UsageText.domainsOfAll)
+      throw ValidationError(PreferenceUsageText.domainsOfAll)
     }
   }
 
