@@ -129,17 +129,25 @@ extension Engine {
     correctingCounter correct: (OpenDatabase.State) throws(PreferencesError) -> Void
   ) throws(PreferencesError) {
     try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
-    let state = try database.state()
-    try correct(state)
     let before = source
-    if !observers.isEmpty, isKnown(before) {
-      var values: [KeyBytes: Any] = [:]
+    var values: [KeyBytes: Any] = [:]
+    // One transaction, so that the values are those of the generation.
+    try database.connection.run("BEGIN")
+    defer { database.connection.rollBack() }
+    let state = try database.state()
+    let isObserved = !observers.isEmpty && isKnown(before)
+    if isObserved {
       try database.forEach { key, stored in values[key] = ValueDecoder.decode(stored) }
-      postChanges(from: before, to: values)
     }
+    try database.connection.run("COMMIT")
+    try correct(state)
     source = .database(database)
     hasTriedToImport = false
     cache.begin(file.isOnNetwork ? nil : database.counter, generation: state.generation)
+    guard isObserved else { return }
+    // They are the old values of the next changes.
+    for (key, value) in values { cache.insert(.value(value), for: key) }
+    postChanges(from: before, to: values)
   }
 
   private func isKnown(_ source: Source) -> Bool {
