@@ -44,8 +44,8 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
   /// The value after all rules.
   ///
   /// A change in place, such as `+=`, changes nothing if the old value cannot be read: the fallback
-  /// must not replace a value that a locked or damaged store has. `lastPreferencesError` of
-  /// ``defaults`` then has the reason.
+  /// must not replace a value of another type, or one that a locked or damaged store has.
+  /// `lastPreferencesError` of ``defaults`` then has the reason.
   public var value: Entry.ReturnType {
     get { entry.whenNil(use: fallback).value ?? fallback }
     nonmutating set {
@@ -54,7 +54,7 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
     }
     nonmutating _modify {
       do {
-        _ = try defaults.fetchObject(forKey: key)
+        try requireReadable()
         var value = value
         yield &value
         self.value = value
@@ -65,6 +65,17 @@ public struct PalauEnsuredEntry<Entry: PalauEntry> {
           .converting(error, "the value of the key '\(key)' could not be read"), forKey: key)
       }
     }
+  }
+
+  /// Throws if the key has a value, but not one that the entry can read.
+  private func requireReadable() throws {
+    guard try defaults.fetchObject(forKey: key) != nil else { return }
+    let unruled = Entry(key: key, defaults: defaults, didSet: nil, ensure: { $0 })
+    guard unruled.value == nil else { return }
+    throw PreferencesError(
+      .typeMismatch,
+      "the value of the key '\(key)' was not changed, because it cannot be read as"
+        + " \(Entry.ReturnType.self): read it as its type, or set it")
   }
 
   /// Removes the key, so that the value is the fallback.

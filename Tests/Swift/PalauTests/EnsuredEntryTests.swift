@@ -56,6 +56,23 @@ struct EnsuredEntryTests {
     port.value += 1
     #expect(port.value == 9091)
   }
+
+  @Test func unreadableValueIsNotReplacedByTheFallback() {
+    defaults.set("https", forKey: "port")
+    let port = PalauDefaults.value("port", whenNil: 8080, in: defaults)
+    port.value += 1
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+    #expect(defaults.string(forKey: "port") == "https")
+
+    let damaged = Data("{".utf8)
+    defaults.set(damaged, forKey: "window")
+    let window = PalauDefaults.value(
+      "window", whenNil: Window(width: 1, title: ""), in: defaults)
+    window.value.width += 1
+    #expect(defaults.data(forKey: "window") == damaged)
+    window.value = Window(width: 2, title: "new")
+    #expect(window.value.width == 2)
+  }
 }
 
 /// Preferences in memory whose reads can fail.
