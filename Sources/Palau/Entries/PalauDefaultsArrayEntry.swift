@@ -5,10 +5,10 @@ internal import Prephirences
 ///
 /// ```swift
 /// extension PalauDefaults {
-///   static var hosts: PalauDefaultsArrayEntry<String> { value("hosts") }
+///   static var tags: PalauDefaultsArrayEntry<String> { value("tags") }
 /// }
 ///
-/// PalauDefaults.hosts.value = ["a.example", "b.example"]
+/// PalauDefaults.tags.value = ["new", "urgent"]
 /// ```
 public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.ValueType == T {
   /// The type of a value.

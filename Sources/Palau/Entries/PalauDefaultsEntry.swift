@@ -5,10 +5,10 @@ internal import Prephirences
 ///
 /// ```swift
 /// extension PalauDefaults {
-///   static var name: PalauDefaultsEntry<String> { value("name") }
+///   static var title: PalauDefaultsEntry<String> { value("title") }
 /// }
 ///
-/// PalauDefaults.name.value = "Ada"
+/// PalauDefaults.title.value = "Notes"
 /// ```
 ///
 /// The setter needs no variable, so that the declaration needs no `set`.

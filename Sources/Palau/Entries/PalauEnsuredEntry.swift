@@ -13,10 +13,10 @@ public typealias PalauDefaultsArrayEntryEnsured<T: PalauDefaultable> =
 ///
 /// ```swift
 /// extension PalauDefaults {
-///   static var port: PalauDefaultsEntryEnsured<Int> { value("port", whenNil: 8080) }
+///   static var launches: PalauDefaultsEntryEnsured<Int> { value("launches", whenNil: 0) }
 /// }
 ///
-/// PalauDefaults.port.value += 1
+/// PalauDefaults.launches.value += 1
 /// ```
 public struct PalauEnsuredEntry<Entry: PalauEntry> {
   /// The entry with an optional value.

@@ -27,7 +27,7 @@ extension PalauEntry {
   /// Returns the future changes of the value, as a sequence.
   ///
   /// ```swift
-  /// for await change in PalauDefaults.name.changes() { greet(change.newValue) }
+  /// for await change in PalauDefaults.name.changes() { print(change.newValue ?? "nobody") }
   /// ```
   ///
   /// - Parameter initial: Whether the sequence starts with the present value.

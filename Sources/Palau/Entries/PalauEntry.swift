@@ -52,7 +52,11 @@ extension PalauEntry {
   /// Adds a rule.
   ///
   /// ```swift
-  /// value("retries").whenNil(use: 3).ensure(when: { ($0 ?? 0) > 10 }, use: 10)
+  /// extension PalauDefaults {
+  ///   static var retries: PalauDefaultsEntry<Int> {
+  ///     value("retries").whenNil(use: 3).ensure(when: { ($0 ?? 0) > 10 }, use: 10)
+  ///   }
+  /// }
   /// ```
   ///
   /// The rules of an entry apply in their order, to each value that is read and to each that is

@@ -34,8 +34,14 @@ public struct PreferenceCommandContext: Hashable, Sendable {
   /// A program that starts by another entry than ``PreferenceCommandLine`` sets its context with it:
   ///
   /// ```swift
-  /// PreferenceCommandContext(MyTool.self, defaultDomain: "com.example.mytool").asCurrent {
-  ///   MyTool.main()
+  /// @main struct MyTool: ParsableCommand {
+  ///   static let configuration = CommandConfiguration(subcommands: [PreferencesCommand.self])
+  ///
+  ///   static func main() {
+  ///     PreferenceCommandContext(Self.self, defaultDomain: "com.example.mytool").asCurrent {
+  ///       main(nil)
+  ///     }
+  ///   }
   /// }
   /// ```
   ///

@@ -9,7 +9,7 @@ package import PrephirencesCommandLine
 /// ```swift
 /// @main struct MyTool: ParsableCommand {
 ///   static let configuration = CommandConfiguration(
-///     commandName: "mytool", subcommands: [Serve.self, PreferencesCommand.self])
+///     commandName: "mytool", subcommands: [Deploy.self, PreferencesCommand.self])
 ///
 ///   static func main() {
 ///     PreferenceCommandLine.main(

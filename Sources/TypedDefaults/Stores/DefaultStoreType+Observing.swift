@@ -29,7 +29,8 @@ extension DefaultStoreType {
   /// Returns the future changes of the value, as a sequence.
   ///
   /// ```swift
-  /// for await change in store.changes() { configure(change.newValue) }
+  /// let store = PersistentStore<CameraConfig>()
+  /// for await change in store.changes() { print(change.newValue?.size ?? 0) }
   /// ```
   ///
   /// - Parameter initial: Whether the sequence starts with the present value.

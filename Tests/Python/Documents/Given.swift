@@ -5,6 +5,7 @@ import FoundationNetworking
 import GRDB
 import Keychain
 import Synchronization
+import TypedDefaults
 
 struct Tokens: Codable, Sendable {
   var access: String
@@ -14,6 +15,12 @@ struct Tokens: Codable, Sendable {
 
 struct Server: Sendable {
   func refresh(_ token: String?) async throws -> Tokens { given() }
+}
+
+struct CameraConfig: Codable, DefaultConvertible {
+  static let key = "CameraConfig"
+  var savesToCameraRoll = true
+  var size = 2
 }
 
 final class Person: NSObject, Codable {

@@ -85,7 +85,7 @@ MODULES = sorted({example.module for example in ALL})
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_compile(module, tmp_path):
   source = tmp_path / "Examples.swift"
-  imports = {"Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesRecords", module}
+  imports = {"Foundation", "CryptoPrephirences", "GRDB", "Keychain", "PrephirencesDurable", "PrephirencesRecords", module}
   mine = [example for example in ALL if example.module == module and example not in PROGRAMS]
   source.write_text(
     "".join(f"import {name}\n" for name in sorted(imports))

@@ -4,7 +4,7 @@ internal import Synchronization
 /// User defaults whose values are in other preferences: a store that persists, a keychain, memory.
 ///
 /// ```swift
-/// let defaults = BackedUserDefaults(preferences: plist)
+/// let defaults = BackedUserDefaults(preferences: fromFile)
 /// defaults.set(8080, forKey: "port")  // sets "port" of the property list
 /// ```
 ///
@@ -15,7 +15,7 @@ internal import Synchronization
 /// stops the program or hangs because of a value.
 ///
 /// Numbers are read as `NSNumber`, which casts to each type that holds them. If a value cannot be
-/// read or stored, ``lastPreferencesError`` has the reason: it reads as if it were absent, and a
+/// read or stored, `lastPreferencesError` has the reason: it reads as if it were absent, and a
 /// refused value changes nothing. ``fetchObject(forKey:)`` and ``storeObject(_:forKey:)`` throw the
 /// reason.
 ///
@@ -66,7 +66,7 @@ open class BackedUserDefaults: UserDefaults {
 
   // MARK: Reading
 
-  /// Returns the value of a key; a failure reads as `nil`, and ``lastPreferencesError`` has it.
+  /// Returns the value of a key; a failure reads as `nil`, and `lastPreferencesError` has it.
   open override func object(forKey key: PreferenceKey) -> Any? { read(key) }
 
   /// Returns the text of a key; numbers are converted.
@@ -150,7 +150,7 @@ open class BackedUserDefaults: UserDefaults {
 
   /// Waits until all values are on the disk, if ``preferences`` are ``SynchronizingPreferences``.
   ///
-  /// - Returns: `false` on failure; ``lastPreferencesError`` has the reason.
+  /// - Returns: `false` on failure; `lastPreferencesError` has the reason.
   @discardableResult
   open override func synchronize() -> Bool { synchronizePreferences() }
 
