@@ -30,8 +30,7 @@ public struct PreferencesCommand: ParsableCommand {
   /// `import` and `export`.
   public static let subcommands: [any ParsableCommand.Type] = [
     ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
-    WatchCommand.self,
-    ImportCommand.self, ExportCommand.self,
+    WatchCommand.self, ImportCommand.self, ExportCommand.self,
   ]
 
   /// The definition of the command.

@@ -16,7 +16,7 @@ internal import Synchronization
 ///
 /// Numbers are read as `NSNumber`, which casts to each type that holds them. If a value cannot be
 /// read or stored, `lastPreferencesError` has the reason: it reads as if it were absent, and a
-/// refused value changes nothing. ``fetchObject(forKey:)`` and ``storeObject(_:forKey:)`` throw the
+/// refused value changes nothing. `fetchObject(forKey:)` and `storeObject(_:forKey:)` throw the
 /// reason.
 ///
 /// It is as safe to use from several threads as its preferences are. A subclass inherits
