@@ -24,29 +24,35 @@ func crashImage(
   of log: WriteLog, after point: Int, _ loss: Loss, using random: inout some RandomNumberGenerator
 ) -> [String: Data] {
   let names = log.names
-  var synchronized = [Int](repeating: 0, count: names.count)
+  // When each file was last synchronized; the next file of the same name has a place of its own. What
+  // was synchronized stays on the disk if only the deletion is lost.
+  var synchronized = names.map { _ in [0] }
   // SQLite synchronizes the folder with the first synchronization of a new log or journal.
   var folderSynchronized = 0
   for index in 0..<point {
     let call = log.call(index)
     let file = Int(call.file)
+    let last = synchronized[file].count - 1
     switch Int(call.kind) {
     case LoggedSync:
-      if synchronized[file] == 0, names[file].contains("-") { folderSynchronized = index }
-      synchronized[file] = index
-    case LoggedDelete: synchronized[file] = 0
+      if synchronized[file][last] == 0, names[file].contains("-") { folderSynchronized = index }
+      synchronized[file][last] = index
+    case LoggedDelete: synchronized[file].append(0)
     default: break
     }
   }
   let moment = Int.random(in: 0...point, using: &random)
   let kept = names.map { _ in Bool.random(using: &random) }
+  var deletions = [Int](repeating: 0, count: names.count)
   var files: [String: Data] = [:]
   for index in 0..<point {
     let call = log.call(index)
     let file = Int(call.file)
     let name = names[file]
     let isDeletion = call.kind == LoggedDelete
-    let isCertain = index < (isDeletion ? folderSynchronized : synchronized[file])
+    let isCertain =
+      index < (isDeletion ? folderSynchronized : synchronized[file][deletions[file]])
+    if isDeletion { deletions[file] += 1 }
     let isWhole =
       switch loss {
       case .everything: isCertain
