@@ -23,7 +23,14 @@ struct DomainOptions: ParsableArguments {
   var name: String? { domain ?? PreferenceCommandContext.current.defaultDomain }
 
   /// Fails if no domain is named.
-  func require() throws {
-    guard name != nil else { throw ValidationError(PreferenceUsageText.domainMissing) }
+  ///
+  /// - Parameter word: The first argument, in whose place `defaults` has the domain.
+  func require(_ word: String?) throws {
+    guard name == nil else { return }
+    guard let word, PreferenceDomain.names().contains(word) else {
+      throw ValidationError(PreferenceUsageText.domainMissing)
+    }
+    let option = "--domain \(ShellText.quoted(word))"
+    throw ValidationError("\(PreferenceUsageText.domainMissing); did you mean '\(option)'?")
   }
 }

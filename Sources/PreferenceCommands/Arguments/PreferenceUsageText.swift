@@ -10,6 +10,7 @@ enum PreferenceUsageText {
   static let valueTwice = "the value is given twice"
   static let oneType = "the type is given twice"
   static let pairs = "a dictionary needs a value for each key"
+  static let pairsInJSON = "--json takes a dictionary such as '{\"a\": 1}'"
   static let rawInput = "--raw goes with a value from standard input, which is -"
   static let rawType = "--raw goes with --type string or data"
   static let absentOrExpected = "--if-absent and --expect exclude each other"
@@ -24,6 +25,7 @@ enum PreferenceUsageText {
   static let domainsOfAll = "--domains and --domain exclude each other"
   static let duration = "write a time such as 500ms, 10s, 2m or 1h"
   static let dash = "put -- before a value that begins with a dash"
+  static let emptyCollection = "--type array or --type dict without a value is an empty one"
   static let domainFirst = "the domain is named with --domain"
 
   /// Returns why a name cannot be that of a domain, before a store is asked; `nil` if it can.

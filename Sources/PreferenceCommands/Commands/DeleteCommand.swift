@@ -34,7 +34,7 @@ struct DeleteCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
-    try options.require()
+    try options.require(keys.first)
     guard keys.isEmpty == all else { throw ValidationError(PreferenceUsageText.keysOrAll) }
   }
 

@@ -32,7 +32,7 @@ struct ExportCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
-    try options.require()
+    try options.require(file)
     guard !overwrite || file != "-" else {
       throw ValidationError(PreferenceUsageText.overwriteFile)
     }
@@ -53,6 +53,9 @@ struct ExportCommand: PreferenceSubcommand {
     do throws(FileError) {
       let bytes = [UInt8](data)
       if overwrite {
+        if let type = try PrivateFile.look(file)?.type, type != .regular, type != .symbolicLink {
+          throw FileError(.insecure(.notRegular), file)
+        }
         try PrivateFile.replace(file) { descriptor throws(Errno) in
           try DescriptorIO.write(bytes, to: descriptor)
         }

@@ -34,7 +34,7 @@ struct ImportCommand: PreferenceSubcommand {
 
   @OptionGroup(title: "Common options") var options: DomainOptions
 
-  func validate() throws { try options.require() }
+  func validate() throws { try options.require(file) }
 
   func perform(in session: PreferenceSession) throws {
     let (values, omitted) = try read()
@@ -50,14 +50,14 @@ struct ImportCommand: PreferenceSubcommand {
     try domain.change { domain in
       let made = ImportPlan(values, try domain.values(), replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
-      for key in made.added + made.changed { try domain.set(values[key], forKey: key) }
+      for (key, value) in made.added + made.changed { try domain.set(value, forKey: key) }
       plan = made
     }
     if !noSync { try domain.synchronize() }
     if let plan { session.interface.say(report(plan, domain)) }
   }
 
-  private func read() throws -> (values: [String: StoredValue], omitted: [String]) {
+  private func read() throws -> (values: [ImportPlan.Entry], omitted: [String]) {
     let data = try InputFile.read(file)
     do throws(PreferencesError) {
       return try (format.chosen ?? FileFormat(of: data)).values(of: data)

@@ -17,6 +17,9 @@ extension PreferenceSubcommand {
     if message == PreferenceUsageText.domainMissing {
       return "'\(preferencesPath) list' shows the domains"
     }
+    if let last = ProgramArguments.texts.last, ["-array", "-dict"].contains(last) {
+      return PreferenceUsageText.emptyCollection
+    }
     if hasUnknownDash || message == PreferenceUsageText.valueMissing {
       return PreferenceUsageText.dash
     }

@@ -39,7 +39,7 @@ struct ReadCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
-    try options.require()
+    try options.require(key)
     guard key == nil else { return }
     guard type == nil else { throw ValidationError(PreferenceUsageText.typeNeedsKey) }
     guard `default` == nil else { throw ValidationError(PreferenceUsageText.defaultNeedsKey) }
@@ -88,9 +88,7 @@ struct ReadCommand: PreferenceSubcommand {
 
   private func show(all values: [(key: String, value: StoredValue)]) throws {
     if form.plist {
-      try ValueOutput.write(
-        propertyList: PropertyListText.data(
-          of: Dictionary(values.map { ($0.key, $0.value) }) { first, _ in first }))
+      try ValueOutput.write(propertyList: PropertyListText.data(of: values))
     } else {
       try ValueOutput.write(
         .object(values.map { JSONValue.Member(name: $0.key, value: $0.value.plainJSON) }))

@@ -48,7 +48,7 @@ struct WatchCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
-    try options.require()
+    try options.require(keys.first)
     guard until == nil || keys.count == 1 else {
       throw ValidationError(PreferenceUsageText.untilOneKey)
     }

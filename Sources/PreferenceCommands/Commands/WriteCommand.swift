@@ -48,7 +48,7 @@ struct WriteCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
-    try options.require()
+    try options.require(key)
     try written.check(value)
     guard !ifAbsent || expect == nil else {
       throw ValidationError(PreferenceUsageText.absentOrExpected)
@@ -62,6 +62,10 @@ struct WriteCommand: PreferenceSubcommand {
     let domain = session.domain
     let new = try newValue()
     let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
+    // A transaction would create the domain.
+    guard try expected == nil || domain.exists() else {
+      throw CommandLineError.unexpected(key, isAbsent: true)
+    }
     try domain.change { domain in
       let old = try domain.value(forKey: key)
       try check(old, expected, in: domain)
@@ -115,7 +119,9 @@ struct WriteCommand: PreferenceSubcommand {
       case .malformed(let error):
         throw CommandLineError(ExitCodes.usage, "the value cannot be read: \(error.message)")
       case .null: throw CommandLineError.nullValue
-      case .oddPairs: throw CommandLineError(ExitCodes.usage, PreferenceUsageText.pairs)
+      case .oddPairs:
+        throw CommandLineError(
+          ExitCodes.usage, PreferenceUsageText.pairs, hint: PreferenceUsageText.pairsInJSON)
       }
     }
   }

@@ -26,14 +26,14 @@ struct PreferenceDomain {
 
   /// Returns all values, in the order of the bytes of their keys.
   func values() throws -> [(key: String, value: StoredValue)] {
-    try preferences.fetchAllObjects()
-      .sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-      .map { ($0.key, try Self.value($0.value, $0.key)) }
+    try preferences.fetchPairs()
+      .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
+      .map { ($0, try Self.value($1, $0)) }
   }
 
   /// Returns all keys, in the order of their bytes.
   func keys() throws -> [String] {
-    try preferences.fetchAllObjects().keys
+    try preferences.fetchPairs().map { $0.0 }
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 

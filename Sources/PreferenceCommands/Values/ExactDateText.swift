@@ -31,7 +31,7 @@ enum ExactDateText {
         .map(Date.init(timeIntervalSinceReferenceDate:))
     }
     let form =
-      /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?([Zz]|[+-]\d\d:?\d\d)?)?/
+      /(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?: ?([Zz]|[+-]\d\d:?\d\d))?)?/
     guard let match = text.wholeMatch(of: form)?.output,
       let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
       let hour = Int(match.4 ?? "0"), let minute = Int(match.5 ?? "0"),

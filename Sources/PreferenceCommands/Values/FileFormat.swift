@@ -6,10 +6,16 @@ enum FileFormat {
   case json
   case propertyList
 
-  /// Returns the format of a file from its first character.
+  /// Returns the format of a file from its first characters.
+  ///
+  /// Both JSON and the form in which `defaults read` prints a property list begin with a brace; then
+  /// JSON has a name in quotes, followed by a colon, or nothing.
   init(of data: Data) {
-    let first = data.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }.first
-    self = first == UInt8(ascii: "{") ? .json : .propertyList
+    let text = String(decoding: data.prefix(10_000), as: UTF8.self)
+    let isList =
+      text.prefixMatch(of: /\u{FEFF}?\s*(?:[^{\s]|\{\s*(?:[^"}\s]|"(?:[^"\\]|\\.)*"\s*[=;]))/)
+      != nil
+    self = isList ? .propertyList : .json
   }
 
   /// Returns the bytes of a file.
@@ -22,8 +28,7 @@ enum FileFormat {
       let members = values.map { JSONValue.Member(name: $0.key, value: $0.value.exactJSON) }
       return Data((JSONValue.object(members).lines + "\n").utf8)
     case .propertyList:
-      return try PropertyListText.data(
-        of: Dictionary(values.map { ($0.key, $0.value) }) { first, _ in first })
+      return try PropertyListText.data(of: values)
     }
   }
 
@@ -33,8 +38,15 @@ enum FileFormat {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged``.
   func values(
     of data: Data
-  ) throws(PreferencesError) -> (values: [String: StoredValue], omitted: [String]) {
-    guard self == .json else { return (try PropertyListText.values(of: data), []) }
+  ) throws(PreferencesError) -> (values: [ImportPlan.Entry], omitted: [String]) {
+    // As a property list, it would be an empty dictionary.
+    guard data.contains(where: { $0 > 0x20 }) else {
+      throw PreferencesError(.damaged, "it is empty")
+    }
+    guard self == .json else {
+      let values = try PropertyListText.values(of: data)
+      return (values.map { ($0, $1) }.sorted { $0.0 < $1.0 }, [])
+    }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw PreferencesError(.damaged, "it is not valid UTF-8")
     }
@@ -42,9 +54,10 @@ enum FileFormat {
       throw PreferencesError(.damaged, "it is not a JSON object")
     }
     var form = JSONForm()
-    var values: [String: StoredValue] = [:]
+    var values: [ImportPlan.Entry] = []
     for member in members {
-      values[member.name] = try form.value(of: member.value, at: member.name)
+      guard let value = try form.value(of: member.value, at: member.name) else { continue }
+      values.append((member.name, value))
     }
     return (values, form.omitted)
   }

@@ -45,6 +45,10 @@ struct JSONForm {
   private mutating func dictionary(
     _ members: [JSONValue.Member], at place: String
   ) throws(PreferencesError) -> [String: StoredValue] {
+    // Swift compares texts by their meaning, so a dictionary would lose one of two such names.
+    guard Set(members.map(\.name)).count == members.count else {
+      throw PreferencesError(.damaged, "the object at '\(place)' has a name twice")
+    }
     var values: [String: StoredValue] = [:]
     for member in members {
       values[member.name] = try value(of: member.value, at: "\(place).\(member.name)")

@@ -72,14 +72,15 @@ struct JSONReader {
   private mutating func object(depth: Int) throws(PreferencesError) -> [JSONValue.Member] {
     rest.removeFirst()
     var members: [JSONValue.Member] = []
-    // Swift compares texts by their meaning, as the dictionaries do that will hold them.
-    var names: Set<String> = []
+    var names: Set<[UInt8]> = []
     if take("}") { return members }
     repeat {
       skipSpace()
       guard rest.first == "\"" else { throw failure("the name of a member is missing") }
       let name = try string()
-      guard names.insert(name).inserted else { throw failure("an object has a name twice") }
+      guard names.insert(Array(name.utf8)).inserted else {
+        throw failure("an object has a name twice")
+      }
       guard take(":") else { throw failure("a name has no ':'") }
       members.append(JSONValue.Member(name: name, value: try value(depth: depth + 1)))
     } while take(",")

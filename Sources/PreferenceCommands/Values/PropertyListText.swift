@@ -46,6 +46,25 @@ enum PropertyListText {
     return try xml(root)
   }
 
+  /// Returns an XML property list of preferences.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``, also if two keys differ
+  ///   in their bytes alone, such as an accent of its own: a dictionary would lose one of them.
+  static func data(
+    of values: [(key: String, value: StoredValue)]
+  ) throws(PreferencesError) -> Data {
+    var unique: [String: StoredValue] = [:]
+    for (key, value) in values {
+      guard unique.updateValue(value, forKey: key) == nil else {
+        throw PreferencesError(
+          .unstorable,
+          "a property list cannot hold both keys '\(key)', which differ in their bytes alone; use JSON"
+        )
+      }
+    }
+    return try data(of: unique)
+  }
+
   /// Returns an XML property list of one value.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.

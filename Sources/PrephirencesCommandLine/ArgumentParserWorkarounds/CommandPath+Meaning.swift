@@ -77,10 +77,11 @@ enum OtherCommandNames {
     ),
     (["remove", "del", "erase", "delete", "rm", "forget", "unset"], ["delete", "remove"]),
     (["read", "cat", "fetch", "show-secret", "print", "reveal"], ["get"]),
-    (["find", "search", "grep", "dump"], ["list"]),
+    (["find", "search", "grep", "dump", "domains"], ["list"]),
     (["edit", "change"], ["update"]),
     (["move"], ["rename"]),
-    (["get", "cat", "fetch", "print"], ["read"]), (["set", "put", "save", "store"], ["write"]),
+    (["get", "cat", "fetch", "print", "read-type"], ["read"]),
+    (["set", "put", "save", "store"], ["write"]),
     (["observe", "follow", "tail"], ["watch"]),
   ]
 

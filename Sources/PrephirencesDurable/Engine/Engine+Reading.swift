@@ -25,8 +25,13 @@ extension Engine {
     }
   }
 
-  /// Returns all values.
+  /// Returns all values; canonically equivalent keys are one key of a dictionary.
   func fetchAll() throws -> PreferencesDictionary {
+    PreferencesDictionary(try fetchPairs()) { _, last in last }
+  }
+
+  /// Returns all keys with their values.
+  func fetchPairs() throws -> [(PreferenceKey, Any)] {
     try ForkGuard.check()
     defer { if ownTransaction == nil { observers.deliverPending() } }
     return try locked {
@@ -35,8 +40,8 @@ extension Engine {
       switch source {
       case .database(let database): return try read(database) { try all(of: database) }
       case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
-        return loaded.dictionary
-      case .unknown: return [:]
+        return loaded.values.map { ($0.text, $1) }
+      case .unknown: return []
       }
     }
   }
@@ -51,10 +56,10 @@ extension Engine {
     }
   }
 
-  private func all(of database: OpenDatabase) throws -> PreferencesDictionary {
-    var values: PreferencesDictionary = [:]
+  private func all(of database: OpenDatabase) throws -> [(PreferenceKey, Any)] {
+    var values: [(PreferenceKey, Any)] = []
     try database.forEach { key, stored throws(PreferencesError) in
-      values[key.text] = try stored.decoded(forKey: key)
+      values.append((key.text, try stored.decoded(forKey: key)))
     }
     return values
   }

@@ -4,8 +4,4 @@ internal import Prephirences
 struct LoadedValues {
   let values: [KeyBytes: Any]
   let stamps: [FileStamp?]
-
-  var dictionary: PreferencesDictionary {
-    PreferencesDictionary(values.map { ($0.text, $1) }) { _, last in last }
-  }
 }

@@ -163,4 +163,11 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
     try typed { try engine().fetchAll() }
   }
+
+  /// Returns all keys with their values, also keys that are canonically equivalent.
+  ///
+  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+    try typed { try engine().fetchPairs() }
+  }
 }

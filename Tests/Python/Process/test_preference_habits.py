@@ -1,0 +1,102 @@
+"""What people and scripts do with the commands for preferences out of habit or by mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import unicodedata
+
+import pytest
+
+from preference_testing import Preferences
+
+COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
+
+
+@pytest.fixture
+def preferences(home) -> Preferences:
+  return Preferences(home)
+
+
+@pytest.fixture
+def two_spellings(preferences) -> Preferences:
+  """Two keys that look the same."""
+  preferences.run("write", COMPOSED, "one")
+  preferences.run("write", DECOMPOSED, "two")
+  return preferences
+
+
+def test_keys_that_look_alike_are_listed(two_spellings):
+  rows = [line.split("\t") for line in two_spellings.run("list").out.decode().splitlines()]
+  assert rows == [[DECOMPOSED, "string", "two"], [COMPOSED, "string", "one"]]
+  assert json.loads(two_spellings.read()) == {COMPOSED: "one", DECOMPOSED: "two"}
+
+
+def test_keys_that_look_alike_are_moved(two_spellings):
+  exported = two_spellings.run("export", "--json").out
+  imported = two_spellings.run("import", "-", domain="other", input=exported)
+  assert "2 new" in imported.error
+  assert two_spellings.run("export", "--json", domain="other").out == exported
+  # A dictionary of a property list would lose one of them.
+  outcome = two_spellings.run("export", "--plist", code=64)
+  assert outcome.out == b"" and "JSON" in outcome.error
+  nested = json.dumps({"a": {COMPOSED: 1, DECOMPOSED: 2}}).encode()
+  two_spellings.run("import", "-", domain="other", input=nested, code=65)
+
+
+def test_keys_that_look_alike_are_deleted(two_spellings):
+  two_spellings.run("delete", "--all", "--yes")
+  assert two_spellings.run("list").out == b""
+
+
+@pytest.mark.parametrize("contents", [b" ", b"\n", b"\t\r\n"])
+def test_blank_file_replaces_nothing(preferences, contents):
+  preferences.run("write", "key", "value")
+  for options in [[], ["--plist"], ["--json"]]:
+    preferences.run("import", "-", "--replace", *options, input=contents, code=65)
+  assert preferences.read("key") == b"value\n"
+
+
+def test_what_defaults_prints_is_imported(preferences):
+  text = b'{\n    "a b" = 1;\n    list =     (\n        x,\n        "y z"\n    );\n}\n'
+  preferences.run("import", "-", input=text)
+  assert json.loads(preferences.read()) == {"a b": "1", "list": ["x", "y z"]}
+  preferences.run("import", "-", input=b'{ "a" : 1, }', code=65)
+  preferences.run("write", "date", "-date", "2027-01-31 12:00:00 +0100")
+  assert preferences.read("date") == b"2027-01-31T11:00:00Z\n"
+
+
+def test_only_files_are_overwritten(preferences, home):
+  preferences.run("write", "key", "value")
+  pipe = home.folder / "pipe"
+  os.mkfifo(pipe)
+  preferences.run("export", str(pipe), "--overwrite", code=74)
+  assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_unfulfilled_expectation_creates_nothing(preferences):
+  preferences.run("write", "key", "value", "--expect", "other", code=75)
+  assert preferences.files() == []
+
+
+@pytest.mark.parametrize("arguments", [
+  ["read", "web", "key"], ["read", "web"], ["write", "web", "key", "-int", "3"],
+  ["delete", "web", "key"], ["export", "web"], ["import", "web"], ["watch", "web"]])
+def test_domain_of_defaults_is_recognised(preferences, arguments):
+  preferences.run("write", "key", "value")
+  outcome = preferences.run(*arguments, domain=None, code=64)
+  assert "did you mean '--domain web'?" in outcome.error
+
+
+@pytest.mark.parametrize("form, empty", [("array", b"[]\n"), ("dict", b"{}\n")])
+def test_empty_collections_have_a_hint(preferences, form, empty):
+  outcome = preferences.run("write", "key", f"-{form}", code=64)
+  assert f"--type {form}" in outcome.error
+  preferences.run("write", "key", "--type", form)
+  assert preferences.read("key") == empty
+
+
+@pytest.mark.parametrize("word, name", [("domains", "list"), ("find", "list"), ("read-type", "read")])
+def test_commands_of_defaults_are_guessed(preferences, word, name):
+  assert f"did you mean '{name}'?" in preferences.run(word, domain=None, code=64).error
