@@ -25,6 +25,7 @@ struct DomainOptions: ParsableArguments {
   /// Fails if no domain is named.
   ///
   /// - Parameter word: The first argument, in whose place `defaults` has the domain.
+  /// - Throws: The error of the argument, which names the option.
   func require(_ word: String?) throws {
     guard name == nil else { return }
     guard let word, PreferenceDomain.names().contains(word) else {
