@@ -8,7 +8,8 @@ extension DefaultsAdapter {
   /// ```
   ///
   /// Setting an equal value is not a change. The closure may read and change the same key; a change
-  /// that it makes is reported after it returns.
+  /// that it makes is reported after it returns. A keychain keeps no old values: each change has the
+  /// key's default as its old value, and setting an equal value is reported.
   ///
   /// - Parameters:
   ///   - key: The key.

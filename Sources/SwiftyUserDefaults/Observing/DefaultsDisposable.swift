@@ -1,5 +1,7 @@
-/// Something that can be ended: an observation.
-public protocol DefaultsDisposable {
+/// Something that can be ended, on any thread: an observation.
+///
+/// It is `Sendable`, so that the `deinit` of an actor or of a class of the main actor can end it.
+public protocol DefaultsDisposable: Sendable {
   /// Ends it; it may have ended already.
   func dispose()
 }

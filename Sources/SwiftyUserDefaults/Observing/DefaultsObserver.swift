@@ -41,3 +41,6 @@ where T == T.T {
   /// After the end no call starts; a call that is running on another thread finishes.
   public func dispose() { observation.cancel() }
 }
+
+// A handler can pass an update on to an actor.
+extension DefaultsObserver.Update: Sendable where T: Sendable {}

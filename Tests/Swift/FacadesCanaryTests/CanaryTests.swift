@@ -56,6 +56,19 @@ struct CanaryTests {
     }
     #expect(["a", "b"].contains(adapter.name))
   }
+
+  @Test func actorsKeepAndEndObservations() async {
+    let adapter = DefaultsAdapter(
+      preferences: MutableDictionaryPreferences(dictionary: [:]), keyStore: DefaultsKeys())
+    let counter = Counter(adapter)
+    let screen = await Screen(adapter)
+    await screen.appear()
+    adapter.name = "a"
+    await counter.count()
+    while await counter.seen.isEmpty { await Task.yield() }
+    #expect(await counter.seen == [1])
+    while await screen.titles != ["a", "nobody"] { await Task.yield() }
+  }
 }
 
 /// Lets the process use a home that is removed afterwards.
