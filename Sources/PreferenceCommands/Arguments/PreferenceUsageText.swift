@@ -28,6 +28,11 @@ enum PreferenceUsageText {
   static let emptyCollection = "--type array or --type dict without a value is an empty one"
   static let domainFirst = "the domain is named with --domain"
 
+  /// The errors that an unknown option may have caused.
+  static let doubtful: Set<String> = [
+    domainMissing, valueMissing, oneValue, keysOrAll, untilOneKey, pairs,
+  ]
+
   /// Returns why a name cannot be that of a domain, before a store is asked; `nil` if it can.
   static func problem(ofDomain name: String) -> String? {
     if name.contains("/") {

@@ -51,7 +51,7 @@ struct DeleteCommand: PreferenceSubcommand {
         for key in keys { try domain.set(nil, forKey: key) }
       }
     }
-    if !noSync { try domain.synchronize() }
+    try session.finish(domain, waits: !noSync)
   }
 
   private func deleteAll(of domain: PreferenceDomain, _ session: PreferenceSession) throws {

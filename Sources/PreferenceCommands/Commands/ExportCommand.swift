@@ -43,7 +43,10 @@ struct ExportCommand: PreferenceSubcommand {
     let values = try domain.values()
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
-    guard file != "-" else { return try ValueOutput.write(data) }
+    guard file != "-" else {
+      guard StandardOutput.isTerminal else { return try ValueOutput.write(data) }
+      return try ValueOutput.write(file: data)
+    }
     try write(data)
     session.interface.say(
       "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")

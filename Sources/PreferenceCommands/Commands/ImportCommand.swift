@@ -53,7 +53,7 @@ struct ImportCommand: PreferenceSubcommand {
       for (key, value) in made.added + made.changed { try domain.set(value, forKey: key) }
       plan = made
     }
-    if !noSync { try domain.synchronize() }
+    try session.finish(domain, waits: !noSync)
     if let plan { session.interface.say(report(plan, domain)) }
   }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Prephirences
 internal import PrephirencesCommandLine
 
 /// What a command works with.
@@ -27,6 +28,16 @@ struct PreferenceSession {
         context.commandPath)
     }
     return domain
+  }
+
+  /// Ends changes of a domain; reports if values that `UserDefaults` has saved are not among them.
+  ///
+  /// - Parameters:
+  ///   - domain: The domain that was changed.
+  ///   - waits: Whether to wait until everything is on the disk.
+  func finish(_ domain: PreferenceDomain, waits: Bool) throws {
+    if waits { try domain.synchronize() }
+    if let failure = domain.failureOfImport { interface.say(failure.message) }
   }
 
   /// Returns the failure that a domain has no such key.

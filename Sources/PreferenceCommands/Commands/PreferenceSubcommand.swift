@@ -23,10 +23,16 @@ extension PreferenceSubcommand {
     if hasUnknownDash || message == PreferenceUsageText.valueMissing {
       return PreferenceUsageText.dash
     }
-    return isAboutExtraArgument(message) ? PreferenceUsageText.domainFirst : nil
+    return isUnexpected(message) ? PreferenceUsageText.domainFirst : nil
   }
 
+  /// Also what is missing may be meant by an unknown option, or follow it.
   static func isAboutExtraArgument(_ message: String) -> Bool {
+    isUnexpected(message) || message.lowercased().contains("missing expected argument")
+      || PreferenceUsageText.doubtful.contains(message)
+  }
+
+  private static func isUnexpected(_ message: String) -> Bool {
     message.lowercased().contains("unexpected argument")
   }
 

@@ -76,7 +76,7 @@ struct ReadCommand: PreferenceSubcommand {
     if form.json {
       try ValueOutput.write(value.plainJSON)
     } else if form.plist {
-      try ValueOutput.write(propertyList: PropertyListText.data(of: value, forKey: key))
+      try ValueOutput.write(file: PropertyListText.data(of: value, forKey: key))
     } else if form.raw {
       try ValueOutput.write(value.bytes)
     } else if [.array, .dict].contains(value.kind) {
@@ -88,7 +88,7 @@ struct ReadCommand: PreferenceSubcommand {
 
   private func show(all values: [(key: String, value: StoredValue)]) throws {
     if form.plist {
-      try ValueOutput.write(propertyList: PropertyListText.data(of: values))
+      try ValueOutput.write(file: PropertyListText.data(of: values))
     } else {
       try ValueOutput.write(
         .object(values.map { JSONValue.Member(name: $0.key, value: $0.value.plainJSON) }))

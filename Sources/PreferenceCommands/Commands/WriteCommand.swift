@@ -71,7 +71,7 @@ struct WriteCommand: PreferenceSubcommand {
       try check(old, expected, in: domain)
       try domain.set(try written.adds ? added(new, to: old) : new, forKey: key)
     }
-    if !noSync { try domain.synchronize() }
+    try session.finish(domain, waits: !noSync)
   }
 
   /// Fails if the stored value is not as the options want it.

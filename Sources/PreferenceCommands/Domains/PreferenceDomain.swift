@@ -56,6 +56,17 @@ struct PreferenceDomain {
     return observation
   }
 
+  /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if
+  /// they are.
+  var failureOfImport: PreferencesError? {
+    do throws(PreferencesError) {
+      try preferences.open()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// Waits until everything is on the disk.
   func synchronize() throws { try preferences.synchronize() }
 

@@ -36,8 +36,8 @@ enum ValueOutput {
 }
 
 extension ValueOutput {
-  /// Writes a property list.
-  static func write(propertyList data: Data) throws(CommandLineError) {
+  /// Writes a property list, or JSON, as lines.
+  static func write(file data: Data) throws(CommandLineError) {
     var text = String(decoding: data, as: UTF8.self)
     if text.hasSuffix("\n") { text.removeLast() }
     try write(lines: text)

@@ -10,6 +10,7 @@ import unicodedata
 import pytest
 
 from preference_testing import Preferences
+from prefs_testing import ended
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
 
@@ -100,3 +101,28 @@ def test_empty_collections_have_a_hint(preferences, form, empty):
 @pytest.mark.parametrize("word, name", [("domains", "list"), ("find", "list"), ("read-type", "read")])
 def test_commands_of_defaults_are_guessed(preferences, word, name):
   assert f"did you mean '{name}'?" in preferences.run(word, domain=None, code=64).error
+
+
+@pytest.mark.parametrize("arguments, meant", [
+  (["read", "key", "--domian", "web"], "--domain"), (["write", "key", "value", "--typ", "int"], "--type"),
+  (["write", "key", "value", "--exepct", "x"], "--expect"), (["delete", "--al"], "--all"),
+  (["write", "--jsn"], "--json")])
+def test_options_with_typos_are_guessed(preferences, arguments, meant):
+  domain = None if "--domian" in arguments else "web"
+  outcome = preferences.run(*arguments, domain=domain, code=64)
+  assert f"did you mean '{meant}'?" in outcome.error
+
+
+def test_terminals_get_exports_with_escapes(preferences):
+  preferences.run("write", "key", "\x1b[31mred")
+  assert b"\x1b" in preferences.run("export").out
+  code, text = ended(preferences.terminal("export", "--domain", "web"))
+  assert code == 0 and "\x1b" not in text and "red" in text
+
+
+def test_property_list_that_is_left_is_reported(preferences):
+  preferences.folder.mkdir(parents=True, exist_ok=True)
+  (preferences.folder / "web.plist").write_bytes(b"damaged")
+  for command in [("write", "key", "value"), ("write", "key", "other"), ("delete", "key")]:
+    assert "were not imported" in preferences.run(*command).error
+  assert (preferences.folder / "web.plist").read_bytes() == b"damaged"
