@@ -95,7 +95,7 @@ package enum PropertyListForm {
   }
 
   /// Returns a Foundation object as a Swift value; `nil` if it has no form.
-  static func value(bridging object: Any) -> Any? {
+  package static func value(bridging object: Any) -> Any? {
     switch object {
     case let number as NSDecimalNumber: number.decimalValue
     case let number as NSNumber: value(of: number)

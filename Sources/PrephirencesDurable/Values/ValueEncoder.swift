@@ -79,18 +79,12 @@ struct ValueEncoder {
 
   /// Appends the value of a Foundation object.
   private mutating func append(bridging object: Any, depth: Int) throws(Unstorable) -> ValueKind {
+    // A property list has no `Float`; the file has.
     let value: Any? =
       switch object {
-      case let number as NSDecimalNumber: number.decimalValue
+      case is NSDecimalNumber: PropertyListForm.value(bridging: object)
       case let number as NSNumber: Self.value(of: number)
-      case let text as String: text
-      case let data as Data: data
-      case let date as Date: date
-      case let url as URL: url
-      case let uuid as UUID: uuid
-      case let array as [Any]: array
-      case let dictionary as PreferencesDictionary: dictionary
-      default: nil
+      default: PropertyListForm.value(bridging: object)
       }
     guard let value, !(type(of: value) is AnyClass) else {
       throw Unstorable(type: type(of: object))

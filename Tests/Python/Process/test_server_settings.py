@@ -98,7 +98,7 @@ def test_changes_reach_the_running_program(service):
   assert prefs(service, "read", "--domain", "webservice", "started")
 
 
-def test_a_missing_password_and_a_damaged_file_are_reported(home):
+def test_missing_password_and_damaged_file_are_reported(home):
   with Server(home) as server:
     code, error = server.ends()
     assert code == 1 and "prefs keychain set databasePassword" in error

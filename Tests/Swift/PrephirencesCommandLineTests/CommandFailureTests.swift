@@ -32,7 +32,7 @@ struct CommandFailureTests {
   }
 
   // Otherwise the argument parser of a host would add a message.
-  @Test func onlyTheExitCodeOfAFailureIsThrown() {
+  @Test func aFailureThrowsOnlyItsExitCode() {
     #expect(throws: ExitCode(44)) { try Leaf().reportFailures(as: "mytool") { throw Lost() } }
     #expect(throws: Unknown.self) { try Leaf().reportFailures(as: "mytool") { throw Unknown() } }
   }

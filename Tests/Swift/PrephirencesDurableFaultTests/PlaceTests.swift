@@ -64,7 +64,7 @@ struct PlaceTests {
   }
 
   @Test(arguments: ["", "-wal", "-shm", "-lock", "-journal"])
-  func aPipeInPlaceOfAFileHangsNothing(_ suffix: String) throws {
+  func aPipeAsTheFileHangsNothing(_ suffix: String) throws {
     let home = try TestHome()
     _ = try home.run("set", "a", "1")
     unlink(home.database + suffix)
@@ -87,7 +87,7 @@ struct PlaceTests {
     #expect(status.st_mode & 0o777 == 0o700)
   }
 
-  @Test func aForkedChildFailsAndItsParentDoesNot() throws {
+  @Test func aForkedChildFailsAndItsParentWorks() throws {
     let home = try TestHome()
     let lines = try home.run("fork")
     #expect(lines.count == 9)
