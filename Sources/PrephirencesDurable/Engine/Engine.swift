@@ -53,7 +53,8 @@ final class Engine: @unchecked Sendable {
   /// Closes the database, which checkpoints it, if no writer can come between.
   deinit {
     guard case .database(let database) = source else { return }
-    guard !ForkGuard.isForked, (try? database.counter.tryLock()) == true else {
+    guard !ForkGuard.isForked, database.counter.isOpen, (try? database.counter.tryLock()) == true
+    else {
       // The connection is leaked: closing it now could overlap with a commit.
       return
     }

@@ -35,7 +35,23 @@ final class GenerationCounter: Sendable {
     }
   }
 
-  deinit { try? descriptor.close() }
+  deinit { if isOpen { try? descriptor.close() } }
+
+  /// Whether the descriptor is still the file's.
+  ///
+  /// A process that closes all descriptors, to become a daemon, closes this one, too; then the next
+  /// file that it opens has its number.
+  var isOpen: Bool { (try? Stat(descriptor))?.identity == identity }
+
+  /// - Throws: ``PreferencesError`` if the file was closed by others.
+  func requireOpen() throws(PreferencesError) {
+    guard !isOpen else { return }
+    throw PreferencesError(
+      .inputOutput,
+      "other code of this process has closed the files of the preferences; "
+        + "close only what you have opened, and start the process again: \(path)",
+      systemCode: EBADF)
+  }
 
   /// The generation that the database has; `nil` if it is unknown.
   var generation: Int64? {

@@ -25,6 +25,9 @@ package final class FileWatch: Sendable {
   private let entries: UInt32
   private let path: @Sendable () -> String?
   private let descriptor: FileDescriptor
+
+  /// What the descriptor is; code that closes all descriptors lets another file have its number.
+  private let link: String?
   private let mounts: FileDescriptor?
   private let process = getpid()
 
@@ -58,6 +61,7 @@ package final class FileWatch: Sendable {
     let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
     guard number >= 0 else { throw .current }
     descriptor = FileDescriptor(rawValue: number)
+    link = Self.link(of: number)
     // A mount over a folder is not an event of the folder.
     mounts = try? PrivateFile.open("/proc/self/mountinfo")
     self.suffixes = suffixes
@@ -88,6 +92,8 @@ package final class FileWatch: Sendable {
       ]
       let count = unsafe poll(&polled, 2, milliseconds)
       guard count >= 0 || errno == EINTR else { return .failed(.current) }
+      // Another file's contents must not be taken from it.
+      guard isOpen else { return .failed(.badFileDescriptor) }
       if count == 0 { return .changed }
       var outcome = Outcome()
       if polled[1].revents != 0 { outcome = Outcome(isChange: true, isMove: true) }
@@ -105,7 +111,7 @@ package final class FileWatch: Sendable {
     // A forked child shares the notifications with its parent.
     guard getpid() == process else { return }
     state.withLock { state in
-      guard !state.isClosed else { return }
+      guard !state.isClosed, isOpen else { return }
       inotify_rm_watch(descriptor.rawValue, end)
     }
   }
@@ -117,9 +123,23 @@ package final class FileWatch: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return }
       state.isClosed = true
+      guard isOpen else { return }
       try? descriptor.close()
       try? mounts?.close()
     }
+  }
+
+  /// Whether the descriptor was not closed by others.
+  private var isOpen: Bool {
+    fcntl(descriptor.rawValue, F_GETFD) >= 0 && Self.link(of: descriptor.rawValue) == link
+  }
+
+  /// Returns what the kernel says of a descriptor; `nil` if it does not.
+  private static func link(of descriptor: CInt) -> String? {
+    var target = [CChar](repeating: 0, count: 64)
+    let count = unsafe readlink("/proc/self/fd/\(descriptor)", &target, target.count)
+    guard count > 0 else { return nil }
+    return String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   // MARK: - Events

@@ -40,6 +40,23 @@ extension Session {
     report("parent \(Self.text(try store.fetchObject(forKey: "fork")))")
   }
 
+  /// Closes all descriptors, as a daemon does, and opens other files, which get their numbers.
+  func closeAll(_ folder: String) {
+    for number in 3..<1024 { close(Int32(number)) }
+    for number in 0..<16 {
+      let opened = open("\(folder)/foreign\(number)", O_RDWR | O_CREAT, 0o600)
+      _ = write(opened, "foreign", 7)
+      lseek(opened, 0, SEEK_SET)
+    }
+  }
+
+  /// Returns the memory that this process uses, in megabytes.
+  func memory() -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? .max) / 1024
+  }
+
   private func attempt(_ body: () throws -> Any) -> String {
     do { return "\(try body())" } catch { return described(error) }
   }

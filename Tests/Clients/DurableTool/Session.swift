@@ -57,6 +57,8 @@ final class Session {
       sleep(1000)
     case "stop": try stopInTransaction()
     case "fork": try fork()
+    case "memory": report("\(memory())")
+    case "close-all": closeAll(words.popFirst() ?? "")
     default: exit(64)
     }
   }
