@@ -10,6 +10,7 @@ extension Engine {
   /// - Throws: ``PreferencesError`` if it cannot be opened.
   func look(forWriting: Bool) throws(PreferencesError) {
     if case .database(let database) = source {
+      try database.counter.requireOpen()
       if try isCurrent(database), database.counter.isAtItsPath { return cache.touch() }
       leave()
     }
@@ -130,15 +131,13 @@ extension Engine {
   ) throws(PreferencesError) {
     try PreferenceSchema.requireDurability(database.connection, onNetwork: file.isOnNetwork)
     let before = source
-    var values: [KeyBytes: Any] = [:]
+    var values: [KeyBytes: StoredValue] = [:]
     // One transaction, so that the values are those of the generation.
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
     let state = try database.state()
     let isObserved = !observers.isEmpty && isKnown(before)
-    if isObserved {
-      try database.forEach { key, stored in values[key] = ValueDecoder.decode(stored) }
-    }
+    if isObserved { try database.forEach { key, stored in values[key] = stored } }
     try database.connection.run("COMMIT")
     try correct(state)
     source = .database(database)
@@ -146,8 +145,11 @@ extension Engine {
     cache.begin(file.isOnNetwork ? nil : database.counter, generation: state.generation)
     guard isObserved else { return }
     // They are the old values of the next changes.
-    for (key, value) in values { cache.insert(.value(value), for: key) }
-    postChanges(from: before, to: values)
+    let known = values.compactMapValues(ValueDecoder.decode)
+    for (key, value) in known {
+      cache.insert(.value(value), for: key, size: values[key]?.bytes.count ?? 0)
+    }
+    postChanges(from: before, to: known)
   }
 
   private func isKnown(_ source: Source) -> Bool {

@@ -14,8 +14,9 @@ extension Engine {
       switch source {
       case .database(let database):
         return try read(database) {
-          let value = try database.stored(key)?.decoded(forKey: key)
-          cache.insert(KnownValue(value), for: key)
+          let stored = try database.stored(key)
+          let value = try stored?.decoded(forKey: key)
+          cache.insert(KnownValue(value), for: key, size: stored?.bytes.count ?? 0)
           return value
         }
       case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
@@ -74,7 +75,7 @@ extension Engine {
         guard try database.count() <= ReadCache.greatestCount / 2 else { return }
         try database.forEach { key, stored in
           guard let value = ValueDecoder.decode(stored) else { return }
-          cache.insert(.value(value), for: key)
+          cache.insert(.value(value), for: key, size: stored.bytes.count)
         }
       }
     }
@@ -115,14 +116,9 @@ extension Engine {
     let isObserved = !observers.isEmpty
     let rows = try database.changes(since: known, limit: isObserved ? .max - 1 : 10_000)
     guard let rows else { return cache.advance(to: state.generation, nil, keepsNew: false) }
-    var changes: [(key: KeyBytes, value: KnownValue?)] = []
-    var posted: [PreferenceChange] = []
-    for (key, stored) in rows {
-      // A damaged value is not known, so that reading it reports the damage.
-      let value: KnownValue? =
-        if let stored { ValueDecoder.decode(stored).map { .value($0) } } else { .absent }
-      changes.append((key, value))
-      if let value { posted.append(change(key, from: cache.lastKnown(key), to: value.value)) }
+    let changes = rows.map { key, stored in CachedChange(key: key, stored: stored) }
+    let posted = changes.compactMap { changed in
+      changed.value.map { change(changed.key, from: cache.lastKnown(changed.key), to: $0.value) }
     }
     cache.advance(to: state.generation, changes, keepsNew: isObserved)
     observers.post(posted)

@@ -21,11 +21,16 @@ extension Engine {
   /// Performs changes in one transaction: all of them, or none.
   ///
   /// Within a transaction of the same thread, they become a part of that.
-  func write<Result>(_ body: (WriteTransaction) throws -> Result) throws -> Result {
+  ///
+  /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
+  /// change, which needs no such care.
+  func write<Result>(
+    asOne isOne: Bool = true, _ body: (WriteTransaction) throws -> Result
+  ) throws -> Result {
     try ForkGuard.check()
     if let transaction = ownTransaction {
       try transaction.checkFailure()
-      return try body(transaction)
+      return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
     defer { observers.deliverPending() }
     return try locked {
@@ -78,7 +83,10 @@ extension Engine {
 
   private func writableDatabase() throws(PreferencesError) -> OpenDatabase {
     // An open one is looked at under the lock.
-    if case .database(let database) = source { return database }
+    if case .database(let database) = source {
+      try database.counter.requireOpen()
+      return database
+    }
     try look(forWriting: true)
     if case .database(let database) = source { return database }
     throw PreferencesError(.conflict, "the file cannot be opened: \(file.path)")
@@ -114,7 +122,7 @@ extension Engine {
   private func record(_ transaction: WriteTransaction) {
     let known = transaction.hasUnlistedChanges && !transaction.isObserved ? cache.allKnown : [:]
     let changes = transaction.changes.map { change in
-      (key: change.key, value: Optional(KnownValue(change.new.flatMap(ValueDecoder.decode))))
+      CachedChange(key: change.key, stored: change.new)
     }
     cache.advance(
       to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
@@ -124,10 +132,10 @@ extension Engine {
     var posted = known.compactMap { key, old in
       old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
     }
-    for (change, (_, new)) in zip(transaction.changes, changes) {
+    for (change, cached) in zip(transaction.changes, changes) {
       posted.append(
         PreferenceChange(
-          change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: new?.value))
+          change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: cached.value?.value))
     }
     observers.post(posted)
   }

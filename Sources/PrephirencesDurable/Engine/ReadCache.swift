@@ -12,13 +12,34 @@ enum KnownValue {
   var value: Any? { if case .value(let value) = self { value } else { nil } }
 }
 
+/// What the cache learns of a key that was changed.
+struct CachedChange {
+  let key: KeyBytes
+
+  /// `nil` if the value is damaged: it is not known, so that reading it reports the damage.
+  let value: KnownValue?
+  let size: Int
+
+  init(key: KeyBytes, stored: StoredValue?) {
+    self.key = key
+    value = if let stored { ValueDecoder.decode(stored).map { .value($0) } } else { .absent }
+    size = stored?.bytes.count ?? 0
+  }
+}
+
 /// The values that were read, as of one generation.
 ///
 /// A read takes one system call as long as the counter has that generation. Unchecked because the
 /// lock guards everything.
 final class ReadCache: @unchecked Sendable {
   private let lock = NSLock()
-  private var values: [KeyBytes: KnownValue] = [:]
+  private var values: [KeyBytes: Entry] = [:]
+  private var size = 0
+
+  private struct Entry {
+    let known: KnownValue
+    let size: Int
+  }
 
   /// `nil` if each read must ask the database.
   private var counter: GenerationCounter?
@@ -29,6 +50,12 @@ final class ReadCache: @unchecked Sendable {
   /// How many values are kept; then all are forgotten.
   static let greatestCount = 200_000
 
+  /// How many stored bytes the kept values have at most; then all are forgotten.
+  static let greatestSize = 64 << 20
+
+  /// How many stored bytes a kept value has at most.
+  static let greatestValueSize = 4 << 20
+
   /// How long the file's path need not be looked at again, in nanoseconds.
   private static let lookInterval = 100_000_000
 
@@ -38,10 +65,10 @@ final class ReadCache: @unchecked Sendable {
   /// Returns what is known of a key, if nobody has changed the preferences since.
   func value(_ key: KeyBytes) -> KnownValue? {
     lock.withLock {
-      guard let counter, !isCommitting, let known = values[key],
+      guard let counter, !isCommitting, let entry = values[key],
         Self.now - lookedAt < Self.lookInterval, counter.generation == current
       else { return nil }
-      return known
+      return entry.known
     }
   }
 
@@ -56,17 +83,17 @@ final class ReadCache: @unchecked Sendable {
   }
 
   /// Returns what was last known of a key.
-  func lastKnown(_ key: KeyBytes) -> KnownValue? { lock.withLock { values[key] } }
+  func lastKnown(_ key: KeyBytes) -> KnownValue? { lock.withLock { values[key]?.known } }
 
   /// Everything that was last known.
-  var allKnown: [KeyBytes: KnownValue] { lock.withLock { values } }
+  var allKnown: [KeyBytes: KnownValue] { lock.withLock { values.mapValues(\.known) } }
 
   /// Begins with another database.
   func begin(_ counter: GenerationCounter?, generation: Int64) {
     lock.withLock {
       self.counter = counter
       current = generation
-      values = [:]
+      forgetAll()
       isCommitting = false
       lookedAt = Self.now
     }
@@ -78,11 +105,8 @@ final class ReadCache: @unchecked Sendable {
   /// Records that the file was found at its path.
   func touch() { lock.withLock { lookedAt = Self.now } }
 
-  func insert(_ value: KnownValue, for key: KeyBytes) {
-    lock.withLock {
-      if values.count >= Self.greatestCount { values = [:] }
-      values[key] = value
-    }
+  func insert(_ value: KnownValue, for key: KeyBytes, size: Int) {
+    lock.withLock { set(value, for: key, size: size) }
   }
 
   /// Records a later generation.
@@ -92,16 +116,36 @@ final class ReadCache: @unchecked Sendable {
   ///   - changes: What has changed; `nil` to forget all values.
   ///   - keepsNew: Whether to keep values of keys that were not known.
   func advance(
-    to generation: Int64, _ changes: [(key: KeyBytes, value: KnownValue?)]?, keepsNew: Bool
+    to generation: Int64, _ changes: [CachedChange]?, keepsNew: Bool
   ) {
     lock.withLock {
       current = generation
       guard let changes, values.count + changes.count < Self.greatestCount else {
-        values = [:]
-        return
+        return forgetAll()
       }
-      for (key, value) in changes where keepsNew || values[key] != nil { values[key] = value }
+      for change in changes where keepsNew || values[change.key] != nil {
+        set(change.value, for: change.key, size: change.size)
+      }
     }
+  }
+
+  private func set(_ value: KnownValue?, for key: KeyBytes, size added: Int) {
+    let isKept = added <= Self.greatestValueSize
+    let entry = isKept ? value.map { Entry(known: $0, size: added) } : nil
+    if let replaced = values[key] { size -= replaced.size }
+    size += entry?.size ?? 0
+    values[key] = entry
+    guard size > Self.greatestSize || values.count > Self.greatestCount else { return }
+    forgetAll()
+    if let entry {
+      values[key] = entry
+      size = added
+    }
+  }
+
+  private func forgetAll() {
+    values = [:]
+    size = 0
   }
 
   /// Makes reads wait for the connection, because a commit is under way.

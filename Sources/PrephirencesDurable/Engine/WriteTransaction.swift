@@ -31,6 +31,31 @@ final class WriteTransaction {
     self.isObserved = isObserved
   }
 
+  /// Performs changes of which, if the closure throws, none remains.
+  func part<Result>(_ body: () throws -> Result) throws -> Result {
+    let (count, hadUnlistedChanges) = (changes.count, hasUnlistedChanges)
+    try run("SAVEPOINT part")
+    do {
+      let result = try body()
+      try run("RELEASE part")
+      return result
+    } catch {
+      do throws(PreferencesError) {
+        try run("ROLLBACK TO part")
+        try run("RELEASE part")
+      } catch {
+        failure = error
+      }
+      changes.removeLast(changes.count - count)
+      hasUnlistedChanges = hadUnlistedChanges
+      throw error
+    }
+  }
+
+  private func run(_ sql: String) throws(PreferencesError) {
+    try failing { () throws(PreferencesError) in try database.connection.run(sql) }
+  }
+
   var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges }
 
   func checkFailure() throws(PreferencesError) { if let failure { throw failure } }

@@ -17,6 +17,15 @@ struct SuiteFile: Hashable, Sendable {
   /// How long a call waits for others.
   let patience: Duration
 
+  // By bytes, as the file system does: two names that are equal as text, such as a composed and a
+  // decomposed letter, are two files.
+  static func == (one: SuiteFile, other: SuiteFile) -> Bool {
+    one.path.utf8.elementsEqual(other.path.utf8) && one.isOnNetwork == other.isOnNetwork
+      && one.patience == other.patience
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(Array(path.utf8)) }
+
   var path: String { folder + "/" + suiteName + Self.suffix }
   var lockPath: String { path + "-lock" }
   var logPath: String { path + "-wal" }

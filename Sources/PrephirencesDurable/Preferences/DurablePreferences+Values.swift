@@ -146,7 +146,7 @@ extension DurablePreferences {
   ) throws(PreferencesError) -> Bool {
     try typed {
       let (expected, new) = (try stored(expected, key), try stored(value, key))
-      return try engine().write { transaction in
+      return try engine().write(asOne: false) { transaction in
         guard try transaction.stored(KeyBytes(key)) == expected else { return false }
         try transaction.store(new, for: KeyBytes(key))
         return true

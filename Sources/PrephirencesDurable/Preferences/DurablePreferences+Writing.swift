@@ -69,7 +69,7 @@ extension DurablePreferences {
     }
     let engine = try engine()
     if encoded.allSatisfy({ $0.1 == nil }), try engine.isWithout(encoded.map(\.0)) { return }
-    try engine.write { transaction in
+    try engine.write(asOne: encoded.count > 1) { transaction in
       for (key, value) in encoded { try transaction.store(value, for: key) }
     }
   }
@@ -77,7 +77,7 @@ extension DurablePreferences {
   private func removeAll() throws {
     let engine = try engine()
     if try engine.isWithout(nil) { return }
-    try engine.write { try $0.removeAll() }
+    try engine.write(asOne: false) { try $0.removeAll() }
   }
 
   /// Performs several reads and changes as one: all changes, or none.
@@ -85,6 +85,9 @@ extension DurablePreferences {
   /// Calls on these preferences within the closure, on its thread, are a part of the transaction;
   /// other threads and processes see its changes after it. They wait to write, so the closure must
   /// not take long. Observers are notified afterwards.
+  ///
+  /// A transaction within the closure is a part of this one: if it throws, and the closure catches
+  /// that, only its own changes are undone.
   ///
   /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
   /// - Returns: What the closure returns.

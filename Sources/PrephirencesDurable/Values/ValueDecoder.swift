@@ -37,7 +37,8 @@ struct ValueDecoder {
       fixed(UInt64.self).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)) }
     case .url: url()
     case .uuid: uuid()
-    case .decimal: remainingText().flatMap { Decimal(string: $0) }
+    // Foundation does not read the text that it writes for it.
+    case .decimal: remainingText().flatMap { $0 == "NaN" ? Decimal.nan : Decimal(string: $0) }
     case .array: array(depth)
     case .dictionary: dictionary(depth)
     }

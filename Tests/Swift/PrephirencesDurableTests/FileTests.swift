@@ -33,6 +33,15 @@ import Testing
     #expect(folder.names.contains("two.preferences"))
   }
 
+  @Test func namesOfOtherBytesAreSeparate() throws {
+    let folder = try TestFolder()
+    let (composed, decomposed) = (folder.store("caf\u{E9}"), folder.store("cafe\u{301}"))
+    composed["key"] = 1
+    decomposed["key"] = 2
+    #expect(composed["key"] as? Int == 1)
+    #expect(folder.names.count(where: { $0.hasSuffix(".preferences") }) == 2)
+  }
+
   @Test func filesAreClosedToOthers() throws {
     let folder = try TestFolder()
     folder.store()["key"] = 1

@@ -38,6 +38,30 @@ import Testing
     #expect(folder.otherStore()["a"] as? Int == 0)
   }
 
+  @Test func aFailedPartUndoesItself() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store["b"] = 0
+    let changes = Received<String>()
+    let observation = store.addObserver(PreferenceObserver(keys: nil) { changes.append($0.key) })
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      try? store.transaction { part in
+        try part.removeAll()
+        try part.set(2, forKey: "b")
+        throw Refusal()
+      }
+      #expect(try transaction.object(forKey: "a") as? Int == 1)
+      try store.transaction { try $0.set(3, forKey: "c") }
+    }
+    observation.cancel()
+    #expect(changes.all == ["a", "c"])
+    for store in [store, folder.otherStore()] {
+      #expect(store.dictionary() as? [String: Int] == ["a": 1, "b": 0, "c": 3])
+      #expect(store["b"] as? Int == 0)
+    }
+  }
+
   @Test func updatesOfManyThreadsAddUp() async throws {
     let folder = try TestFolder()
     let key = DurablePreferences.Key<Int>("count", default: 0)

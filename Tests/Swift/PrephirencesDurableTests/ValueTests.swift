@@ -42,6 +42,14 @@ import Testing
     #expect((read["date"] as? Date)?.timeIntervalSinceReferenceDate.bitPattern == bits)
   }
 
+  @Test(arguments: [.nan, .greatestFiniteMagnitude, -.leastNonzeroMagnitude] as [Decimal])
+  func decimalsKeepTheirValue(_ decimal: Decimal) throws {
+    let folder = try TestFolder()
+    folder.store()["decimal"] = decimal
+    let read = try folder.otherStore().fetchObject(forKey: "decimal")
+    #expect((read as? Decimal)?.description == decimal.description)
+  }
+
   @Test func otherValuesKeepTypeAndContents() throws {
     let folder = try TestFolder()
     let url = try #require(URL(string: "x?y#z", relativeTo: URL(string: "https://a.b/c/")))
