@@ -10,6 +10,10 @@ enum PreferenceUsageText {
   static let valueTwice = "the value is given twice"
   static let oneType = "the type is given twice"
   static let pairs = "a dictionary needs a value for each key"
+  static let optionsFirst =
+    "-array and -dict take the rest of the line; put other options before them, and -string before "
+    + "an element that begins with a dash"
+  static let inputInJSON = "elements are not read from standard input; --json reads a value from it"
   static let pairsInJSON = "--json takes a dictionary such as '{\"a\": 1}'"
   static let rawInput = "--raw goes with a value from standard input, which is -"
   static let rawType = "--raw goes with --type string or data"

@@ -84,6 +84,18 @@ struct ValueOptions: ParsableArguments {
   /// - Returns: Those arguments, or the words of an option.
   func words(_ arguments: [String]) -> [String] { given.first?.words ?? arguments }
 
+  /// Fails if options follow the elements of an array or dictionary, which take the rest of the line.
+  func checkElements() throws {
+    var follows = ""
+    for word in given.first?.words ?? [] where given.first?.form.isCollection == true {
+      let isOption = word.wholeMatch(of: /--[a-z].*|-[a-z]/) != nil
+      guard !isOption || ValueKind.ofDefaults[follows] != nil else {
+        throw ValidationError(PreferenceUsageText.optionsFirst)
+      }
+      follows = word
+    }
+  }
+
   /// Fails unless the options and arguments give one value.
   func check(_ arguments: [String]) throws {
     let types = given.count + (json ? 1 : 0) + (plist ? 1 : 0) + (type == nil ? 0 : 1)
@@ -92,7 +104,7 @@ struct ValueOptions: ParsableArguments {
       throw ValidationError(PreferenceUsageText.valueTwice)
     }
     let words = words(arguments)
-    let isCollection = form == .text(.array) || form == .text(.dict)
+    let isCollection = form?.isCollection == true
     guard !words.isEmpty || isCollection else {
       throw ValidationError(PreferenceUsageText.valueMissing)
     }

@@ -35,6 +35,7 @@ struct PreferenceSession {
   /// - Parameters:
   ///   - domain: The domain that was changed.
   ///   - waits: Whether to wait until everything is on the disk.
+  /// - Throws: The failure to put it there.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
     if waits { try domain.synchronize() }
     if let failure = domain.failureOfImport { interface.say(failure.message) }

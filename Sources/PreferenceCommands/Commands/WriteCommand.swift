@@ -48,6 +48,7 @@ struct WriteCommand: PreferenceSubcommand {
   @OptionGroup(title: "Common options") var options: DomainOptions
 
   func validate() throws {
+    try written.checkElements()
     try options.require(key)
     try written.check(value)
     guard !ifAbsent || expect == nil else {
@@ -99,6 +100,9 @@ struct WriteCommand: PreferenceSubcommand {
     let form = written.form ?? .text(.string)
     let words = written.words(value)
     guard words == ["-"], value == ["-"] else { return try Self.read(words, as: form) }
+    guard !form.isCollection else {
+      throw CommandLineError(ExitCodes.usage, PreferenceUsageText.inputInJSON)
+    }
     let input = try InputFile.read("-")
     if written.raw, form == .text(.data) { return .data(input) }
     if form == .propertyList { return try PropertyListText.value(of: input) }

@@ -7,6 +7,9 @@ enum WrittenForm: Equatable {
   case json
   case propertyList
 
+  /// Whether a value is written as several words.
+  var isCollection: Bool { self == .text(.array) || self == .text(.dict) }
+
   /// Returns the form of a type's name.
   static func named(_ name: String) -> WrittenForm? {
     switch name {
@@ -100,7 +103,7 @@ extension StoredValue {
 
 extension ValueKind {
   /// The types by the options that `defaults` has for them.
-  fileprivate static let ofDefaults: [String: ValueKind] = [
+  static let ofDefaults: [String: ValueKind] = [
     "-string": .string, "-int": .int, "-integer": .int, "-float": .float, "-bool": .bool,
     "-boolean": .bool, "-data": .data, "-date": .date,
   ]

@@ -126,3 +126,21 @@ def test_property_list_that_is_left_is_reported(preferences):
   for command in [("write", "key", "value"), ("write", "key", "other"), ("delete", "key")]:
     assert "were not imported" in preferences.run(*command).error
   assert (preferences.folder / "web.plist").read_bytes() == b"damaged"
+
+
+@pytest.mark.parametrize("options", [
+  ["--domain", "other"], ["-d", "other"], ["--if-absent"], ["-q"], ["--expect=x"]])
+def test_options_do_not_become_elements(preferences, options):
+  for form in ["-array", "-dict", "-array-add"]:
+    outcome = preferences.run("write", "key", form, "a", "b", *options, code=64)
+    assert "before" in outcome.error
+  preferences.run("write", "list", "-array", "-5", "-string", "--quiet", "-int", "-7")
+  assert json.loads(preferences.read("list")) == ["-5", "--quiet", -7]
+
+
+def test_elements_are_not_read_from_input(preferences):
+  for form in ["array", "dict"]:
+    outcome = preferences.run("write", "key", "-", "--type", form, input=b'["a"]', code=64)
+    assert "--json" in outcome.error
+  preferences.run("write", "key", "-", "--json", input=b'["a"]')
+  assert json.loads(preferences.read("key")) == ["a"]
