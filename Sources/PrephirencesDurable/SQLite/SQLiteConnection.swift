@@ -77,10 +77,6 @@ final class SQLiteConnection {
     unsafe sqlite3_busy_timeout(handle, CInt(clamping: Int(timeout / .milliseconds(1))))
   }
 
-  func limitValues(to count: CInt) {
-    unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, count)
-  }
-
   /// Whether a transaction is open: failures can end one.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
