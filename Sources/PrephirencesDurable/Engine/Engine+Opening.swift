@@ -210,6 +210,6 @@ extension Engine {
       PreferenceChange(key.text, from: removed.removeValue(forKey: key), to: value)
     }
     changes += removed.map { PreferenceChange($0.text, from: $1, to: nil) }
-    observers.post(changes)
+    post(changes)
   }
 }

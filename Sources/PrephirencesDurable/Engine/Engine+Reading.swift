@@ -8,7 +8,6 @@ extension Engine {
     let key = KeyBytes(text)
     if let transaction = ownTransaction { return try transaction.value(key) }
     if let known = cache.value(key) { return known.value }
-    defer { observers.deliverPending() }
     return try locked {
       try look(forWriting: false)
       switch source {
@@ -34,7 +33,6 @@ extension Engine {
   /// Returns all keys with their values.
   func fetchPairs() throws -> [(PreferenceKey, Any)] {
     try ForkGuard.check()
-    defer { if ownTransaction == nil { observers.deliverPending() } }
     return try locked {
       if let transaction = ownTransaction { return try all(of: transaction.database) }
       try look(forWriting: false)
@@ -84,7 +82,6 @@ extension Engine {
   /// Opens the database if there is one, and learns what others have changed.
   func refresh() throws {
     guard !cache.isCurrent else { return }
-    defer { observers.deliverPending() }
     try locked {
       guard ownTransaction == nil else { return }
       try look(forWriting: false)
@@ -109,7 +106,7 @@ extension Engine {
   func advance(to state: OpenDatabase.State, _ database: OpenDatabase) throws(PreferencesError) {
     let known = cache.generation
     guard state.generation != known else { return }
-    observers.signals.post()
+    postSignal()
     guard known <= state.generation, state.floor <= known else {
       return try renew(state, database)
     }
@@ -121,7 +118,7 @@ extension Engine {
       changed.value.map { change(changed.key, from: cache.lastKnown(changed.key), to: $0.value) }
     }
     cache.advance(to: state.generation, changes, keepsNew: isObserved)
-    observers.post(posted)
+    post(posted)
   }
 
   private func change(
@@ -147,7 +144,7 @@ extension Engine {
     posted += missing.compactMap { key, old in
       old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
     }
-    observers.post(posted)
+    post(posted)
   }
 
   /// Corrects the counter if it has not the database's generation, because a writer was killed or

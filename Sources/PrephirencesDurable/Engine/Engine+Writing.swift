@@ -5,7 +5,6 @@ internal import PrephirencesFiles
 extension Engine {
   /// Opens the database, and creates it if it is missing.
   func open() throws {
-    defer { observers.deliverPending() }
     try locked {
       guard ownTransaction == nil else { return }
       let isWritable = file.isWritable
@@ -32,7 +31,6 @@ extension Engine {
       try transaction.checkFailure()
       return isOne ? try transaction.part { try body(transaction) } : try body(transaction)
     }
-    defer { observers.deliverPending() }
     return try locked {
       let database = try lockedDatabase(Deadline(after: file.patience))
       defer { database.counter.unlock() }
@@ -126,7 +124,7 @@ extension Engine {
     }
     cache.advance(
       to: transaction.generation, transaction.hasUnlistedChanges ? nil : changes, keepsNew: true)
-    observers.signals.post()
+    postSignal()
     // After the cache: an observer that begins now reads the new values.
     guard !observers.isEmpty else { return }
     var posted = known.compactMap { key, old in
@@ -137,7 +135,7 @@ extension Engine {
         PreferenceChange(
           change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: cached.value?.value))
     }
-    observers.post(posted)
+    post(posted)
   }
 
   /// Copies the log into the database if it is long; the caller has the writers' lock.

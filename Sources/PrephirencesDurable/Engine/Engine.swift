@@ -16,6 +16,12 @@ final class Engine: @unchecked Sendable {
   /// Guards the connection; a thread holds it during its transaction.
   private let lock = NSRecursiveLock()
 
+  /// How often the thread with the lock has taken it.
+  private var depth = 0
+
+  /// Whether the thread with the lock has posted changes that are not delivered yet.
+  private var hasPosted = false
+
   /// Where values are read; used under the lock.
   var source = Source.unknown
 
@@ -62,15 +68,37 @@ final class Engine: @unchecked Sendable {
     if (try? file.inspect())??.identity == database.identity { database.connection.close() }
   }
 
-  /// Runs code under the lock.
+  /// Runs code under the lock, and then delivers the changes that it has posted.
+  ///
+  /// What other threads have posted is left to them, so that a setter does not return before its
+  /// change is reported.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     try ForkGuard.check()
     guard lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1))) else {
       throw PreferencesError(
         .timedOut, "another thread used the preferences for too long; try again: \(file.path)")
     }
-    defer { lock.unlock() }
+    depth += 1
+    defer {
+      depth -= 1
+      let delivers = depth == 0 && hasPosted
+      if delivers { hasPosted = false }
+      lock.unlock()
+      if delivers { observers.deliverPending() }
+    }
     return try body()
+  }
+
+  /// Records that something has changed, to be reported when the lock is released.
+  func postSignal() {
+    hasPosted = true
+    observers.signals.post()
+  }
+
+  /// Records changes, to be reported when the lock is released.
+  func post(_ changes: [PreferenceChange]) {
+    hasPosted = true
+    observers.post(changes)
   }
 
   /// The transaction of this thread.

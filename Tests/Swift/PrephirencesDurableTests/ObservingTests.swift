@@ -28,6 +28,22 @@ import Testing
     observation.cancel()
   }
 
+  @Test func changesAreReportedBeforeTheSetterReturns() throws {
+    let folder = try TestFolder()
+    let (store, other) = (folder.store(), folder.store("other"))
+    let seen = Received<Seen>()
+    let observation = store.observe(forKey: "key") { change in
+      other["copy"] = change.newValue
+      seen.append(Seen(change))
+    }
+    // The thread that notices other processes is woken by each of these changes as well.
+    for number in 1...300 {
+      store["key"] = number
+      #expect(seen.all.last?.new == number)
+    }
+    observation.cancel()
+  }
+
   @Test func aTransactionIsReportedAfterIt() throws {
     let store = try TestFolder().store()
     let seen = Received<Seen>()
