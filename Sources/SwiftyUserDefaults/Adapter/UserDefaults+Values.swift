@@ -32,12 +32,25 @@ extension UserDefaults {
       return (key.missing, false)
     }
     switch T._defaults._read(key: key._key, userDefaults: self) {
-    case .value(let value): return (value, true)
+    case .value(let value):
+      guard !isShortened(value, key._key) else {
+        didRefuse(.shortened(key._key), forKey: key._key)
+        return (value, false)
+      }
+      return (value, true)
     case .absent: return (key.missing, true)
     case .unreadable:
       didFindUnreadable(key)
       return (key.missing, false)
     }
+  }
+
+  /// Returns whether an array was read without some of its elements, such as raw values that only a
+  /// newer release has; a change in place would remove them.
+  private func isShortened(_ value: Any, _ key: String) -> Bool {
+    guard let elements = unwrapped(value) as? [Any], let stored = preferenceArray(forKey: key)
+    else { return false }
+    return elements.count < stored.count
   }
 
   /// Records that the stored value of a key cannot be read, and why.

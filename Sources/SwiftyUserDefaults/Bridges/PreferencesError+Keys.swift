@@ -23,4 +23,11 @@ extension PreferencesError {
       "the key '\(key)' was not changed, because it could not be read: "
         + (known?.message ?? String(describing: error)))
   }
+
+  static func shortened(_ key: String) -> Self {
+    Self(
+      .typeMismatch,
+      "the key '\(key)' was not changed, because elements of its array could not be read: set the "
+        + "whole array to replace them")
+  }
 }

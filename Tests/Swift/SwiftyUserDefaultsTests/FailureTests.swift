@@ -56,6 +56,19 @@ private final class LockedPreferences: FalliblePreferencesType {
     #expect(defaults.lastPreferencesError == nil)
   }
 
+  @Test func changesKeepElementsOfNewerReleases() {
+    let defaults = makeAdapter()
+    defaults.defaults.setPreference(["left", "up"], forKey: "sides")
+    #expect(defaults.sides == [.left])
+    defaults.sides.append(.right)
+    #expect(defaults.lastPreferencesError?.code == .typeMismatch)
+    #expect(defaults.defaults.preferenceStringArray(forKey: "sides") == ["left", "up"])
+    defaults.sides = [.left, .right]
+    defaults.sides.append(.right)
+    #expect(defaults.sides == [.left, .right, .right])
+    #expect(defaults.lastPreferencesError == nil)
+  }
+
   @Test func failedEncodingKeepsTheOldValue() {
     let defaults = makeAdapter()
     defaults.point = Point(x: 1, y: 1)
