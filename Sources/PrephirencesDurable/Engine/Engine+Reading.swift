@@ -80,12 +80,14 @@ extension Engine {
   }
 
   /// Opens the database if there is one, and learns what others have changed.
+  ///
+  /// It looks at the path first: the counter of a file that was replaced does not change any more.
   func refresh() throws {
-    guard !cache.isCurrent else { return }
     try locked {
       guard ownTransaction == nil else { return }
       try look(forWriting: false)
-      if case .database(let database) = source { try read(database) {} }
+      guard !cache.isCurrent, case .database(let database) = source else { return }
+      try read(database) {}
     }
   }
 

@@ -62,15 +62,20 @@ struct Child: ~Copyable {
     close(output)
   }
 
-  /// Waits for a line; `nil` is the end of the output.
+  /// Waits for a line; `nil` is the end of the output, or a minute without any.
   func line() -> String? {
     var byte: UInt8 = 0
     var line: [UInt8] = []
-    while read(output, &byte, 1) == 1 {
+    while isReadable, read(output, &byte, 1) == 1 {
       if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
       line.append(byte)
     }
     return nil
+  }
+
+  private var isReadable: Bool {
+    var polled = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    return poll(&polled, 1, 60_000) > 0
   }
 
   /// Sends a command to a process without arguments.
