@@ -116,9 +116,12 @@ extension Engine {
     let rows = try database.changes(since: known, limit: isObserved ? .max - 1 : 10_000)
     guard let rows else { return cache.advance(to: state.generation, nil, keepsNew: false) }
     let changes = rows.map { key, stored in CachedChange(key: key, stored: stored) }
-    let posted = changes.compactMap { changed in
-      changed.value.map { change(changed.key, from: cache.lastKnown(changed.key), to: $0.value) }
-    }
+    let posted =
+      !isObserved
+      ? []
+      : changes.compactMap { changed in
+        changed.value.map { change(changed.key, from: cache.lastKnown(changed.key), to: $0.value) }
+      }
     cache.advance(to: state.generation, changes, keepsNew: isObserved)
     post(posted)
   }
