@@ -180,6 +180,7 @@ let package = Package(
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
+    support("FaultTesting"),
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
@@ -237,7 +238,7 @@ let package = Package(
     tests(
       "KeychainVaultFaultTests",
       [
-        "CFaultVFS", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
+        "CFaultVFS", "FaultTesting", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
         "KeychainVaultTesting", "PrephirencesFiles", "VaultWriterTool", grdb,
       ]),
     tests(
@@ -279,7 +280,10 @@ let package = Package(
     tests("PrephirencesCookiesTests", ["Prephirences", "PrephirencesCookies"]),
     tests(
       "PrephirencesDurableFaultTests",
-      ["CFaultVFS", "DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),
+      [
+        "CFaultVFS", "DurableTool", "FaultTesting", "Prephirences", "PrephirencesDurable",
+        "PrephirencesFiles",
+      ]),
     tests(
       "PrephirencesDurableTests",
       ["DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),

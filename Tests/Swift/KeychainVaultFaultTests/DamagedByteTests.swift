@@ -1,3 +1,4 @@
+import FaultTesting
 import Foundation
 import Glibc
 import KeychainCredentials
@@ -63,18 +64,5 @@ struct DamagedByteTests {
   /// Returns the names of all files of the test.
   private static func entries(of vault: TestVault) throws -> Set<String> {
     Set(try FileManager.default.subpathsOfDirectory(atPath: vault.folder.path))
-  }
-}
-
-/// Reproducible random numbers.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

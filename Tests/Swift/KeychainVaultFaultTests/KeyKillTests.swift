@@ -1,3 +1,4 @@
+import FaultTesting
 import Foundation
 import Glibc
 import KeychainCredentials
@@ -18,7 +19,7 @@ struct KeyKillTests {
       for number in 0..<20 { try vault.handle().put("k\(number)", "secret \(number)") }
       let before = try vault.handle().status().check
       let child = try Child(["rekey"], on: vault)
-      _ = child.waitForFirstLine()
+      _ = child.line()
       usleep(.random(in: 0...400_000))
       let rekeyed = child.killed().count
       let handle = vault.handle()
@@ -44,7 +45,8 @@ struct KeyKillTests {
       try vault.handle().put("a", "secret")
       try vault.handle().addPassphraseSlot(SecretBytes(copying: "0"))
       let child = try Child(["passphrases"], on: vault)
-      let first = child.waitForFirstLine()
+      let line = child.line()
+      let first = try #require(line)
       usleep(.random(in: 0...10_000))
       let last = Int(([first] + child.killed()).last ?? "") ?? 0
       let opening = [last, last + 1].filter { number in
@@ -61,7 +63,8 @@ struct KeyKillTests {
       let vault = try TestVault()
       try vault.handle().put("k0", "secret")
       let child = try Child(["rename"], on: vault)
-      let first = child.waitForFirstLine()
+      let line = child.line()
+      let first = try #require(line)
       usleep(.random(in: 0...10_000))
       let last = Int(([first] + child.killed()).last ?? "") ?? 0
       let found = try vault.handle().search(CredentialQuery())

@@ -1,3 +1,4 @@
+import FaultTesting
 import Foundation
 import Glibc
 import KeychainCredentials
@@ -16,7 +17,8 @@ struct KillTests {
     for attempt in 0..<rounds {
       let vault = try TestVault()
       let child = try Child(["items", "k"], on: vault)
-      let first = child.waitForFirstLine()
+      let line = child.line()
+      let first = try #require(line)
       usleep(.random(in: 0...30_000))
       let acknowledged = [first] + child.killed()
       let handle = vault.handle()
@@ -125,7 +127,7 @@ struct KillTests {
       try files.restore(to: sample)
       let start = ContinuousClock.now
       let child = try Child(words, on: sample)
-      _ = child.waitForFirstLine()
+      _ = child.line()
       var acknowledged = ["begun"]
       if attempt == 0 {
         acknowledged += child.ended().lines
@@ -149,7 +151,7 @@ struct KillTests {
       try vault.handle().put("a", "secret")
       let recipient = try vault.identity("identity").recipient
       let child = try Child(["slots", "\(recipient)"], on: vault)
-      _ = child.waitForFirstLine()
+      _ = child.line()
       usleep(.random(in: 0...20_000))
       _ = child.killed()
       let kinds = try vault.handle().slots().map(\.kind)
@@ -173,7 +175,7 @@ struct KillTests {
     let handle = vault.handle()
     for number in 0..<20 { try handle.put("k\(number)", "secret \(number)") }
     let child = try Child(["seal"], on: vault)
-    _ = child.waitForFirstLine()
+    _ = child.line()
     end(child)
     return vault
   }

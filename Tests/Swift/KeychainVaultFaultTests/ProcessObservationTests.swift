@@ -1,3 +1,4 @@
+import FaultTesting
 import Foundation
 import Glibc
 import KeychainCredentials
@@ -36,7 +37,7 @@ struct ProcessObservationTests {
     }
     for round in 0..<5 {
       let child = try Child(["items", "\(round)-"], on: vault)
-      _ = child.waitForFirstLine()
+      _ = child.line()
       usleep(UInt32(5_000 * round))
       _ = child.killed()
     }

@@ -1,3 +1,4 @@
+import FaultTesting
 import Foundation
 import Glibc
 import Prephirences

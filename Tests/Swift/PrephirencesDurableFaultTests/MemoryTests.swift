@@ -1,3 +1,4 @@
+import FaultTesting
 import Testing
 
 @Suite("Memory", .timeLimit(.minutes(14)))

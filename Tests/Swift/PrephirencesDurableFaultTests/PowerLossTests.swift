@@ -1,4 +1,5 @@
 import CFaultVFS
+import FaultTesting
 import Foundation
 import Prephirences
 import PrephirencesDurable

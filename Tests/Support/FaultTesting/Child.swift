@@ -1,23 +1,22 @@
-import Foundation
-import Glibc
-import Synchronization
+internal import Foundation
+package import Glibc
+internal import Synchronization
 
-/// A process of `DurableTool`, which prints a line for each completed step.
-struct Child: ~Copyable {
-  let process: pid_t
+/// A process of a program next to the tests, which prints a line for each completed step.
+package struct Child: ~Copyable {
+  package let process: pid_t
   private let input: Int32
   private let output: Int32
 
-  /// Starts a process on the suite of a home; without arguments, it reads commands.
-  init(
-    _ arguments: [String] = [], in home: TestHome, environment: [String: String] = [:]
+  /// Starts a program of this package, with an environment of its own.
+  package init(
+    running program: String, _ arguments: [String], environment: [String: String]
   ) throws {
     let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let tool = URL(filePath: test).deletingLastPathComponent().path + "/DurableTool"
-    let variables = home.environment.merging(environment) { _, given in given }
-    // One at a time: no child must inherit the pipes of another.
+    let path = URL(filePath: test).deletingLastPathComponent().path + "/" + program
+    // One at a time, in all tests of a process: no child must inherit the pipes of another.
     (process, input, output) = try Self.spawning.withLock { _ in
-      try Self.spawn([tool, home.suite] + arguments, variables)
+      try Self.spawn([path] + arguments, environment)
     }
   }
 
@@ -63,7 +62,7 @@ struct Child: ~Copyable {
   }
 
   /// Waits for a line; `nil` is the end of the output, or a minute without any.
-  func line() -> String? {
+  package func line() -> String? {
     var byte: UInt8 = 0
     var line: [UInt8] = []
     while isReadable, read(output, &byte, 1) == 1 {
@@ -78,11 +77,11 @@ struct Child: ~Copyable {
     return poll(&polled, 1, 60_000) > 0
   }
 
-  /// Sends a command to a process without arguments.
+  /// Sends a command to a process that reads commands.
   ///
   /// - Returns: The lines of the answer, without `done`.
   @discardableResult
-  func ask(_ command: String) -> [String] {
+  package func ask(_ command: String) -> [String] {
     let bytes = Array((command + "\n").utf8)
     _ = bytes.withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
     var lines: [String] = []
@@ -90,12 +89,12 @@ struct Child: ~Copyable {
     return lines
   }
 
-  func signal(_ number: Int32) { kill(process, number) }
+  package func signal(_ number: Int32) { kill(process, number) }
 
   /// Kills the process at whatever point it is.
   ///
   /// - Returns: The complete lines that it had written and nobody has read.
-  consuming func killed() -> [String] {
+  package consuming func killed() -> [String] {
     kill(process, SIGKILL)
     return lines()
   }
@@ -103,7 +102,7 @@ struct Child: ~Copyable {
   /// Waits for the process to end.
   ///
   /// - Returns: The lines that it has written, and its status as returned by `wait`.
-  consuming func ended() -> (lines: [String], status: Int32) {
+  package consuming func ended() -> (lines: [String], status: Int32) {
     close(input)
     let lines = lines()
     var status: Int32 = -1
