@@ -180,10 +180,11 @@ let package = Package(
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
-    support("FaultTesting"),
+    support("FaultTesting", ["TestPrograms"]),
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
+    support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
     // Clients, which tests run; those that are packages of their own aren't here
@@ -257,7 +258,7 @@ let package = Package(
       "FacadesCanaryTests",
       [
         "CryptoPrephirences", "Keychain", "Palau", "PortedSettings", "Prephirences",
-        "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults",
+        "PrephirencesDurable", "SwiftyUserDefaults", "TestPrograms", "TypedDefaults",
       ], packageAccess: false),
     tests(
       "FacadesCanaryMode5Tests",
@@ -296,7 +297,7 @@ let package = Package(
         "PrephirencesRecords", grdb,
       ],
       exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
-    tests("PrephirencesTests", ["PreferencesTool", "Prephirences"]),
+    tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
     tests(
       "SwiftyUserDefaultsTests", ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),

@@ -17,24 +17,24 @@ struct MarkedArchive {
 
   let data: Data
 
-  init(_ url: URL) { self.init(url as NSURL, .url) }
+  init?(_ url: URL) { self.init(url as NSURL, .url) }
 
-  init(_ uuid: UUID) { self.init(uuid.uuidString as NSString, .uuid) }
+  init?(_ uuid: UUID) { self.init(uuid.uuidString as NSString, .uuid) }
 
-  init(_ decimal: Decimal) { self.init(decimal.description as NSString, .decimal) }
+  init?(_ decimal: Decimal) { self.init(decimal.description as NSString, .decimal) }
 
-  init(_ date: Date) {
+  init?(_ date: Date) {
     self.init(date.timeIntervalSinceReferenceDate.description as NSString, .date)
   }
 
-  init(_ text: String) { self.init(text as NSString, .text) }
+  init?(_ text: String) { self.init(text as NSString, .text) }
 
-  private init(_ object: some NSObject & NSCoding, _ mark: Mark) {
+  private init?(_ object: some NSObject & NSCoding, _ mark: Mark) {
     let archiver = NSKeyedArchiver(requiringSecureCoding: false)
     archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
     archiver.encode(mark.rawValue as NSString, forKey: Self.markKey)
-    archiver.finishEncoding()
-    data = archiver.encodedData
+    guard let data = archiver.finishedData else { return nil }
+    self.data = data
   }
 
   /// Returns the value of an archive with a mark; `nil` for other data.

@@ -13,8 +13,8 @@ package enum PreferenceArchive {
     let archiveGuard = ArchiveGuard()
     archiver.delegate = archiveGuard
     archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
-    archiver.finishEncoding()
-    return archiveGuard.hasRefused ? nil : archiver.encodedData
+    let data = archiver.finishedData
+    return archiveGuard.hasRefused ? nil : data
   }
 
   /// Returns the value of an archive, or `nil` if the data is not an archive.
@@ -65,5 +65,15 @@ package enum PreferenceArchive {
     case is Decimal, is NSDecimalNumber: return false
     default: return (value as AnyObject) is any NSCoding
     }
+  }
+}
+
+extension NSKeyedArchiver {
+  /// Ends the archive and returns it; `nil` if the archiver could not write it.
+  ///
+  /// The archiver reports that by empty data alone.
+  var finishedData: Data? {
+    finishEncoding()
+    return encodedData.isEmpty ? nil : encodedData
   }
 }

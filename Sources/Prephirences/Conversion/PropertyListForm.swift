@@ -31,9 +31,9 @@ package enum PropertyListForm {
     if type == Int.self || type == Bool.self || type == Double.self { return value }
     if type is AnyClass { return try encode(bridging: value, depth: depth) }
     switch value {
-    case let text as String: return beginsWithByteOrderMark(text) ? MarkedArchive(text).data : value
+    case let text as String where !beginsWithByteOrderMark(text): return value
+    case let date as Date where (Date.distantPast...Date.distantFuture).contains(date): return value
     case is Data: return value
-    case let date as Date: return encode(date)
     case let array as [Any]:
       return try array.map { element throws(Unstorable) in
         try encode(element, depth: depth + 1)
@@ -79,9 +79,11 @@ package enum PropertyListForm {
       switch value {
       case let number as any BinaryInteger: Int(exactly: number) ?? UInt64(exactly: number)
       case let number as any BinaryFloatingPoint: exactDouble(number)
-      case let url as URL: MarkedArchive(url).data
-      case let uuid as UUID: MarkedArchive(uuid).data
-      case let decimal as Decimal: MarkedArchive(decimal).data
+      case let url as URL: MarkedArchive(url)?.data
+      case let uuid as UUID: MarkedArchive(uuid)?.data
+      case let decimal as Decimal: MarkedArchive(decimal)?.data
+      case let text as String: MarkedArchive(text)?.data
+      case let date as Date: MarkedArchive(date)?.data
       default: nil
       }
     guard let form else { throw Unstorable(type: type(of: value)) }
@@ -108,11 +110,6 @@ package enum PropertyListForm {
     case let dictionary as PreferencesDictionary: dictionary
     default: nil
     }
-  }
-
-  private static func encode(_ date: Date) -> Any {
-    let years = Date.distantPast...Date.distantFuture
-    return years.contains(date) ? date : MarkedArchive(date).data as Any? ?? date
   }
 
   private static func value(of number: NSNumber) -> Any {

@@ -1,6 +1,7 @@
 internal import Foundation
 package import Glibc
 internal import Synchronization
+internal import TestPrograms
 
 /// A process of a program next to the tests, which prints a line for each completed step.
 package struct Child: ~Copyable {
@@ -12,8 +13,7 @@ package struct Child: ~Copyable {
   package init(
     running program: String, _ arguments: [String], environment: [String: String]
   ) throws {
-    let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let path = URL(filePath: test).deletingLastPathComponent().path + "/" + program
+    let path = try TestPrograms.url(program).path
     // One at a time, in all tests of a process: no child must inherit the pipes of another.
     (process, input, output) = try Self.spawning.withLock { _ in
       try Self.spawn([path] + arguments, environment)

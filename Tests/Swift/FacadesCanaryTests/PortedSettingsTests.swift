@@ -1,4 +1,5 @@
 import Foundation
+import TestPrograms
 import Testing
 
 /// Runs the service whose settings were ported from an application for iOS.
@@ -45,10 +46,8 @@ struct PortedSettingsTests {
   }
 
   private func run(home: URL) throws -> String {
-    let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let process = Process()
-    process.executableURL = URL(filePath: test).deletingLastPathComponent()
-      .appending(path: "PortedSettings")
+    process.executableURL = try TestPrograms.url("PortedSettings")
     process.environment = ["HOME": home.path, "XDG_CONFIG_HOME": home.path + "/config"]
     let output = Pipe()
     process.standardOutput = output

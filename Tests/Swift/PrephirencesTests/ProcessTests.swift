@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestPrograms
 internal import Testing
 
 /// Tests that need separate processes: reading again, user defaults, and anything that could stop a
@@ -13,10 +14,8 @@ struct ProcessTests {
   private func run(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> String {
-    let test = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let process = Process()
-    process.executableURL = URL(filePath: test).deletingLastPathComponent()
-      .appending(path: "PreferencesTool")
+    process.executableURL = try TestPrograms.url("PreferencesTool")
     process.arguments = arguments
     process.environment = [
       "HOME": folder.path, "XDG_CONFIG_HOME": folder("config"), "SWIFT_BACKTRACE": "enable=no",
