@@ -17,10 +17,11 @@ def page(name: str) -> str:
 
 
 def variables() -> set[str]:
-  """Returns the variables that the sources read: string literals in capitals."""
-  known = r"HOME|TERM|DISPLAY|[A-Z]+(?:_[A-Z]+)+"
-  code = (re.sub(r"(?m)^\s*//.*$", "", path.read_text()) for path in SOURCES)
-  return {name for text in code for name in re.findall(rf'"({known})"', text)} - OTHER_TEXT
+  """Returns the variables that the sources read: literals in capitals with `_`, and names that are looked up."""
+  literal = r'"([A-Z]+(?:_[A-Z]+)+)"'
+  lookup = r'(?:\b(?:value|absolutePath|secret|getenv|isEmpty|folder|base)\(|\b(?:environment|variables)\[)\s*"([A-Z_]+)"'
+  code = [re.sub(r"(?m)^\s*//.*$", "", path.read_text()) for path in SOURCES]
+  return {name for text in code for name in re.findall(literal, text) + re.findall(lookup, text)} - OTHER_TEXT
 
 
 def test_every_variable_has_a_line():
