@@ -40,10 +40,12 @@ enum PropertyListText {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
       let form = try PropertyListForm.encode(value.object, forKey: key)
-      root[key] = form
+      try check(key)
+      try checkKeys(of: form, in: key)
+      root[key] = XMLPropertyList.form(form)
       root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
     }
-    return try xml(root)
+    return try XMLPropertyList.data(of: root)
   }
 
   /// Returns an XML property list of preferences.
@@ -69,14 +71,29 @@ enum PropertyListText {
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable``.
   static func data(of value: StoredValue, forKey key: String) throws(PreferencesError) -> Data {
-    try xml(PropertyListForm.encode(value.object, forKey: key))
+    let form = try PropertyListForm.encode(value.object, forKey: key)
+    try checkKeys(of: form, in: key)
+    return try XMLPropertyList.data(of: XMLPropertyList.form(form))
   }
 
-  private static func xml(_ root: Any) throws(PreferencesError) -> Data {
-    do {
-      return try PropertyListSerialization.data(fromPropertyList: root, format: .xml, options: 0)
-    } catch {
-      throw PreferencesError(.unstorable, "the values cannot be written as a property list")
+  /// Fails if a dictionary in a value has a key that XML cannot hold.
+  private static func checkKeys(of form: Any, in key: String) throws(PreferencesError) {
+    switch form {
+    case let array as [Any]:
+      for element in array { try checkKeys(of: element, in: key) }
+    case let dictionary as PreferencesDictionary:
+      for (inner, value) in dictionary {
+        try check(inner, in: key)
+        try checkKeys(of: value, in: key)
+      }
+    default: break
     }
+  }
+
+  private static func check(_ key: String, in outer: String? = nil) throws(PreferencesError) {
+    guard !XMLPropertyList.isWritable(key) else { return }
+    let place = outer.map { " in the value of '\($0)'" } ?? ""
+    throw PreferencesError(
+      .unstorable, "XML lacks a character of the key '\(key)'\(place); use JSON")
   }
 }

@@ -20,37 +20,49 @@ package struct PropertyListFile {
   func write(
     _ values: PreferencesDictionary, format: Format, atomically: Bool = true
   ) throws(PreferencesError) {
-    let root = try PropertyListForm.encode(root: values)
-    let data: Data
+    let data = try Self.data(
+      of: PropertyListForm.encode(root: values, isXML: format == .xml), format: format)
+    try AtomicFile(path: path).write(data, atomically: atomically)
+  }
+
+  private static func data(
+    of root: PreferencesDictionary, format: Format
+  ) throws(PreferencesError) -> Data {
+    guard format != .xml else { return try XMLPropertyList.data(of: root) }
     do {
-      data = try PropertyListSerialization.data(fromPropertyList: root, format: format, options: 0)
+      return try PropertyListSerialization.data(fromPropertyList: root, format: format, options: 0)
     } catch {
       throw PreferencesError(.unstorable, "the values cannot be written as a property list")
     }
-    try AtomicFile(path: path).write(data, atomically: atomically)
   }
 }
 
 extension PropertyListForm {
   /// Returns the form of preferences, together with the exact dates.
   fileprivate static func encode(
-    root values: PreferencesDictionary
+    root values: PreferencesDictionary, isXML: Bool
   ) throws(PreferencesError) -> PreferencesDictionary {
     var root: PreferencesDictionary = [:]
     for (key, value) in values {
-      do throws(Unstorable) {
-        if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
-        let form = try encode(value)
-        root[key] = form
-        root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
-      } catch {
-        throw .unstorableValue(key, error.type)
-      }
+      let form = try encode(entry: value, key)
+      root[key] = isXML ? XMLPropertyList.form(form) : form
+      root[ExactDates.key(beside: key)] = ExactDates.list(of: form)
     }
     if isReference(root) {
       throw .unstorableValue(referenceKey, type(of: root[referenceKey] ?? root))
     }
     return root
+  }
+
+  private static func encode(
+    entry value: PreferenceObject, _ key: PreferenceKey
+  ) throws(PreferencesError) -> Any {
+    do throws(Unstorable) {
+      if beginsWithByteOrderMark(key) { throw Unstorable(type: type(of: value)) }
+      return try encode(value)
+    } catch {
+      throw .unstorableValue(key, error.type)
+    }
   }
 
   /// Returns the preferences of a form.

@@ -172,6 +172,30 @@ def test_property_lists_of_other_programs(preferences):
     assert plistlib.loads(preferences.run("export").out) == values
 
 
+def test_other_programs_read_exports(preferences):
+  kept = {"line": "a\r\nb\rc\n", "key\r\n": ["\r", {"a\r": "\n"}]}
+  archived = {"control": "a\x01b", "zero": ["\0"], "none": {"a": "\ufffe"}, "last": "\uffff"}
+  preferences.run("import", "-", input=json.dumps(kept | archived).encode())
+  exported = preferences.run("export", "--plist").out
+  values = plistlib.loads(exported)
+  assert {key: values[key] for key in kept} == kept
+  assert type(values["control"]) is type(values["zero"][0]) is type(values["none"]["a"]) is bytes
+  assert plistlib.loads(preferences.read("line", "--plist")) == kept["line"]
+  assert type(plistlib.loads(preferences.read("last", "--plist"))) is bytes
+  preferences.run("import", "-", domain="other", input=exported)
+  assert json.loads(preferences.read(domain="other")) == kept | archived
+
+
+@pytest.mark.parametrize("values", [{"a\x01": 1}, {"\uffff": 1}, {"a": [{"b\x01": 1}]}])
+def test_keys_that_xml_lacks_are_reported(preferences, values):
+  preferences.run("import", "-", input=json.dumps(values).encode())
+  for command in ["export", "read"]:
+    outcome = preferences.run(command, "--plist", code=64)
+    assert outcome.out == b"" and "JSON" in outcome.error
+    assert "'a'" in outcome.error or r"\u" in outcome.error
+    assert json.loads(preferences.run(command, "--json").out) == values
+
+
 def test_imports_merge_or_replace(preferences):
   preferences.run("write", "old", "1")
   outcome = preferences.run("import", "-", input=b'{"new": 1, "none": null, "list": [null, 2]}')

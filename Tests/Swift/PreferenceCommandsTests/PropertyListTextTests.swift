@@ -23,6 +23,8 @@ struct PropertyListTextTests {
   @Test("Property lists read back", arguments: difficultValues.keys.sorted())
   func readsBack(key: String) throws {
     let value = try #require(difficultValues[key].flatMap(StoredValue.init))
+    // XML lacks zero, which one of the keys has.
+    let key = key.replacing("\0", with: "")
     let data = try PropertyListText.data(of: [key: value])
     let read = try PropertyListText.values(of: data)
     #expect(read.mapValues(\.fingerprint) == [key: kept(value).fingerprint])

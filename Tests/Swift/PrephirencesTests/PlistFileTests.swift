@@ -54,4 +54,19 @@ struct PlistFileTests {
       #expect(Plist(filePath: folder("a.plist")) == nil)
     }
   }
+
+  /// Foundation reads every character that it has written, other programs do not.
+  @Test func filesAreReadByOtherPrograms() throws {
+    let values: PreferencesDictionary = [
+      "control": "a\u{1}b", "zero": ["\0"], "none": ["a": "\u{FFFE}"], "line\r": "a\r\nb\rc\n",
+    ]
+    try Plist(values, filePath: folder("a.plist")).writeFile()
+    let bytes = try Data(contentsOf: URL(filePath: folder("a.plist")))
+    #expect(bytes.allSatisfy { $0 >= 0x20 || $0 == 0x0A || $0 == 0x09 })
+    #expect(bytes.range(of: Data("\u{FFFE}".utf8)) == nil)
+    let read = try Plist(contentsOfFile: folder("a.plist"))
+    #expect((read["line\r"] as? String)?.utf8.elementsEqual("a\r\nb\rc\n".utf8) == true)
+    #expect(read["control"] as? String == "a\u{1}b" && read["zero"] as? [String] == ["\0"])
+    #expect(read["none"] as? [String: String] == ["a": "\u{FFFE}"])
+  }
 }
