@@ -22,6 +22,8 @@ package enum CodableForm {
 
   /// Returns a value as property list objects: dictionaries, arrays, numbers, text, dates and data.
   ///
+  /// Data alone is the JSON of the value, unless the value is `Data`.
+  ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/unstorable`` if the value cannot be
   ///   encoded.
   package static func encodeObjects<Value: Encodable>(
@@ -33,7 +35,9 @@ package enum CodableForm {
       // In an array, because a property list cannot consist of text or a number alone.
       let data = try encoder.encode([value])
       if let array = PropertyListReader.read(data)?.root as? [Any], let form = array.first {
-        return withCastableNumbers(form)
+        // Data alone is read as JSON, so a type that is encoded as data becomes JSON.
+        return form is Data && Value.self != Data.self
+          ? try Prephirences.jsonEncoder.encode(value) : withCastableNumbers(form)
       }
     } catch {
       throw .unencodable(key, Value.self, error)

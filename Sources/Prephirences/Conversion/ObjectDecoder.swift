@@ -36,14 +36,14 @@ struct ObjectDecoder: Decoder {
   /// Decodes the whole value.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let plain = plainValue(type) { return plain }
-    if value is Data {
+    guard let data = value as? Data else { return try Value(from: self) }
+    do {
+      return try Value(from: self)
+    } catch {
       // Some libraries store each element of an array as JSON data.
-      guard let data = value as? Data, let decoded = try? json.decode(type, from: data) else {
-        throw mismatch(type)
-      }
+      guard let decoded = try? json.decode(type, from: data) else { throw mismatch(type) }
       return decoded
     }
-    return try Value(from: self)
   }
 
   /// Returns a value whose type property lists support, without its own decoding.

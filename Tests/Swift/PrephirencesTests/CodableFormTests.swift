@@ -60,6 +60,30 @@ internal import Testing
     return read
   }
 
+  /// A type that is encoded as data alone, as an identifier or a token.
+  private struct Token: Codable, Equatable {
+    let bytes: Data
+
+    init(_ bytes: Data) { self.bytes = bytes }
+
+    init(from decoder: any Decoder) throws {
+      bytes = try decoder.singleValueContainer().decode(Data.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(bytes)
+    }
+  }
+
+  @Test(arguments: [Data(), Data([0, 1]), Data("5".utf8), Data("\"AAAA\"".utf8)])
+  func dataOfAnotherTypeIsReadBack(_ bytes: Data) throws {
+    let token = Token(bytes)
+    #expect(try roundTrip(token) == token)
+    #expect(try roundTrip([token]) == [token])
+    #expect(try roundTrip(["k": token]) == ["k": token])
+  }
+
   @Test func elementsMayBeJSONData() throws {
     let elements = try [server, server].map { try CodableForm.encode($0, forKey: "k") }
     #expect(try CodableForm.decode([Server].self, from: elements, forKey: "k") == [server, server])
