@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Values that are stored as values of another type.
 struct ConvertedKind<Value, Stored>: PalauKind {
-  private let stored = PlainKind<Stored>()
+  let stored: any PalauKind<Stored>
   let store: (Value) -> Stored
   let restore: (Stored) -> Value?
 
@@ -30,14 +30,23 @@ struct ConvertedKind<Value, Stored>: PalauKind {
 
 extension PalauCustomDefaultable {
   static func kind<Value>(for type: Value.Type) -> (any PalauKind<Value>)? {
-    ConvertedKind<Self, IntermediateType>(
-      store: { toIntermediate($0) }, restore: { fromIntermediate($0) }) as? any PalauKind<Value>
+    var stored: any PalauKind<IntermediateType> = PlainKind<IntermediateType>()
+    // An array of these is neither a property list nor JSON.
+    if let raw = IntermediateType.self as? any RawRepresentable.Type,
+      !(IntermediateType.self is any Codable.Type)
+    {
+      stored = raw.kind(for: IntermediateType.self) ?? stored
+    }
+    return ConvertedKind<Self, IntermediateType>(
+      stored: stored, store: { toIntermediate($0) }, restore: { fromIntermediate($0) })
+      as? any PalauKind<Value>
   }
 }
 
 extension RawRepresentable {
   static func kind<Value>(for type: Value.Type) -> (any PalauKind<Value>)? {
-    ConvertedKind<Self, RawValue>(store: { $0.rawValue }, restore: { Self(rawValue: $0) })
+    ConvertedKind<Self, RawValue>(
+      stored: PlainKind<RawValue>(), store: { $0.rawValue }, restore: { Self(rawValue: $0) })
       as? any PalauKind<Value>
   }
 }

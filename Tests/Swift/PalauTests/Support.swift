@@ -46,6 +46,15 @@ struct Colour: Equatable, PalauCustomDefaultable {
   }
 }
 
+/// Its intermediate type is not `Codable`.
+struct Look: Equatable, PalauCustomDefaultable {
+  var theme: Theme
+
+  static func toIntermediate(_ look: Look) -> Theme { look.theme }
+
+  static func fromIntermediate(_ theme: Theme) -> Look? { Look(theme: theme) }
+}
+
 /// Stores itself, as the document's `Structy`.
 struct Pair: Equatable, PalauDefaultable {
   let first: String

@@ -60,6 +60,7 @@ struct ValueTests {
     roundTrip(Window(width: 3, title: "a"))
     roundTrip([Window(width: 3, title: "a")])
     roundTrip(Colour(red: 1, green: 2))
+    roundTrip(Look(theme: .dark))
     roundTrip(Pair(first: "a", second: "b"))
     roundTrip(Shape(sides: 3))
   }
