@@ -60,8 +60,10 @@ public struct PalauDefaultsArrayEntry<T: PalauDefaultable>: PalauEntry where T.V
     get { ensure(T.get(key, from: defaults)) }
     nonmutating set {
       let oldValue = didSet == nil ? nil : value
-      T.set(ensure(newValue), forKey: key, in: defaults)
-      defaults.synchronizeAfterWrite(forKeys: [key])
+      let newValue = ensure(newValue)
+      defaults.saveChanges(forKeys: [key]) {
+        T.set(newValue, forKey: key, in: defaults)
+      }
       didSet?(value, oldValue)
     }
   }

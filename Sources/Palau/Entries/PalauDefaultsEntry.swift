@@ -62,8 +62,10 @@ public struct PalauDefaultsEntry<T: PalauDefaultable>: PalauEntry where T.ValueT
     get { ensure(T.get(key: key, from: defaults)) }
     nonmutating set {
       let oldValue = didSet == nil ? nil : value
-      T.set(value: ensure(newValue), forKey: key, in: defaults)
-      defaults.synchronizeAfterWrite(forKeys: [key])
+      let newValue = ensure(newValue)
+      defaults.saveChanges(forKeys: [key]) {
+        T.set(value: newValue, forKey: key, in: defaults)
+      }
       didSet?(value, oldValue)
     }
   }

@@ -10,8 +10,9 @@ extension DefaultsBridge {
 
   /// Sets a key with ``save(key:value:userDefaults:)``, and saves what it has written.
   public func _write(key: String, value: T?, userDefaults: UserDefaults) {
-    save(key: key, value: value, userDefaults: userDefaults)
-    userDefaults.synchronizeAfterWrite(forKeys: [key])
+    userDefaults.saveChanges(forKeys: [key]) {
+      save(key: key, value: value, userDefaults: userDefaults)
+    }
   }
 
   /// Returns what ``save(key:value:userDefaults:)`` writes to an empty store.

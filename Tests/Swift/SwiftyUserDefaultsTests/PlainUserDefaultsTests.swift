@@ -22,6 +22,28 @@ private struct Note: DefaultsSerializable, Equatable {
   static var _defaultsArray: DefaultsNestedArrayBridge<Note> { DefaultsNestedArrayBridge() }
 }
 
+/// Passes its work on to a bridge of the library.
+private struct RatioBridge: DefaultsBridge {
+  private let bridge = DefaultsCodableBridge<[Double]>()
+
+  func get(key: String, userDefaults: UserDefaults) -> Ratio? {
+    bridge.get(key: key, userDefaults: userDefaults).map(Ratio.init)
+  }
+
+  func save(key: String, value: Ratio?, userDefaults: UserDefaults) {
+    bridge.save(key: key, value: value?.parts, userDefaults: userDefaults)
+  }
+
+  func deserialize(_ object: Any) -> Ratio? { bridge.deserialize(object).map(Ratio.init) }
+}
+
+private struct Ratio: DefaultsSerializable, Equatable {
+  let parts: [Double]
+
+  static var _defaults: RatioBridge { RatioBridge() }
+  static var _defaultsArray: DefaultsNestedArrayBridge<Ratio> { DefaultsNestedArrayBridge() }
+}
+
 /// The folder in which Foundation stores user defaults.
 private var userDefaultsFolder: String {
   let environment = ProcessInfo.processInfo.environment
@@ -48,6 +70,13 @@ private var userDefaultsFolder: String {
       precondition(defaults[key: DefaultsKey<URL?>("url")]?.scheme == "https")
       precondition(defaults.lastPreferencesError == nil)
       observer.dispose()
+      let ratio = DefaultsKey<Ratio?>("ratio")
+      defaults[key: ratio] = Ratio(parts: [1, 2])
+      precondition(defaults.lastPreferencesError == nil)
+      // JSON has only finite numbers. Saving the rest must not hide the refusal.
+      defaults[key: ratio] = Ratio(parts: [.infinity])
+      precondition(defaults.lastPreferencesError?.code == .unstorable)
+      precondition(defaults[key: ratio] == Ratio(parts: [1, 2]))
       // Without what Foundation would save at the end of the process.
       _exit(0)
     }

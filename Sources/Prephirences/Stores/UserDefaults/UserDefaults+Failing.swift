@@ -47,15 +47,21 @@ extension UserDefaults: FalliblePreferencesType {
     if let lastPreferencesError { throw lastPreferencesError }
   }
 
-  /// Saves what a caller has set by the methods of `UserDefaults` itself, and notifies observers.
+  /// Performs changes by the methods of `UserDefaults` itself, saves them, and notifies observers.
   ///
-  /// ``BackedUserDefaults`` have done so already.
-  package func synchronizeAfterWrite(forKeys keys: [PreferenceKey]) {
-    guard backed == nil else { return }
+  /// A refusal that they record stays recorded. ``BackedUserDefaults`` do all of this themselves.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys that are changed.
+  ///   - changes: Makes the changes.
+  package func saveChanges(forKeys keys: [PreferenceKey], _ changes: () -> Void) {
+    guard backed == nil else { return changes() }
+    FailedObjects.shared[self] = nil
+    changes()
     defer { UserDefaultsObservers.shared.look(at: keys) }
-    FailedObjects.shared[self] =
-      UserDefaultsLock.withLock(synchronize)
-      ? nil : PreferencesError(.inputOutput, "the user defaults could not be saved")
+    guard !UserDefaultsLock.withLock(synchronize) else { return }
+    FailedObjects.shared[self] = PreferencesError(
+      .inputOutput, "the user defaults could not be saved")
   }
 }
 
