@@ -8,14 +8,15 @@ package import Foundation
 package enum XMLPropertyList {
   /// Returns the form of a value in which XML holds it.
   ///
-  /// Text with a character that XML lacks becomes a ``MarkedArchive``. Keys stay as they are.
+  /// Text with a character that XML lacks becomes a ``MarkedArchive``; if that fails, and keys, stay as
+  /// they are.
   ///
   /// - Parameter form: The form of the value in any property list.
   /// - Returns: The form.
   package static func form(_ form: Any) -> Any {
     switch form {
     case is Bool, is Int, is Double, is Data, is Date: form
-    case let text as String: isWritable(text) ? form : MarkedArchive(text).data
+    case let text as String: isWritable(text) ? form : MarkedArchive(text)?.data ?? form
     case let array as [Any]: array.map(self.form)
     case let dictionary as PreferencesDictionary: dictionary.mapValues(self.form)
     default: form
