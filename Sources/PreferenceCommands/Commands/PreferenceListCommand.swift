@@ -51,14 +51,14 @@ struct PreferenceListCommand: PreferenceSubcommand {
   }
 
   private func listDomains(_ session: PreferenceSession) throws {
-    var failure: (any Error)?
+    var failures: [any Error] = []
     var found: [(name: String, count: Int?, path: String)] = []
     for domain in try PreferenceDomain.all() where pattern?.matches(domain.name) ?? true {
       do {
         found.append((domain.name, try domain.keys().count, domain.path))
       } catch {
         // The others are listed all the same.
-        failure = failure ?? error
+        failures.append(error)
         found.append((domain.name, nil, domain.path))
       }
     }
@@ -68,7 +68,12 @@ struct PreferenceListCommand: PreferenceSubcommand {
       let rows = found.map { [$0.name, $0.count.map { "\($0)" } ?? "?", $0.path] }
       try show(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
     }
-    if let failure { throw failure }
+    for failure in failures.dropFirst() {
+      if let failure = CommandHost.current.failure(of: failure) {
+        session.interface.report(failure)
+      }
+    }
+    if let failure = failures.first { throw failure }
   }
 
   private func show(_ table: TextTable) throws {

@@ -61,12 +61,11 @@ struct WatchCommand: PreferenceSubcommand {
     let changes = try PendingPreferenceChanges()
     // The first reading fails if watching would.
     if try domain.exists() { _ = try domain.value(forKey: keys.first ?? "") }
-    let observer = PreferenceObserver(
-      keys: keys.isEmpty ? nil : Set(keys), initial: initial || until != nil
-    ) { changes.add($0) }
-    let observation = try domain.observe(observer)
+    let observations = try domain.observe(unique(keys), initial: initial || until != nil) {
+      changes.add($0)
+    }
     // The store must not be released before the end.
-    defer { withExtendedLifetime(domain.preferences) { observation.cancel() } }
+    defer { withExtendedLifetime(domain.preferences) { observations.forEach { $0.cancel() } } }
     let end = timeout.map { ContinuousClock.now + $0 }
     while true {
       for change in changes.take() where try ends(after: change) { return }
@@ -77,6 +76,12 @@ struct WatchCommand: PreferenceSubcommand {
       case .timedOut: throw CommandLineError.watchTimedOut
       }
     }
+  }
+
+  /// Returns keys without those that are named again.
+  private func unique(_ keys: [String]) -> [String] {
+    var known: Set<[UInt8]> = []
+    return keys.filter { known.insert(Array($0.utf8)).inserted }
   }
 
   /// Prints a change; returns whether the command ends.

@@ -15,8 +15,12 @@ struct PreferenceDomain {
   /// Returns whether there is a file with its preferences; nothing is created.
   func exists() throws -> Bool { try preferences.storedPath() != nil }
 
-  /// The file with its preferences; empty if there is none.
-  var path: String { ((try? preferences.storedPath()) ?? nil) ?? "" }
+  /// The file with its preferences, also one that is refused; empty if there is none.
+  var path: String {
+    do { return try preferences.storedPath() ?? "" } catch {
+      return (try? preferences.expectedPath()) ?? ""
+    }
+  }
 
   /// Returns the value of a key; `nil` if there is none.
   func value(forKey key: String) throws -> StoredValue? {
@@ -47,13 +51,24 @@ struct PreferenceDomain {
     try preferences.storeObject(value?.object, forKey: key)
   }
 
-  /// Starts notifying an observer of the changes of all processes.
+  /// Starts notifying of the changes of all processes.
   ///
+  /// - Parameters:
+  ///   - keys: The keys, which are compared by their bytes; all if there are none.
+  ///   - initial: Whether to report the present values first.
+  ///   - handler: Called with each change.
   /// - Throws: The failure because of which nothing is observed, such as too many watches.
-  func observe(_ observer: PreferenceObserver) throws -> PreferenceObservation {
-    let observation = preferences.addObserver(observer)
-    if let failure = preferences.lastError { throw failure }
-    return observation
+  func observe(
+    _ keys: [String], initial: Bool, _ handler: @escaping @Sendable (PreferenceChange) -> Void
+  ) throws -> [PreferenceObservation] {
+    // A set would have one of two keys that are canonically equivalent.
+    let several: [Set<String>?] = keys.isEmpty ? [nil] : keys.map { [$0] }
+    return try several.map { keys in
+      let observation = preferences.addObserver(
+        PreferenceObserver(keys: keys, initial: initial, handler: handler))
+      if let failure = preferences.lastError { throw failure }
+      return observation
+    }
   }
 
   /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if

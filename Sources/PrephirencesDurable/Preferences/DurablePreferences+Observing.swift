@@ -9,6 +9,7 @@ extension DurablePreferences {
   /// - Parameter observer: The observer.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
+    let observer = observer.comparingBytes
     let observation = recorded { try engine().addObserver(observer, of: self) }
     guard let observation else {
       observer.notifyInitialValues(of: self)
@@ -16,6 +17,23 @@ extension DurablePreferences {
       return PreferenceObservation {}
     }
     return observation
+  }
+}
+
+extension PreferenceObserver {
+  /// The observer, which is notified of a key only if that has the same bytes.
+  fileprivate var comparingBytes: PreferenceObserver {
+    guard let keys else { return self }
+    let exact = Set(keys.map(KeyBytes.init))
+    return PreferenceObserver(keys: keys, initial: wantsInitialValues, end: notifyEnd) { change in
+      if exact.contains(KeyBytes(change.key)) { notify(change) }
+    }
+  }
+}
+
+extension DurablePreferences: ExactKeyPreferences {
+  package func pairs() -> [(PreferenceKey, PreferenceObject?)] {
+    (recorded { try fetchPairs() } ?? []).map { ($0, $1) }
   }
 }
 

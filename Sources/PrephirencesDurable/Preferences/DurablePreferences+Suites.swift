@@ -44,6 +44,12 @@ extension DurablePreferences {
     return unsafe access(file.propertyListPath, F_OK) == 0 ? file.propertyListPath : nil
   }
 
+  /// Returns the file that the suite has, or would have, without looking at it.
+  ///
+  /// - Returns: The path.
+  /// - Throws: ``PreferencesError``, if there is no place for it.
+  package func expectedPath() throws(PreferencesError) -> String { try suiteFile().path }
+
   private static func suiteName(ofFile name: String) -> String? {
     let suffix = [SuiteFile.suffix, ".plist"].first(where: name.hasSuffix)
     guard let suffix else { return nil }

@@ -51,6 +51,45 @@ def test_keys_that_look_alike_are_deleted(two_spellings):
   assert two_spellings.run("list").out == b""
 
 
+def test_keys_that_look_alike_are_watched(two_spellings):
+  def line(key: str, value: str) -> bytes:
+    return f"set\t{key}\tstring\t{value}\n".encode()
+
+  with (two_spellings.start("watch", "--initial") as all_keys,
+        two_spellings.start("watch", COMPOSED, "--initial") as one,
+        two_spellings.start("watch", DECOMPOSED, COMPOSED, COMPOSED, "--initial") as both):
+    assert [all_keys.stdout.readline() for _ in range(2)] == [line(DECOMPOSED, "two"), line(COMPOSED, "one")]
+    assert one.stdout.readline() == line(COMPOSED, "one")
+    assert [both.stdout.readline() for _ in range(2)] == [line(DECOMPOSED, "two"), line(COMPOSED, "one")]
+    # Both at once, and last the key that only two of the three are asked for.
+    changed = {COMPOSED: "three", DECOMPOSED: "four"}
+    two_spellings.run("import", "-", input=json.dumps(changed).encode())
+    for watching in [all_keys, both]:
+      assert {watching.stdout.readline() for _ in range(2)} == {line(*pair) for pair in changed.items()}
+    assert one.stdout.readline() == line(COMPOSED, "three")
+    two_spellings.run("write", DECOMPOSED, "five")
+    two_spellings.run("write", COMPOSED, "six")
+    assert one.stdout.readline() == line(COMPOSED, "six")
+    for watching in [all_keys, one, both]:
+      watching.terminate()
+
+
+def test_files_that_are_refused_are_named(preferences):
+  preferences.run("write", "key", "value")
+  refused = [preferences.folder / f"{name}.preferences" for name in ["damaged", "folder", "open"]]
+  refused[0].write_bytes(b"damaged")
+  refused[0].chmod(0o600)
+  refused[1].mkdir()
+  refused[2].write_bytes(b"")
+  refused[2].chmod(0o644)
+  outcome = preferences.run("list", domain=None, code=65)
+  rows = [line.split("\t") for line in outcome.out.decode().splitlines()]
+  assert rows == [[path.stem, "?", str(path)] for path in refused] + [
+    ["web", "1", str(preferences.folder / "web.preferences")]]
+  assert all(str(path) in outcome.error for path in refused)
+  assert "move it away" in outcome.error and "chmod 600" in outcome.error
+
+
 @pytest.mark.parametrize("contents", [b" ", b"\n", b"\t\r\n"])
 def test_blank_file_replaces_nothing(preferences, contents):
   preferences.run("write", "key", "value")
