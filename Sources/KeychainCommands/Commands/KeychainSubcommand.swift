@@ -30,6 +30,8 @@ extension KeychainSubcommand {
     return isAccountMissing && hasUnknownDash ? UsageText.dashAccount : nil
   }
 
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
+
   static func isAboutExtraArgument(_ message: String) -> Bool {
     message == UsageText.secretFromArgument
   }

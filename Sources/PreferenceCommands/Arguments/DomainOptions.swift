@@ -24,11 +24,13 @@ struct DomainOptions: ParsableArguments {
 
   /// Fails if no domain is named.
   ///
-  /// - Parameter word: The first argument, in whose place `defaults` has the domain.
+  /// - Parameters:
+  ///   - word: The first argument, in whose place `defaults` has the domain.
+  ///   - isExtra: Whether the command has no use for so many arguments.
   /// - Throws: The error of the argument, which names the option.
-  func require(_ word: String?) throws {
+  func require(_ word: String?, isExtra: Bool = false) throws {
     guard name == nil else { return }
-    guard let word, PreferenceDomain.names().contains(word) else {
+    guard let word, isExtra || PreferenceDomain.names().contains(word) else {
       throw ValidationError(PreferenceUsageText.domainMissing)
     }
     let option = "--domain \(ShellText.quoted(word))"

@@ -42,10 +42,8 @@ enum PreferenceUsageText {
     if name.contains("/") {
       return "a domain is a name, not the path of a file; 'import' and 'export' take files"
     }
-    if name == "NSGlobalDomain" || name == "Apple Global Domain" {
-      return "there is no global domain; name the domain of a program"
-    }
-    return nil
+    if name.isEmpty { return "the name of the domain is empty" }
+    return DefaultsUsage.globalDomains.contains(name) ? DefaultsUsage.noGlobalDomain : nil
   }
 
   /// Returns an example of a type's text.

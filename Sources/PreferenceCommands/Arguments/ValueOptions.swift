@@ -84,6 +84,14 @@ struct ValueOptions: ParsableArguments {
   /// - Returns: Those arguments, or the words of an option.
   func words(_ arguments: [String]) -> [String] { given.first?.words ?? arguments }
 
+  /// Returns whether there are more arguments than a key and its value.
+  ///
+  /// - Parameter arguments: The arguments after the key.
+  /// - Returns: Whether there are, as where a domain precedes the key.
+  func isExtra(_ arguments: [String]) -> Bool {
+    given.isEmpty && form?.isCollection != true ? arguments.count > 1 : !arguments.isEmpty
+  }
+
   /// Fails if options follow the elements of an array or dictionary, which take the rest of the line.
   func checkElements() throws {
     var follows = ""

@@ -13,12 +13,13 @@ extension PreferenceSubcommand {
   static var isGroup: Bool { false }
   static var manual: CommonManual { PreferenceManual.common }
 
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? {
+    isNamed ? DefaultsUsage.ofArguments(arguments) : DefaultsUsage.ofCommand(arguments)
+  }
+
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String? {
     if message == PreferenceUsageText.domainMissing {
       return "'\(preferencesPath) list' shows the domains"
-    }
-    if let last = ProgramArguments.texts.last, ["-array", "-dict"].contains(last) {
-      return PreferenceUsageText.emptyCollection
     }
     if hasUnknownDash || message == PreferenceUsageText.valueMissing {
       return PreferenceUsageText.dash

@@ -49,7 +49,7 @@ struct WriteCommand: PreferenceSubcommand {
 
   func validate() throws {
     try written.checkElements()
-    try options.require(key)
+    try options.require(key, isExtra: written.isExtra(value))
     try written.check(value)
     guard !ifAbsent || expect == nil else {
       throw ValidationError(PreferenceUsageText.absentOrExpected)

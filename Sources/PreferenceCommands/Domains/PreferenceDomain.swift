@@ -57,6 +57,7 @@ struct PreferenceDomain {
   ///   - keys: The keys, which are compared by their bytes; all if there are none.
   ///   - initial: Whether to report the present values first.
   ///   - handler: Called with each change.
+  /// - Returns: The observations, which end with the preferences.
   /// - Throws: The failure because of which nothing is observed, such as too many watches.
   func observe(
     _ keys: [String], initial: Bool, _ handler: @escaping @Sendable (PreferenceChange) -> Void

@@ -45,12 +45,15 @@ protocol PreferenceCommandPart: PackageCommand {
   static var isGroup: Bool { get }
 }
 
+extension PreferenceCommandContext {
+  /// The option that names a domain in examples; empty in a host that has its own.
+  var domainExample: String { defaultDomain == nil ? " --domain com.example.web" : "" }
+}
+
 extension ParsableCommand {
   /// The words before the name of a command, for examples in help.
   static var preferencesPath: String { PreferenceCommandContext.current.commandPath }
 
   /// The option that names a domain in examples; empty in a host that has its own.
-  static var domainExample: String {
-    PreferenceCommandContext.current.defaultDomain == nil ? " --domain com.example.web" : ""
-  }
+  static var domainExample: String { PreferenceCommandContext.current.domainExample }
 }

@@ -7,6 +7,7 @@ enum PreferenceManual {
     mainPage: nil,
     environment: [
       ("XDG_CONFIG_HOME", "the folder of the preferences; else .config in the home folder"),
+      ("TMPDIR", "the folder of copies of preferences that can only be read; else /tmp"),
       ("NO_COLOR", "if not empty, messages have no colours"),
     ],
     files: [

@@ -12,7 +12,8 @@ package struct PropertyListFile {
     let list = PropertyListReader.read(try AtomicFile(path: path).read())
     guard let list, let root = list.root as? PreferencesDictionary else {
       throw PreferencesError(
-        .damaged, "the file '\(path)' is not a property list with a dictionary")
+        .damaged,
+        "the file '\(path)' is not a property list with a dictionary; repair it, or move it away")
     }
     return (PropertyListForm.decode(root: root), list.format)
   }

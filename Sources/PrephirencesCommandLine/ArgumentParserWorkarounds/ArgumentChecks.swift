@@ -16,7 +16,9 @@ extension ProgramArguments {
       guard let argument else { continue }
       guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
       if text == "--" { mayBeOption = false }
-      guard !mayBeOption || !isOptionWithoutValue(text) else { throw .optionWithoutValue(index) }
+      guard !mayBeOption || !isOptionWithoutValue(text) else {
+        throw .optionWithoutValue(index, text)
+      }
     }
   }
 

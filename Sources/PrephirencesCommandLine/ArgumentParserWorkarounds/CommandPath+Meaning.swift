@@ -41,6 +41,25 @@ extension CommandPath {
     return known.first { $0.hasSuffix(option.dropFirst()) }.map { String($0) }
   }
 
+  /// What to type instead, if another program understands the line.
+  var otherUsage: OtherUsage? {
+    let arguments = Array(rest.prefix { $0 != "--" })
+    if let command = command as? any PackageCommand.Type,
+      let usage = command.otherUsage(arguments, isNamed: true)
+    {
+      return usage
+    }
+    let below = command.configuration.subcommands.filter { $0.configuration.subcommands.isEmpty }
+    return below.lazy.compactMap { $0 as? any PackageCommand.Type }
+      .compactMap { $0.otherUsage(arguments, isNamed: false) }.first
+  }
+
+  /// What the command says of a message.
+  func usageHint(for message: String) -> String? {
+    (command as? any PackageCommand.Type)?
+      .usageHint(for: message, hasUnknownDash: hasUnknownDash)
+  }
+
   /// The commands that the words after `help` name; `nil` without `help`.
   var topic: CommandPath? {
     guard unknownWord == "help" else { return nil }

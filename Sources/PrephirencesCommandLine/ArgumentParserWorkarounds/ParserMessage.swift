@@ -59,12 +59,9 @@ extension UserInterface {
   ///   - path: The commands that the line names.
   ///   - isOfHost: Whether the message comes from a host's author, and not from the parser.
   func reportUsage(_ message: String, details: String, path: CommandPath, isOfHost: Bool = false) {
-    error(ParserMessage.fault(message, path, isOfHost: isOfHost))
-    if let command = path.command as? any PackageCommand.Type,
-      let hint = command.usageHint(for: message, hasUnknownDash: path.hasUnknownDash)
-    {
-      self.hint(hint)
-    }
+    let other = path.otherUsage
+    error(other?.message ?? ParserMessage.fault(message, path, isOfHost: isOfHost))
+    if let hint = other?.hint ?? path.usageHint(for: message) { self.hint(hint) }
     hintAtHelp(in: details)
   }
 

@@ -10,6 +10,15 @@ package protocol PackageCommand: DocumentedCommand {
   /// - Returns: A hint, which is shown before the one about help; `nil` for none.
   static func usageHint(for message: String, hasUnknownDash: Bool) -> String?
 
+  /// Returns what to type instead of a command line that another program understands.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments before `--`, without the words that name a command.
+  ///   - isNamed: Whether the line names this command; otherwise it names none, and the command is
+  ///     one that it could name.
+  /// - Returns: What is wrong, and what to type; `nil` if the line is none of another program.
+  static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage?
+
   /// Returns whether a message reports an argument too many, which may be the value of an unknown
   /// option.
   static func isAboutExtraArgument(_ message: String) -> Bool
@@ -17,7 +26,21 @@ package protocol PackageCommand: DocumentedCommand {
 
 extension PackageCommand {
   package static func usageHint(for message: String, hasUnknownDash: Bool) -> String? { nil }
+  package static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }
+}
+
+/// What to type instead of a command line that another program understands.
+package struct OtherUsage {
+  /// What is wrong; `nil` for the message of the argument parser.
+  package let message: String?
+
+  package let hint: String
+
+  package init(_ message: String?, hint: String) {
+    self.message = message
+    self.hint = hint
+  }
 }
 
 /// A command whose manual page has parts that the commands of a library share.

@@ -9,10 +9,15 @@ extension CommandLineError {
     Self(ExitCodes.usage, "argument \(index) is not valid UTF-8")
   }
 
-  static func optionWithoutValue(_ index: Int) -> Self {
-    Self(
+  /// The error of an argument that ends with an equals sign; only a name that cannot be a secret is
+  /// shown.
+  static func optionWithoutValue(_ index: Int, _ argument: String) -> Self {
+    let option = argument.dropLast()
+    let isName = option.allSatisfy { $0.isASCII && $0.isLetter || $0 == "-" }
+    return Self(
       ExitCodes.usage, "argument \(index) is an option with nothing after its equals sign",
-      hint: "write an empty value as an argument of its own, such as --service ''")
+      hint: "write an empty value as an argument of its own"
+        + (isName ? ": \(option) ''" : ", two quotes: ''"))
   }
 
   /// The error if standard input was closed when the program began; the hint names what should be

@@ -6,10 +6,10 @@ extension PreferencesError {
   /// The failure of a file, as one of preferences: the one place where it is translated.
   init(_ error: FileError) {
     let advice =
-      if case .noPlace = error.kind {
-        "; set HOME or XDG_CONFIG_HOME to a folder of the user"
-      } else {
-        error.advice.map { "; \($0)" } ?? ""
+      switch error.kind {
+      case .noPlace: "; set HOME or XDG_CONFIG_HOME to a folder of the user"
+      case .insecure(.notRegular): "; move it away"
+      default: error.advice.map { "; \($0)" } ?? ""
       }
     self.init(
       Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })

@@ -10,7 +10,7 @@ import unicodedata
 import pytest
 
 from preference_testing import Preferences
-from prefs_testing import ended
+from prefs_testing import ended, hinted
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
 
@@ -140,6 +140,59 @@ def test_empty_collections_have_a_hint(preferences, form, empty):
 @pytest.mark.parametrize("word, name", [("domains", "list"), ("find", "list"), ("read-type", "read")])
 def test_commands_of_defaults_are_guessed(preferences, word, name):
   assert f"did you mean '{name}'?" in preferences.run(word, domain=None, code=64).error
+
+
+@pytest.mark.parametrize("options", [
+  ["-g"], ["-globalDomain"], ["NSGlobalDomain"], ["Apple Global Domain"], ["-d", "-g"], ["-app", "Safari"]])
+@pytest.mark.parametrize("command", ["read", "write", "delete", "export"])
+def test_other_domains_of_defaults_have_a_hint(preferences, command, options):
+  outcome = preferences.run(command, *options, "key", *(["value"] if command == "write" else []), domain=None, code=64)
+  assert "--domain" in outcome.error or "global domain" in outcome.error
+  assert "'prefs list'" in outcome.error and preferences.files() == []
+
+
+@pytest.mark.parametrize("arguments", [
+  ["-currentHost", "read", "web", "key"], ["read", "-currentHost", "web", "key"],
+  ["write", "--domain", "web", "-currentHost", "key", "value"]])
+def test_hosts_of_defaults_have_a_hint(preferences, arguments):
+  assert "leave -currentHost out" in hinted(preferences.run(*arguments, domain=None, code=64))
+
+
+@pytest.mark.parametrize("arguments, hint", [
+  (["read-type", "web", "key"], "prefs list KEY"), (["rename", "web", "a", "b"], "write the new key"),
+  (["delete-all"], "prefs delete --all"), (["domains"], "'prefs list' shows"),
+  (["find", "word"], "prefs list '*WORD*'"), (["-g", "read"], "'prefs list' shows")])
+def test_commands_of_defaults_have_a_hint(preferences, arguments, hint):
+  assert hint in hinted(preferences.run(*arguments, domain=None, code=64))
+
+
+@pytest.mark.parametrize("option, needed", [
+  ("-array", "elements"), ("-array-add", "elements"), ("-dict", "keys and values"), ("-dict-add", "keys and values")])
+def test_elements_are_needed(preferences, option, needed):
+  outcome = preferences.run("write", "key", option, code=64)
+  assert f"{option} needs {needed} after it" in outcome.error
+
+
+@pytest.mark.parametrize("value", [["a"], ["-int", "5"], ["-array", "a"]])
+def test_a_new_domain_is_recognised(preferences, value):
+  outcome = preferences.run("write", "com.example.new", "key", *value, domain=None, code=64)
+  assert "did you mean '--domain com.example.new'?" in outcome.error
+  assert "did you mean" not in preferences.run("write", "key", *value, domain=None, code=64).error
+
+
+def test_words_of_defaults_are_values(preferences):
+  preferences.run("write", "-g", "-string", "-g", code=64)
+  preferences.run("write", "text", "-string", "-g")
+  preferences.run("write", "list", "-array", "-currentHost", "-app")
+  assert json.loads(preferences.read()) == {"text": "-g", "list": ["-currentHost", "-app"]}
+
+
+def test_empty_values_have_a_hint_of_the_option(preferences):
+  assert hinted(preferences.run("read", "--default=", "key", code=64)).endswith(": --default ''")
+  assert preferences.read("key", "--default", "") == b"\n"
+  assert hinted(preferences.run("read", "-d=", domain=None, code=64)).endswith(": -d ''")
+  assert "p4ss" not in preferences.run("read", "--p4ss=", code=64).error
+  assert "the name of the domain is empty" in preferences.run("read", domain="", code=64).error
 
 
 @pytest.mark.parametrize("arguments, meant", [
