@@ -6,11 +6,10 @@ internal import PrephirencesText
 
 /// Standard output for values.
 enum ValueOutput {
-  /// Writes lines; on a terminal, characters that control it are escaped.
+  /// Writes lines; on a terminal, characters that control it are escaped, except tabs.
   static func write(lines text: String) throws(CommandLineError) {
     guard StandardOutput.isTerminal else { return try StandardOutput.write(text + "\n") }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    try StandardOutput.write(lines.map { String($0).visible + "\n" }.joined())
+    try StandardOutput.write(text.visibleInLines + "\n")
   }
 
   /// Writes JSON, in which such characters are always escaped.
@@ -41,5 +40,20 @@ extension ValueOutput {
     var text = String(decoding: data, as: UTF8.self)
     if text.hasSuffix("\n") { text.removeLast() }
     try write(lines: text)
+  }
+}
+
+extension String {
+  /// The text with what a terminal would act on escaped, except newlines and tabs.
+  fileprivate var visibleInLines: String {
+    // By scalars: a carriage return and a newline are one character.
+    var result = ""
+    var rest = unicodeScalars[...]
+    while let end = rest.firstIndex(where: { $0 == "\n" || $0 == "\t" }) {
+      result += String(rest[..<end]).visible
+      result.unicodeScalars.append(rest[end])
+      rest = rest[rest.index(after: end)...]
+    }
+    return result + String(rest).visible
   }
 }

@@ -212,6 +212,15 @@ def test_terminals_get_exports_with_escapes(preferences):
   assert code == 0 and "\u202e" not in text and "red" in text
 
 
+def test_terminals_get_lines_and_tabs(preferences):
+  preferences.run("write", "text", "one\r\n\ttwo\x1b")
+  for command in [("read", "text"), ("export",)]:
+    code, text = ended(preferences.terminal(*command, "--domain", "web"))
+    assert code == 0 and "\\t" not in text and "\t" in text and "\x1b" not in text
+  _, text = ended(preferences.terminal("read", "text", "--domain", "web"))
+  assert [line.rstrip() for line in text.splitlines() if line] == ["one\\u{d}", "\ttwo\\u{1b}"]
+
+
 def test_property_list_that_is_left_is_reported(preferences):
   preferences.folder.mkdir(parents=True, exist_ok=True)
   (preferences.folder / "web.plist").write_bytes(b"damaged")
