@@ -88,7 +88,7 @@ extension PalauEntry {
   /// Sets the function that is called after the value was set or cleared through this entry.
   ///
   /// It replaces the one before. To be notified of every change, use
-  /// ``PalauDefaultsEntry/observe(initial:_:)``.
+  /// ``PalauEntry/observe(initial:_:)``.
   ///
   /// - Parameter callback: Receives the value that a read now returns, and the one before; they are
   ///   the same if the new value was refused or is equal.

@@ -20,8 +20,8 @@ public import Foundation
 /// | `NSCoding` | itself if a property list can hold it, else data: its archive |
 /// | `Codable` | data: its JSON |
 ///
-/// A type of any other kind implements ``get(_:from:)-(_,_)->ValueType?`` and
-/// ``set(_:forKey:in:)-(ValueType?,_,_)``. Archives are read for every `NSCoding` type, also those
+/// A type of any other kind implements `get(_:from:)` and
+/// `set(_:forKey:in:)`. Archives are read for every `NSCoding` type, also those
 /// that Palau for Apple's systems wrote for `NSNumber` and `NSString`.
 public protocol PalauDefaultable {
   /// The type of the value; the conforming type itself.
@@ -61,7 +61,7 @@ public protocol PalauDefaultable {
 
   /// Returns the value of a key; the spelling of Palau for Swift 2.
   ///
-  /// A type implements this method or ``get(_:from:)-(_,_)->ValueType?``, which is its default.
+  /// A type implements this method or `get(_:from:)`, which is its default.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -71,7 +71,7 @@ public protocol PalauDefaultable {
 
   /// Sets the value of a key; the spelling of Palau for Swift 2.
   ///
-  /// A type implements this method or ``set(_:forKey:in:)-(ValueType?,_,_)``, which is its default.
+  /// A type implements this method or `set(_:forKey:in:)`, which is its default.
   ///
   /// - Parameters:
   ///   - value: The value; `nil` removes the key.
@@ -97,7 +97,7 @@ extension PalauDefaultable {
     PalauForm.set(value, of: Self.self, key, in: defaults)
   }
 
-  /// Sets the values of a key of an array entry; see ``set(_:forKey:in:)-(ValueType?,_,_)``.
+  /// Sets the values of a key of an array entry; see `set(_:forKey:in:)`.
   public static func set(_ value: [ValueType]?, forKey key: String, in defaults: NSUD) {
     PalauForm.set(values: value, of: Self.self, key, in: defaults)
   }

@@ -23,6 +23,9 @@ EXPORTED = {
   "CryptoPrephirences": [],
   "PrephirencesDurable": [],
   "PrephirencesRecords": [],
+  "Palau": [],
+  "SwiftyUserDefaults": [],
+  "TypedDefaults": [],
 }
 
 WARNING = re.compile(
