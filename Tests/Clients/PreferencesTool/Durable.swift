@@ -21,6 +21,14 @@ extension PreferencesTool {
     defaults.removeSuite(named: "second")
     expect(defaults.string(forKey: "k") == "registered", "the suite is still searched")
     expect(UserDefaults.standard.string(forKey: "k") == "registered", "the suite is everywhere")
+    expect(defaults.persistentDomain(forName: "second")?["k"] as? String == "second", "no domain")
+    defaults.setPersistentDomain(["l": 1], forName: "second")
+    expect(
+      Array(second.dictionary().keys) == ["l"], "the values of the other domain were not replaced")
+    defaults.removePersistentDomain(forName: "second")
+    expect(second.dictionary().isEmpty, "the other domain was not removed")
+    defaults.setPersistentDomain(["l": 1], forName: "a/b")
+    expect(defaults.lastPreferencesError?.code == .invalidName, "no suite has this name")
     let plists = try? FileManager.default.subpathsOfDirectory(atPath: NSHomeDirectory())
       .filter { $0.hasSuffix(".plist") }
     expect(plists?.isEmpty != false, "a property list was written")

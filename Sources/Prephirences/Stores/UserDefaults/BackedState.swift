@@ -33,20 +33,27 @@ struct BackedState {
 /// The persistent domain that the preferences of a ``BackedUserDefaults`` are, and its neighbours.
 package struct BackedDomain {
   let name: String?
-  let suite: (String) -> any PreferencesType
+  private let neighbour: ((String) -> any MutablePreferencesType)?
 
   /// Describes a domain.
   ///
   /// - Parameters:
   ///   - name: The name of the domain; `nil` if it has none.
-  ///   - suite: Returns another domain by its name; by default those of `UserDefaults`.
+  ///   - neighbour: Returns another domain by its name; by default those of `UserDefaults`.
   package init(
-    name: String? = nil,
-    suite: @escaping (String) -> any PreferencesType = {
-      UserDefaults(suiteName: $0) ?? UserDefaults.standard
-    }
+    name: String? = nil, neighbour: ((String) -> any MutablePreferencesType)? = nil
   ) {
     self.name = name
-    self.suite = suite
+    self.neighbour = neighbour
+  }
+
+  func suite(_ name: String) -> any PreferencesType {
+    neighbour?(name) ?? UserDefaults(suiteName: name) ?? UserDefaults.standard
+  }
+
+  /// Returns another domain; `nil` if it is one of `UserDefaults`.
+  func backedNeighbour(_ name: String) -> BackedUserDefaults? {
+    guard name != UserDefaults.globalDomain else { return nil }
+    return neighbour.map { BackedUserDefaults(preferences: $0(name)) }
   }
 }

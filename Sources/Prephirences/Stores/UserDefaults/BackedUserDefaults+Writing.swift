@@ -48,6 +48,20 @@ extension BackedUserDefaults {
     }
   }
 
+  /// Returns the forms of values for `UserDefaults` itself, which stops the program if it gets others;
+  /// a value without a form is left out, and recorded.
+  func supportedForms(of values: [String: Any]) -> [String: Any] {
+    var forms: [String: Any] = [:]
+    for (key, value) in values {
+      do throws(PreferencesError) {
+        forms[key] = try PropertyListForm.encode(value, forKey: key)
+      } catch {
+        record(error)
+      }
+    }
+    return forms
+  }
+
   func synchronizePreferences() -> Bool {
     do {
       try (preferences as? any SynchronizingPreferences)?.synchronize()

@@ -173,9 +173,14 @@ open class BackedUserDefaults: UserDefaults {
   }
 
   /// Replaces the values of a volatile domain; those of `argumentDomain` come before all others.
+  ///
+  /// Values of unsupported types are left out, and `lastPreferencesError` has the reason.
   open override func setVolatileDomain(_ domain: [String: Any], forName domainName: String) {
-    super.setVolatileDomain(domain, forName: domainName)
-    if domainName == UserDefaults.argumentDomain { arguments = domain }
+    let forms = supportedForms(of: domain)
+    super.setVolatileDomain(forms, forName: domainName)
+    if domainName == UserDefaults.argumentDomain {
+      arguments = domain.filter { forms[$0.key] != nil }
+    }
   }
 
   /// Removes the values of a volatile domain.
@@ -186,25 +191,33 @@ open class BackedUserDefaults: UserDefaults {
 
   /// Returns the values of a domain; those of ``preferences`` for their own name.
   open override func persistentDomain(forName domainName: String) -> [String: Any]? {
-    domainName == domain.name ? ownDomain() : super.persistentDomain(forName: domainName)
+    guard let backed = backedDomain(domainName) else {
+      return super.persistentDomain(forName: domainName)
+    }
+    return backed.ownDomain()
   }
 
   /// Replaces the values of a domain; those of ``preferences`` for their own name.
   open override func setPersistentDomain(_ values: [String: Any], forName domainName: String) {
-    if domainName == domain.name {
-      replaceOwnDomain(with: values)
-    } else {
-      super.setPersistentDomain(values, forName: domainName)
+    guard let backed = backedDomain(domainName) else {
+      return super.setPersistentDomain(supportedForms(of: values), forName: domainName)
     }
+    backed.replaceOwnDomain(with: values)
+    if backed !== self { record(backed.failure) }
   }
 
   /// Removes all values of a domain; those of ``preferences`` for their own name.
   open override func removePersistentDomain(forName domainName: String) {
-    if domainName == domain.name {
-      clear()
-    } else {
-      super.removePersistentDomain(forName: domainName)
+    guard let backed = backedDomain(domainName) else {
+      return super.removePersistentDomain(forName: domainName)
     }
+    backed.clear()
+    if backed !== self { record(backed.failure) }
+  }
+
+  /// Returns the user defaults of a domain; `nil` if it is one of `UserDefaults`.
+  private func backedDomain(_ name: String) -> BackedUserDefaults? {
+    name == domain.name ? self : domain.backedNeighbour(name)
   }
 
   final func fallback(_ key: PreferenceKey) -> Any? { super.object(forKey: key) }

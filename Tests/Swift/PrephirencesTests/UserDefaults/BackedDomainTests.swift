@@ -48,6 +48,19 @@ internal import Testing
     #expect(defaults.volatileDomainNames.contains(name))
   }
 
+  // UserDefaults itself stops the program.
+  @Test func unsupportedValuesOfDomainsAreLeftOut() {
+    let url = URL(filePath: "/a")
+    for domain in [UserDefaults.argumentDomain, "backed.unsupported"] {
+      defaults.setVolatileDomain([key: { () in }, key + ".url": url], forName: domain)
+      #expect(defaults.lastPreferencesError?.code == .unstorable)
+      let names = defaults.volatileDomain(forName: domain).keys
+      #expect(names.contains(key + ".url") && !names.contains(key))
+    }
+    #expect(defaults.object(forKey: key) == nil)
+    #expect(defaults.url(forKey: key + ".url") == url)
+  }
+
   @Test func suitesComeBeforeRegisteredDefaults() {
     let suite = MutableDictionaryPreferences(dictionary: [key: 5])
     let first = BackedUserDefaults(preferences: store)
