@@ -193,7 +193,9 @@ let package = Package(
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
-    client("PreferencesStress", ["Prephirences", "PrephirencesDurable"]),
+    client(
+      "PreferencesStress",
+      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
     client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
     client(

@@ -1,6 +1,5 @@
 public import Foundation
 internal import PrephirencesDurable
-internal import Synchronization
 
 /// The entries of a program: declare them in an extension.
 ///
@@ -17,24 +16,14 @@ internal import Synchronization
 /// A set value is on disk when the setter returns. Values are in ``defaults``, unless an entry names
 /// others.
 public struct PalauDefaults {
-  // Unchecked because `UserDefaults` may be used on all threads, although it is not `Sendable`.
-  private struct Shared: @unchecked Sendable {
-    var defaults: NSUD?
-  }
-
-  private static let shared = Mutex(Shared())
-
   /// The user defaults of entries that name no others: at first those of the program,
   /// `DurableUserDefaults.standard`.
   ///
   /// Set it at the start of a program to use another suite, or in tests. Any `UserDefaults` will do;
   /// plain ones are synchronized after each change.
   public static var defaults: NSUD {
-    get { shared.withLock { $0 }.defaults ?? DurableUserDefaults.standard }
-    set {
-      let new = Shared(defaults: newValue)
-      shared.withLock { $0 = new }
-    }
+    get { SharedDefaults.shared.current ?? DurableUserDefaults.standard }
+    set { SharedDefaults.shared.current = newValue }
   }
 
   /// Returns its argument: the rules of an entry without any.
@@ -109,5 +98,21 @@ public struct PalauDefaults {
     _ key: String, whenNil fallback: [T], in defaults: NSUD = PalauDefaults.defaults
   ) -> PalauDefaultsArrayEntryEnsured<T> {
     PalauEnsuredEntry(value(key, in: defaults), whenNil: fallback)
+  }
+}
+
+/// The user defaults that were set.
+private final class SharedDefaults: @unchecked Sendable {
+  // Unchecked because the lock guards every use, and `UserDefaults` may be used on all threads. It
+  // is a lock that the thread sanitizer knows.
+
+  static let shared = SharedDefaults()
+
+  private let lock = NSLock()
+  private var defaults: NSUD?
+
+  var current: NSUD? {
+    get { lock.withLock { defaults } }
+    set { lock.withLock { defaults = newValue } }
   }
 }

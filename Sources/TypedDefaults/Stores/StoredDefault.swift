@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Prephirences
-internal import Synchronization
 
 /// A store whose value is in preferences.
 protocol PreferenceBacked {
@@ -13,7 +12,9 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
   // and the preferences are responsible for theirs.
 
   let preferences: any MutablePreferencesType
-  private let failure = Mutex<PreferencesError?>(nil)
+  // A lock that the thread sanitizer knows.
+  private let lock = NSLock()
+  private var failure: PreferencesError?
 
   /// Whether values are stored as a file returns them: numbers as `NSNumber`, arrays and
   /// dictionaries without the types of their elements.
@@ -24,7 +25,7 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
     self.normalizes = normalizes
   }
 
-  var lastError: PreferencesError? { failure.withLock { $0 } }
+  var lastError: PreferencesError? { lock.withLock { failure } }
 
   func get() -> Default? { recording { try load() } ?? nil }
 
@@ -69,12 +70,12 @@ final class StoredDefault<Default: DefaultConvertible>: @unchecked Sendable {
   private func recording<Result>(_ body: () throws -> Result) -> Result? {
     do {
       let result = try body()
-      failure.withLock { $0 = nil }
+      lock.withLock { failure = nil }
       return result
     } catch {
       let error = PreferencesError.converting(
         error, "the value of the key '\(Default.key)' could not be read or stored")
-      failure.withLock { $0 = error }
+      lock.withLock { failure = error }
       return nil
     }
   }

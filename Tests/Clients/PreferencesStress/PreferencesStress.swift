@@ -7,7 +7,7 @@ internal import PrephirencesDurable
 /// It also checks what it reads, but the purpose is a run without a report of the sanitizer.
 @main
 struct PreferencesStress {
-  private static let rounds = 60
+  static let rounds = 60
 
   static func main() throws {
     let folder = NSTemporaryDirectory() + "prephirences-stress-\(UUID().uuidString)"
@@ -18,6 +18,7 @@ struct PreferencesStress {
     buffers()
     registry()
     onePreference()
+    facades(folder)
     // They are in the home folder of the user who runs this.
     UserDefaults.standard.clearAll()
     print("no thread was in the way of another")
