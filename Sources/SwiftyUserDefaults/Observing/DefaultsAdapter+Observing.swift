@@ -16,7 +16,8 @@ extension DefaultsAdapter {
   ///   - options: What the closure receives. With `.initial`, it is called before this returns. With
   ///     `.prior`, it is called twice for a change, both times after the value was stored.
   ///   - handler: Called on the thread that makes the change, before its setter returns, and on
-  ///     another thread for changes by other processes.
+  ///     another thread for changes by other processes. A keychain reports every change on another
+  ///     thread, soon after it.
   /// - Returns: The observation; it ends when this object is destroyed.
   @preconcurrency
   public func observe<T: DefaultsSerializable>(
