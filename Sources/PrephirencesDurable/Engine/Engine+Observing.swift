@@ -8,17 +8,18 @@ extension Engine {
   ///
   /// - Throws: ``PreferencesError`` if those of others cannot be noticed; then nothing is observed.
   func addObserver(
-    _ observer: PreferenceObserver, of preferences: some PreferencesType
+    _ observer: PreferenceObserver, of preferences: DurablePreferences
   ) throws -> PreferenceObservation {
     // What was changed before is not reported, and what is known now is the old value of the next
     // change. Whoever reads gets the failures.
     try? refresh()
     try? learn(observer.keys)
-    try watch.begin(self)
+    try watch.begin(self, reportingTo: preferences.failures)
     let observation = observers.add(observer, of: preferences)
-    return PreferenceObservation { [self] in
+    return PreferenceObservation { [self, failures = preferences.failures] in
+      guard !ForkGuard.isForked else { return }
       observation.cancel()
-      watch.end()
+      watch.end(reportingTo: failures)
     }
   }
 
@@ -29,60 +30,5 @@ extension Engine {
     } else {
       try fetchAllIntoCache()
     }
-  }
-}
-
-/// The thread that notices the changes of other processes, while there are observers.
-///
-/// Unchecked because the lock guards the properties.
-final class EngineWatch: @unchecked Sendable {
-  private let lock = NSLock()
-  private var count = 0
-  private var watch: FileWatch?
-
-  func begin(_ engine: Engine) throws(PreferencesError) {
-    lock.lock()
-    defer { lock.unlock() }
-    if watch == nil { watch = try start(engine) }
-    count += 1
-  }
-
-  func end() {
-    let ended: FileWatch? = lock.withLock {
-      count -= 1
-      guard count == 0 else { return nil }
-      defer { watch = nil }
-      return watch
-    }
-    ended?.cancel()
-  }
-
-  private func start(_ engine: Engine) throws(PreferencesError) -> FileWatch {
-    let path = engine.file.lockPath
-    let isOnNetwork = engine.file.isOnNetwork
-    let watch: FileWatch
-    do throws(Errno) {
-      watch = try FileWatch(noticesEachWrite: true) { path }
-    } catch {
-      // The kernel's words for it are those of a full disk.
-      if error == .noSpace || error == .tooManyOpenFiles {
-        throw PreferencesError(
-          .inputOutput,
-          "this user watches too many files; raise fs.inotify.max_user_watches and "
-            + "fs.inotify.max_user_instances with sysctl: \(path)", systemCode: error.rawValue)
-      }
-      throw PreferencesError(.failed(error, "watch", path))
-    }
-    let thread = Thread { [weak engine] in
-      defer { watch.close() }
-      // On a network, only a look shows what another machine has changed.
-      while watch.wait(isOnNetwork ? 1000 : -1) == .changed {
-        guard let engine else { return }
-        try? engine.refresh()
-      }
-    }
-    thread.name = "preferences"
-    thread.start()
-    return watch
   }
 }

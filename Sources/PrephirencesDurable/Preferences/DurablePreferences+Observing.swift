@@ -4,7 +4,9 @@ extension DurablePreferences {
   /// Starts notifying an observer of changes, also of those that other processes make.
   ///
   /// If that is not possible, for example because the kernel allows no more watches, nothing is
-  /// observed: the observation ends at once, and ``lastError`` has the reason.
+  /// observed: the observation ends at once, and ``lastError`` has the reason. If it becomes
+  /// impossible later, that is reported once, also to ``observeFailures(_:)``; each use of the
+  /// preferences then reports the changes of others, and tries to notice them again.
   ///
   /// - Parameter observer: The observer.
   /// - Returns: The observation; it ends when this object is destroyed.

@@ -12,11 +12,17 @@ extension DurablePreferences: ChangeReportingPreferences {
   ) -> PreferenceObservation {
     guard let engine = try? engine() else { return PreferenceObservation {} }
     let observation = engine.observers.signals.add(handler)
-    // Without a watch, the changes of other processes are noticed by the next read.
-    guard (try? engine.watch.begin(engine)) != nil else { return observation }
-    return PreferenceObservation {
+    do throws(PreferencesError) {
+      try engine.watch.begin(engine, reportingTo: failures)
+    } catch {
+      // The changes of other processes are noticed by the next read.
+      failures.record(error)
+      return observation
+    }
+    return PreferenceObservation { [failures] in
+      guard !ForkGuard.isForked else { return }
       observation.cancel()
-      engine.watch.end()
+      engine.watch.end(reportingTo: failures)
     }
   }
 }

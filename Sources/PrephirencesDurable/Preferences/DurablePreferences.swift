@@ -90,7 +90,8 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
 
   // MARK: - Failures
 
-  /// The failure of the last call that does not throw; `nil` if it succeeded.
+  /// The failure of the last call that does not throw, or of noticing other processes' changes
+  /// since; `nil` if there was none.
   public var lastError: PreferencesError? { failures.last }
 
   /// Records a value that was refused before it reached the file.
@@ -102,9 +103,11 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
     failures.record(error)
   }
 
-  /// Calls a closure with each failure of a call that does not throw.
+  /// Calls a closure with each failure of a call that does not throw, and if the changes of other
+  /// processes are no longer noticed for an observer.
   ///
-  /// - Parameter handler: Called on the thread of the call, before it returns.
+  /// - Parameter handler: Called on the thread of the call, before it returns, or on a thread of its
+  ///   own.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func observeFailures(
     _ handler: @escaping @Sendable (PreferencesError) -> Void

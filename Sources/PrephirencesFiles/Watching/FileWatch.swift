@@ -43,6 +43,7 @@ package final class FileWatch: Sendable {
     var folder: CInt = -1
     var names: Set<String> = []
     var watches: Set<CInt> = []
+    var isCancelled = false
     var isClosed = false
   }
 
@@ -97,10 +98,14 @@ package final class FileWatch: Sendable {
       if count == 0 { return .changed }
       var outcome = Outcome()
       if polled[1].revents != 0 { outcome = Outcome(isChange: true, isMove: true) }
-      read { outcome.add(meaning(of: $0)) }
-      if outcome.isEnd { return .ended }
-      if outcome.isMove {
-        do throws(Errno) { try arm() } catch { return .failed(error) }
+      do throws(Errno) {
+        try read { outcome.add(meaning(of: $0)) }
+        // Not by its notification, which an overflowing queue loses.
+        if state.withLock({ $0.isCancelled }) { return .ended }
+        if outcome.isEnd { throw Errno(rawValue: ENODEV) }
+        if outcome.isMove { try arm() }
+      } catch {
+        return .failed(error)
       }
       if outcome.isChange || outcome.isMove { return .changed }
     }
@@ -111,6 +116,7 @@ package final class FileWatch: Sendable {
     // A forked child shares the notifications with its parent.
     guard getpid() == process else { return }
     state.withLock { state in
+      state.isCancelled = true
       guard !state.isClosed, isOpen else { return }
       inotify_rm_watch(descriptor.rawValue, end)
     }
@@ -173,12 +179,17 @@ package final class FileWatch: Sendable {
   }
 
   /// Reads all available notifications.
-  private func read(_ body: (Notification) -> Void) {
+  private func read(_ body: (Notification) -> Void) throws(Errno) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while let count = unsafe try? buffer.withUnsafeMutableBytes({
-      try unsafe descriptor.read(into: $0)
-    }), count > 0 {
-      Notification.forEach(in: buffer[..<count], body)
+    while true {
+      let count = unsafe Glibc.read(descriptor.rawValue, &buffer, buffer.count)
+      if count > 0 {
+        Notification.forEach(in: buffer[..<count], body)
+      } else if count == 0 || errno == EAGAIN {
+        return
+      } else if errno != EINTR {
+        throw .current
+      }
     }
   }
 
@@ -191,6 +202,7 @@ package final class FileWatch: Sendable {
       let isComplete = try arm(path)
       if isComplete { return }
     }
+    throw .resourceTemporarilyUnavailable
   }
 
   /// Returns `false` if a folder was created meanwhile.
@@ -213,17 +225,22 @@ package final class FileWatch: Sendable {
     let isOwnFolder = missing == FilePath(path)
     var watches: Set = [watch]
     while folder.removeLastComponent() {
-      // A folder that cannot be watched belongs to others, who don't move it.
       let above = unsafe inotify_add_watch(descriptor.rawValue, folder.string, Mask.itself)
-      if above >= 0 { watches.insert(above) }
+      if above >= 0 {
+        watches.insert(above)
+      } else if errno == ENOSPC || errno == ENOMEM {
+        throw .current
+      }
+      // Any other folder that cannot be watched belongs to others, who don't move it.
     }
     state.withLock { state in
       state.folder = watch
       state.names = isOwnFolder ? Set(([""] + suffixes).map { name + $0 }) : [name]
       state.watches = watches
     }
-    let isMissing = unsafe access(missing.string, F_OK) != 0
-    return isOwnFolder || isMissing
+    // The next name may be taken by something that is no folder.
+    let isFolder = (try? Stat(missing))?.type == .directory
+    return isOwnFolder || !isFolder
   }
 
   private enum Mask {
@@ -236,34 +253,5 @@ package final class FileWatch: Sendable {
     static let entries =
       UInt32(IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR)
       | itself
-  }
-}
-
-/// One notification of the kernel.
-private struct Notification {
-  let watch: CInt
-  let mask: UInt32
-  let name: String?
-
-  /// The fields before the name: watch, mask, cookie and the length of the name, 4 bytes each.
-  private static let headCount = 16
-
-  static func forEach(in bytes: ArraySlice<UInt8>, _ body: (Notification) -> Void) {
-    var rest = bytes
-    while rest.count >= headCount {
-      let count = Int(field(3, of: rest))
-      guard rest.count >= headCount + count else { return }
-      let name = rest.dropFirst(headCount).prefix(count).prefix { $0 != 0 }
-      body(
-        Notification(
-          watch: CInt(bitPattern: field(0, of: rest)), mask: field(1, of: rest),
-          name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self)))
-      rest = rest.dropFirst(headCount + count)
-    }
-  }
-
-  private static func field(_ index: Int, of bytes: ArraySlice<UInt8>) -> UInt32 {
-    let field = bytes.dropFirst(index * 4).prefix(4)
-    return unsafe field.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt32.self) }
   }
 }

@@ -50,6 +50,14 @@ extension Session {
     }
   }
 
+  /// Sets how many files this process may have open; those that are open stay so.
+  func limitFiles(_ count: Int) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+    limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
+    setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+  }
+
   /// Returns the memory that this process uses, in megabytes.
   func memory() -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""

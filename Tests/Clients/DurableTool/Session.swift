@@ -55,6 +55,8 @@ final class Session {
     case "keep-observing":
       observe(words.popFirst())
       sleep(1000)
+    case "report-failures": reportFailures()
+    case "limit": limitFiles(number(words.popFirst()))
     case "stop": try stopInTransaction()
     case "fork": try fork()
     case "memory": report("\(memory())")
@@ -182,6 +184,11 @@ final class Session {
     }
     observations.append(store.addObserver(observer))
     report("ready")
+  }
+
+  /// Prints the failures of what does not throw.
+  private func reportFailures() {
+    observations.append(store.observeFailures { report("failure \(described($0))") })
   }
 }
 

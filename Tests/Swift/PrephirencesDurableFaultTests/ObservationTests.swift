@@ -77,5 +77,47 @@ struct ObservationTests {
     #expect(line != nil)
   }
 
+  /// The thread that notices other processes had ended in silence.
+  @Test func aBrokenWatchIsReportedAndBegunAgain() throws {
+    let home = try TestHome()
+    _ = try home.run("set", "a", "1")
+    let observer = try Child(in: home)
+    #expect(observer.ask("report-failures") == [])
+    #expect(observer.ask("observe a") == ["ready"])
+    // poll(2) and inotify_init1(2) fail then.
+    #expect(observer.ask("limit 1") == [])
+    _ = try home.run("set", "a", "2")
+    #expect(observer.line()?.hasPrefix("change a value 2") == true)
+    #expect(observer.line()?.hasPrefix("failure error inputOutput this user watches") == true)
+    // It is reported once.
+    for _ in 0..<3 {
+      usleep(600_000)
+      #expect(observer.ask("get a") == ["value 2"])
+    }
+    #expect(observer.ask("limit 1000") == [])
+    _ = try home.run("set", "a", "3")
+    usleep(1_100_000)
+    let lines = observer.ask("get a")
+    #expect(lines.contains("value 3"))
+    if lines.count < 2 { #expect(observer.line()?.hasPrefix("change a value 3") == true) }
+    _ = try home.run("set", "a", "4")
+    #expect(observer.line()?.hasPrefix("change a value 4") == true)
+  }
+
+  /// Each change in a folder that goes and comes back.
+  @Test func aReplacedFolderIsObserved() throws {
+    let home = try TestHome()
+    _ = try home.run("set", "a", "1")
+    let observer = try Child(["keep-observing", "a"], in: home)
+    #expect(observer.line() == "ready")
+    for round in 2..<6 {
+      let away = home.folder.path + "/away\(round)"
+      #expect(rename(home.config, away) == 0)
+      #expect(observer.line()?.hasPrefix("change a absent") == true)
+      _ = try home.run("set", "a", "\(round)")
+      #expect(observer.line()?.hasPrefix("change a value \(round)") == true)
+    }
+  }
+
   private struct Missing: Error {}
 }

@@ -1,0 +1,48 @@
+internal import Glibc
+package import SystemPackage
+
+/// Starts threads that nobody waits for.
+///
+/// Foundation's `Thread` does not report that the system has no more threads.
+package enum DetachedThread {
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Runs code on a new thread.
+  ///
+  /// - Parameters:
+  ///   - name: The name for debuggers and `ps`, at most 15 bytes.
+  ///   - body: The code.
+  /// - Throws: `Errno`, if there are too many threads, or too little memory.
+  package static func start(
+    named name: String, _ body: @escaping @Sendable () -> Void
+  ) throws(Errno) {
+    let body = unsafe Unmanaged.passRetained(
+      Body {
+        setName(name)
+        body()
+      })
+    var thread = pthread_t()
+    let code = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, body.toOpaque())
+    guard code == 0 else {
+      unsafe body.release()
+      throw Errno(rawValue: code)
+    }
+    pthread_detach(thread)
+  }
+
+  private static func setName(_ name: String) {
+    guard let file = try? PrivateFile.open("/proc/thread-self/comm", .writeOnly) else { return }
+    try? DescriptorIO.write(Array(name.utf8), to: file)
+    try? file.close()
+  }
+}
