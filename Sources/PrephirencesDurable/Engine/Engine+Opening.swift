@@ -42,13 +42,11 @@ extension Engine {
   }
 
   /// Stops using the database, whose file was removed or replaced.
-  ///
-  /// The connection is leaked: closing it would remove the files of the new database.
   func leave() {
     guard case .database(let database) = source else { return }
-    _ = unsafe Unmanaged.passRetained(database)
     source = .left(LoadedValues(values: cache.allKnown.compactMapValues(\.value), stamps: []))
     cache.end()
+    database.closeWithoutLock(file)
   }
 
   private func open(forWriting: Bool) throws(PreferencesError) {
@@ -97,14 +95,14 @@ extension Engine {
     }
     do throws(PreferencesError) {
       guard try PreferenceSchema.check(database.connection) == .ready else {
-        database.connection.close()
+        database.connection.closeKeepingLog()
         return false
       }
       try adopt(database) { state in correctCounter(database, state.generation) }
       return true
     } catch {
       database.connection.rollBack()
-      database.connection.close()
+      database.connection.closeKeepingLog()
       throw error
     }
   }
@@ -139,6 +137,9 @@ extension Engine {
     let isObserved = !observers.isEmpty && isKnown(before)
     if isObserved { try database.forEach { key, stored in values[key] = stored } }
     try database.connection.run("COMMIT")
+    // Now SQLite has opened them. They are this database's if it is still at its path.
+    let logFiles = try? file.logFiles()
+    if try file.inspect()?.identity == database.identity { database.logFiles = logFiles }
     try correct(state)
     source = .database(database)
     hasTriedToImport = false

@@ -8,6 +8,9 @@ final class OpenDatabase {
   let identity: FileIdentity
   let isOnNetwork: Bool
 
+  /// The log and its index that the connection uses; `nil` if they are not known.
+  var logFiles: Set<FileIdentity>?
+
   /// The number of frames from which on a writer checkpoints.
   var checkpointThreshold = OpenDatabase.leastCheckpointThreshold
 
@@ -26,6 +29,22 @@ final class OpenDatabase {
     self.isOnNetwork = isOnNetwork
   }
 
+  /// Closes the files without the writers' lock, also if they were removed or replaced.
+  ///
+  /// SQLite checkpoints the log if nobody else uses the database; it is the right one, although it
+  /// may have no name any more. But if only the database was replaced, then the new one uses the log
+  /// and its index, too: the checkpoint would take commits away from it, and closing the index would
+  /// drop this process's locks on it. Then the connection is leaked, as if other code of this
+  /// process has closed its descriptors.
+  func closeWithoutLock(_ file: SuiteFile) {
+    guard counter.isOpen else { return }
+    if (try? file.inspect())??.identity != identity {
+      guard let logFiles, let present = try? file.logFiles(), logFiles.isDisjoint(with: present)
+      else { return }
+    }
+    connection.closeKeepingLog()
+  }
+
   /// The numbers of the file.
   struct State {
     var generation: Int64 = 0
@@ -35,11 +54,14 @@ final class OpenDatabase {
     var isImported = false
   }
 
+  /// The generations that a file can have: twice as much fits into the counter.
+  private static let generations = 1..<(Int64.max >> 1)
+
   func state() throws(PreferencesError) -> State {
     var state: State?
     try connection.run("SELECT generation, floor, imported FROM state") { row in
       guard let generation = row.integer(0), let floor = row.integer(1),
-        let imported = row.integer(2), generation > 0
+        let imported = row.integer(2), Self.generations.contains(generation)
       else { return }
       state = State(generation: generation, floor: floor, isImported: imported != 0)
     }

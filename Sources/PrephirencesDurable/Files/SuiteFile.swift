@@ -96,6 +96,15 @@ struct SuiteFile: Hashable, Sendable {
   /// What is at the path of the database, checked; `nil` if nothing is.
   func inspect() throws(PreferencesError) -> Stat? { try translated(PrivateFile.inspect(path)) }
 
+  /// Returns the files that are at the paths of the log and of its index now.
+  func logFiles() throws(PreferencesError) -> Set<FileIdentity> {
+    var found: Set<FileIdentity> = []
+    for path in [logPath, sharedMemoryPath] {
+      if let stat = try translated(PrivateFile.look(path)) { found.insert(stat.identity) }
+    }
+    return found
+  }
+
   /// Whether this process may change the file, or create it.
   var isWritable: Bool {
     guard unsafe access(folder, W_OK) == 0 || errno == ENOENT else { return false }

@@ -3,8 +3,8 @@ internal import Prephirences
 
 /// A connection to an SQLite file, used by one thread at a time.
 ///
-/// It is closed by ``close()`` only. Otherwise it is leaked: closing checkpoints the write-ahead
-/// log and removes it by its name, which then may be that of another file.
+/// It is closed by ``close()`` or ``closeKeepingLog()`` only, otherwise leaked: closing checkpoints
+/// the write-ahead log and removes it by its name, which then may be that of another file.
 @safe
 final class SQLiteConnection {
   let path: String
@@ -58,6 +58,21 @@ final class SQLiteConnection {
     statements = [:]
     unsafe sqlite3_close_v2(handle)
     unsafe frames.deallocate()
+  }
+
+  /// Closes the connection, and leaves the files of the write-ahead log where they are.
+  ///
+  /// The names of these files may have become those of another database.
+  func closeKeepingLog() {
+    var keeps: CInt = 1
+    let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+    // Asked again, because a file system of SQLite may ignore it.
+    keeps = -1
+    guard code == SQLITE_OK,
+      unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps) == SQLITE_OK,
+      keeps == 1
+    else { return }
+    close()
   }
 
   /// Counts the frames of the write-ahead log from now on.

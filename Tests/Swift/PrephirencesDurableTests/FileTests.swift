@@ -103,6 +103,50 @@ import Testing
     #expect(folder.otherStore()["other"] as? Int == 2)
   }
 
+  /// Each removal left a connection with three descriptors open.
+  @Test(arguments: ["", "-lock"])
+  func removedFilesAreClosed(_ suffix: String) throws {
+    let folder = try TestFolder()
+    let stores = [folder.store(), folder.otherStore()]
+    for round in 0..<10 {
+      for store in stores { store["key"] = round }
+      for name in folder.names where name.hasSuffix(suffix) {
+        try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+      }
+    }
+    for store in stores { store["key"] = 10 }
+    #expect(folder.openNames.count <= 8, "\(folder.openNames)")
+    #expect(!folder.openNames.isEmpty)
+    #expect(folder.openNames.filter { $0.hasSuffix(" (deleted)") } == [])
+    #expect(stores.map { $0["key"] as? Int } == [10, 10])
+  }
+
+  /// The log belongs to the database at the path then, too, so its locks must not be dropped.
+  @Test func aReplacedDatabaseKeepsItsLogOpen() throws {
+    let folder = try TestFolder()
+    let store = folder.store()
+    store["key"] = 1
+    let path = folder.path + "/suite.preferences"
+    try FileManager.default.copyItem(atPath: path, toPath: path + "-copy")
+    try store.checkpoint()
+    #expect(rename(path + "-copy", path) == 0)
+    store["key"] = 2
+    #expect(folder.openNames.contains { $0 == "suite.preferences (deleted)" })
+    #expect(folder.openNames.contains { $0 == "suite.preferences-wal" })
+  }
+
+  @Test func filesInUseByOthersAreClosed() throws {
+    let folder = try TestFolder()
+    folder.store("first")["key"] = 1
+    let lock = open(folder.path + "/first.preferences-lock", O_RDWR | O_CLOEXEC)
+    #expect(flock(lock, LOCK_EX) == 0)
+    // A process keeps the last suites open.
+    for number in 0..<20 { folder.store("suite\(number)")["key"] = 1 }
+    #expect(folder.openNames.filter { $0.hasPrefix("first.") } == ["first.preferences-lock"])
+    close(lock)
+    #expect(folder.store("first")["key"] as? Int == 1)
+  }
+
   @Test func aTruncatedCounterIsCorrected() throws {
     let folder = try TestFolder()
     let (one, other) = (folder.store(), folder.otherStore())

@@ -28,6 +28,19 @@ final class TestFolder: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
   }
 
+  /// The files of the folder that this process has open, also removed ones.
+  var openNames: [String] {
+    let files = FileManager.default
+    let numbers = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.compactMap { number in
+      let path = try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+      guard let path, path.hasPrefix(realPath + "/") else { return nil }
+      return String(path.dropFirst(realPath.count + 1))
+    }
+  }
+
+  private var realPath: String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
   func write(_ data: Data, to name: String) throws {
     try data.write(to: URL(fileURLWithPath: path + "/" + name))
   }
