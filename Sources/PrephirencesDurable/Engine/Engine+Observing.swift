@@ -8,15 +8,16 @@ extension Engine {
   ///
   /// - Throws: ``PreferencesError`` if those of others cannot be noticed; then nothing is observed.
   func addObserver(
-    _ observer: PreferenceObserver, of preferences: DurablePreferences
+    _ observer: PreferenceObserver, of preferences: some PreferencesType,
+    reportingTo failures: Failures
   ) throws -> PreferenceObservation {
     // What was changed before is not reported, and what is known now is the old value of the next
     // change. Whoever reads gets the failures.
     try? refresh()
     try? learn(observer.keys)
-    try watch.begin(self, reportingTo: preferences.failures)
+    try watch.begin(self, reportingTo: failures)
     let observation = observers.add(observer, of: preferences)
-    return PreferenceObservation { [self, failures = preferences.failures] in
+    return PreferenceObservation { [self] in
       guard !ForkGuard.isForked else { return }
       observation.cancel()
       watch.end(reportingTo: failures)

@@ -56,16 +56,19 @@ final class Engine: @unchecked Sendable {
     ForkGuard.register()
   }
 
-  /// Closes the database, which checkpoints it, if no writer can come between.
+  /// Closes the database; with the writers' lock, this removes the log.
+  ///
+  /// In a forked child, or if other code has closed the descriptors, the connection is leaked.
   deinit {
-    guard case .database(let database) = source else { return }
-    guard !ForkGuard.isForked, database.counter.isOpen, (try? database.counter.tryLock()) == true
-    else {
-      // The connection is leaked: closing it now could overlap with a commit.
-      return
+    guard case .database(let database) = source, !ForkGuard.isForked, database.counter.isOpen
+    else { return }
+    let isLocked = (try? database.counter.tryLock()) == true
+    defer { if isLocked { database.counter.unlock() } }
+    if isLocked, (try? file.inspect())??.identity == database.identity {
+      database.connection.close()
+    } else {
+      database.closeWithoutLock(file)
     }
-    defer { database.counter.unlock() }
-    if (try? file.inspect())??.identity == database.identity { database.connection.close() }
   }
 
   /// Runs code under the lock, and then delivers the changes that it has posted.
@@ -74,10 +77,7 @@ final class Engine: @unchecked Sendable {
   /// change is reported.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     try ForkGuard.check()
-    guard lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1))) else {
-      throw PreferencesError(
-        .timedOut, "another thread used the preferences for too long; try again: \(file.path)")
-    }
+    try takeLock()
     depth += 1
     defer {
       depth -= 1
@@ -86,7 +86,23 @@ final class Engine: @unchecked Sendable {
       lock.unlock()
       if delivers { observers.deliverPending() }
     }
+    if watch.isBroken { watch.mend(self) }
     return try body()
+  }
+
+  private func takeLock() throws(PreferencesError) {
+    guard !lock.try() else { return }
+    let isLocked = TransactionWaits.perform(Self.currentThread, for: self) {
+      lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1)))
+    }
+    switch isLocked {
+    case true: return
+    case false: throw .timedOut("another thread used the preferences for too long", file.path)
+    case nil:
+      throw .timedOut(
+        "a transaction of another thread waits for that of this thread, and so cannot be waited for",
+        file.path)
+    }
   }
 
   /// Records that something has changed, to be reported when the lock is released.
@@ -101,9 +117,12 @@ final class Engine: @unchecked Sendable {
     observers.post(changes)
   }
 
+  /// The thread with a transaction; 0 if there is none.
+  var transactionOwner: UInt { transactionThread.load(ordering: .relaxed) }
+
   /// The transaction of this thread.
   var ownTransaction: WriteTransaction? {
-    transactionThread.load(ordering: .relaxed) == Self.currentThread ? transaction : nil
+    transactionOwner == Self.currentThread ? transaction : nil
   }
 
   func withTransaction<Result>(

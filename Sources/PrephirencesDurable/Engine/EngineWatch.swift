@@ -107,9 +107,7 @@ final class EngineWatch: @unchecked Sendable {
     if let failure { report(failure) }
   }
 
-  /// Learns what has changed, and reports it.
-  ///
-  /// - Parameter last: The failure of the last look; the same failure is not reported again.
+  /// Learns what has changed, and reports a failure, unless it is that of the last look.
   private func look(_ engine: Engine, _ last: inout PreferencesError?) {
     var failure: PreferencesError?
     // Without another look, a change that was missed would be reported with the next one.

@@ -103,7 +103,9 @@ final class GenerationCounter: Sendable {
     } catch {
       throw PreferencesError(.failed(error, "lock", path))
     }
-    guard isLocked else { throw PreferencesError(FileError(.timedOut, path)) }
+    guard isLocked else {
+      throw .timedOut("another process used the preferences for too long", path)
+    }
     return try verify()
   }
 

@@ -15,6 +15,13 @@ extension PreferencesError {
       Code(error), error.message + advice, systemCode: error.systemError.map { $0.rawValue })
   }
 
+  static func timedOut(_ reason: String, _ path: String) -> Self {
+    Self(
+      .timedOut,
+      "\(reason); try again, and begin transactions that contain each other, of several suites, "
+        + "always in the same order: \(path)")
+  }
+
   static func unstorable(_ type: Any.Type, forKey key: PreferenceKey) -> Self {
     Self(
       .unstorable,

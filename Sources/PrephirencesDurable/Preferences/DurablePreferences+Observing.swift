@@ -12,7 +12,9 @@ extension DurablePreferences {
   /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
     let observer = observer.comparingBytes
-    let observation = recorded { try engine().addObserver(observer, of: self) }
+    let observation = recorded {
+      try engine().addObserver(observer, of: self, reportingTo: failures)
+    }
     guard let observation else {
       observer.notifyInitialValues(of: self)
       observer.notifyEnd()

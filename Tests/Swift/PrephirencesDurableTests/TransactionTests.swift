@@ -101,4 +101,34 @@ import Testing
     #expect(one.dictionary().isEmpty)
     #expect(one["a"] == nil)
   }
+
+  /// They waited for 10 seconds, and then both failed.
+  @Test func transactionsThatWaitForEachOtherEnd() throws {
+    let folder = try TestFolder()
+    let stores = ["a", "b", "c"].map { folder.store($0) }
+    let begun = Received<Int>()
+    let errors = Received<PreferencesError>()
+    let ended = DispatchGroup()
+    for index in stores.indices {
+      ended.enter()
+      Thread.detachNewThread {
+        do {
+          try stores[index].transaction { _ in
+            begun.append(index)
+            while begun.all.count < stores.count { usleep(1000) }
+            try stores[(index + 1) % stores.count].storeObject(index, forKey: "key")
+          }
+        } catch {
+          if let error = error as? PreferencesError { errors.append(error) }
+        }
+        ended.leave()
+      }
+    }
+    ended.wait()
+    #expect(errors.all.map(\.code) == [.timedOut])
+    let message = try #require(errors.all.first?.message)
+    #expect(message.contains("waits for that of this thread"))
+    #expect(message.contains("always in the same order: /"))
+    #expect(message.hasSuffix(".preferences"))
+  }
 }

@@ -1,0 +1,31 @@
+internal import Synchronization
+
+/// The threads that wait for the transactions of other threads.
+///
+/// Two transactions that contain each other would wait until they time out. Only those of one
+/// process are found.
+enum TransactionWaits {
+  private static let waits = Mutex<[UInt: Engine]>([:])
+
+  /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
+  ///
+  /// - Returns: What the closure returns; `nil` if it was not called.
+  static func perform(
+    _ thread: UInt, for engine: Engine, _ wait: () -> Bool
+  ) -> Bool? {
+    let isEndless = waits.withLock { waits in
+      var next = Optional(engine)
+      // At most once for each thread that waits.
+      for _ in 0...waits.count {
+        guard let owner = next?.transactionOwner, owner != 0 else { break }
+        if owner == thread { return true }
+        next = waits[owner]
+      }
+      waits[thread] = engine
+      return false
+    }
+    guard !isEndless else { return nil }
+    defer { waits.withLock { waits in waits[thread] = nil } }
+    return wait()
+  }
+}
