@@ -1,7 +1,8 @@
 internal import ArgumentParser
 
-// Workaround for swift-argument-parser, whose completion scripts do not know aliases of commands, and do not
-// quote names that a program offers. Unnecessary once its scripts do both.
+// Workaround for swift-argument-parser, whose completion scripts do not know aliases of commands, do not quote
+// names that a program offers, and read the whole line for each option in fish. Unnecessary once its scripts do all
+// three.
 
 /// The argument parser's script with which a shell completes command lines, extended by aliases.
 struct CompletionScript {
@@ -21,7 +22,7 @@ struct CompletionScript {
   /// The script, in which an alias is completed like the command that it stands for.
   var text: String {
     let isOfFish = lines.first?.hasPrefix("function ") ?? false
-    return (isOfFish ? linesOfFish : linesWithBranches).joined(separator: "\n")
+    return (isOfFish ? functionsOfFish + linesOfFish : linesWithBranches).joined(separator: "\n")
   }
 
   /// bash and zsh: after the branch for the names of a group's commands, one for each alias.
@@ -50,6 +51,9 @@ struct CompletionScript {
   private var linesOfFish: [String] {
     var path: [String] = []
     return lines.flatMap { line -> [String] in
+      if line.hasPrefix("function \(prefixOfFish)_should_offer_") {
+        return [line, "    \(prefixOfFish)_is_at $expected_commands; or return"]
+      }
       let margin = line.prefix { $0 == " " }
       let words = line.split(separator: "'")
       guard words.count == 2, words[0].dropFirst(margin.count) == "case " else { return [line] }
@@ -60,6 +64,32 @@ struct CompletionScript {
       let labels = aliases.map { " '\($0)'" }.joined()
       return [line + labels, "\(margin)    set unparsed_tokens[1] '\(words[1])'"]
     }
+  }
+
+  /// How the names of the script's functions begin in fish.
+  private var prefixOfFish: String {
+    "__" + root._commandName.replacing("-", with: "_")
+  }
+
+  /// fish: the function that finds the command of a line, once for all conditions, of which the script has one for
+  /// each option of each command.
+  private var functionsOfFish: [String] {
+    """
+    function \(prefixOfFish)_is_at -a command
+        set -l line (commandline -pc)
+        if not set -qg \(prefixOfFish)_commands; or test "$line" != "$\(prefixOfFish)_line"
+            set -l non_repeating_flags_or_options
+            set -l non_repeating_flags_or_options_absent 0
+            set -l positional_index 0
+            set -l commands
+            \(prefixOfFish)_parse_tokens
+            set -g \(prefixOfFish)_line "$line"
+            set -g \(prefixOfFish)_commands "$commands"
+        end
+        test "$\(prefixOfFish)_commands" = "$command"
+    end
+
+    """.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
   /// The commands below a group, if some have aliases.

@@ -167,17 +167,31 @@ def offered_by_fish(
   line: str, script: Path, folder: Path, environment: dict[str, str]
 ) -> set[str]:
   """Returns fish's completions at the end of a line; fish has a cursor only on a terminal."""
+  return offered_in_turn_by_fish([line], script, folder, environment)[0]
+
+
+
+
+def offered_in_turn_by_fish(
+  lines: list[str], script: Path, folder: Path, environment: dict[str, str]
+) -> list[set[str]]:
+  """Returns the completions at the end of several lines, in one fish."""
   terminal = pexpect.spawn(
     "fish", ["--no-config"], cwd=folder, env=environment | {"TERM": "dumb"}, timeout=LIMIT,
     dimensions=(40, 300))
   terminal.sendline(f"source {shlex.quote(str(script))}")
-  # Typed in two parts, so that it isn't the echo that is found.
-  terminal.sendline(f"complete -C {shlex.quote(line)} > offered 2> said; echo do''ne")
-  terminal.expect("done\r\n")
+  results = []
+  for line in lines:
+    # Typed in two parts, so that it isn't the echo that is found.
+    terminal.sendline(f"complete -C {shlex.quote(line)} > offered 2> said; echo do''ne")
+    terminal.expect("done\r\n")
+    assert (folder / "said").read_text() == ""
+    offered = (folder / "offered").read_text().splitlines()
+    results.append({option.split("\t")[0] for option in offered})
   terminal.close(force=True)
-  assert (folder / "said").read_text() == ""
-  lines = (folder / "offered").read_text().splitlines()
-  return {offered.split("\t")[0] for offered in lines}
+  return results
+
+
 
 
 def helps(

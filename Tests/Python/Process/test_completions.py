@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from prefs_testing import LIMIT, offered_by_fish
+from prefs_testing import LIMIT, offered_by_fish, offered_in_turn_by_fish
 
 ACCESSIBILITIES = {
   "whenUnlocked", "whenUnlockedThisDeviceOnly", "whenPasscodeSetThisDeviceOnly",
@@ -90,6 +90,15 @@ def test_an_alias_is_completed_as_its_command(host, offered):
     options = offered(host, "keychain", *name, "--")
     assert "--no-prompt" in options
     assert (options == offered(host, "keychain", *alias, "--")) == knows_aliases
+
+
+def test_fish_completes_other_commands_in_turn(host):
+  # The script keeps the command of the last line.
+  lines = [f"{host.name} keychain {words}" for words in ("get --", "slots ", "get --", "set --")]
+  get, slots, again, put = offered_in_turn_by_fish(
+    lines, host.script("fish"), host.folder, host.environment)
+  assert "--trim-newline" in put and "--trim-newline" not in get == again
+  assert {"list", "add", "remove"} <= slots
 
 
 def test_zsh_completes_what_is_typed(host):
