@@ -55,9 +55,11 @@ def test_keys_that_look_alike_are_watched(two_spellings):
   def line(key: str, value: str) -> bytes:
     return f"set\t{key}\tstring\t{value}\n".encode()
 
-  with (two_spellings.start("watch", "--initial") as all_keys,
-        two_spellings.start("watch", COMPOSED, "--initial") as one,
-        two_spellings.start("watch", DECOMPOSED, COMPOSED, COMPOSED, "--initial") as both):
+  # With an end, a line that does not come is a failure, not a test that waits for ever.
+  options = ["--initial", "--timeout", "20s"]
+  with (two_spellings.start("watch", *options) as all_keys,
+        two_spellings.start("watch", COMPOSED, *options) as one,
+        two_spellings.start("watch", DECOMPOSED, COMPOSED, COMPOSED, *options) as both):
     assert [all_keys.stdout.readline() for _ in range(2)] == [line(DECOMPOSED, "two"), line(COMPOSED, "one")]
     assert one.stdout.readline() == line(COMPOSED, "one")
     assert [both.stdout.readline() for _ in range(2)] == [line(DECOMPOSED, "two"), line(COMPOSED, "one")]
