@@ -338,11 +338,3 @@ where target.type != .system && !targetsWithOwnSettings.contains(target.name) {
     target.swiftSettings?.append(.strictMemorySafety())
   }
 }
-
-// `Scripts/test` builds few of the tests in release; all are built where the variable is not set.
-if let names = Context.environment["PREPHIRENCES_TEST_TARGETS"], !names.isEmpty {
-  let chosen = Set(names.split(separator: " ").map(String.init))
-  let missing = chosen.subtracting(package.targets.map(\.name))
-  precondition(missing.isEmpty, "no target is named \(missing)")
-  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
-}
