@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesDurable
 internal import PrephirencesText
 
 /// Prints changes of preferences as they happen.
@@ -13,8 +14,8 @@ struct WatchCommand: PreferenceSubcommand {
       A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' and \
       key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an object on a \
       line. Changes that follow each other at once may be one line with the last value. The domain may \
-      be missing at the beginning. The command ends with Ctrl-C, or when nobody reads its output any \
-      more.
+      be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
+      or with an error when changes can no longer be noticed.
 
       Example:
         \(preferencesPath) watch port --initial\(domainExample)
@@ -64,11 +65,18 @@ struct WatchCommand: PreferenceSubcommand {
     let observations = try domain.observe(unique(keys), initial: initial || until != nil) {
       changes.add($0)
     }
+    let failures = domain.preferences.observeFailures(changes.end)
     // The store must not be released before the end.
-    defer { withExtendedLifetime(domain.preferences) { observations.forEach { $0.cancel() } } }
+    defer {
+      withExtendedLifetime(domain.preferences) {
+        (observations + [failures]).forEach { $0.cancel() }
+      }
+    }
     let end = timeout.map { ContinuousClock.now + $0 }
     while true {
-      for change in changes.take() where try ends(after: change) { return }
+      while case let taken = try changes.take(), !taken.isEmpty {
+        for change in taken where try ends(after: change) { return }
+      }
       switch changes.wait(until: end) {
       case .changed: continue
       case .outputClosed: return

@@ -5,7 +5,7 @@ internal import PrephirencesCommandLine
 
 /// Changes on their way from observers to the thread that prints them.
 ///
-/// Unchecked because the lock guards the changes.
+/// Unchecked because the lock guards the changes and the failure.
 final class PendingPreferenceChanges: @unchecked Sendable {
   /// Why waiting ended.
   enum End {
@@ -14,6 +14,7 @@ final class PendingPreferenceChanges: @unchecked Sendable {
 
   private let lock = NSLock()
   private var changes: [PreferenceChange] = []
+  private var failure: PreferencesError?
 
   /// A pipe, because the thread waits for the output, too.
   private let receiver: Int32
@@ -33,16 +34,31 @@ final class PendingPreferenceChanges: @unchecked Sendable {
 
   func add(_ change: PreferenceChange) {
     lock.withLock { changes.append(change) }
+    wake()
+  }
+
+  /// Records why changes are no longer noticed.
+  func end(with failure: PreferencesError) {
+    lock.withLock { self.failure = failure }
+    wake()
+  }
+
+  /// Returns the changes since the last call.
+  ///
+  /// - Throws: The failure because of which there will be no more, after the last changes.
+  func take() throws(PreferencesError) -> [PreferenceChange] {
+    let (taken, failure) = lock.withLock {
+      defer { changes = [] }
+      return (changes, self.failure)
+    }
+    if taken.isEmpty, let failure { throw failure }
+    return taken
+  }
+
+  private func wake() {
     // A full pipe wakes the thread as well.
     var byte: UInt8 = 0
     _ = write(sender, &byte, 1)
-  }
-
-  func take() -> [PreferenceChange] {
-    lock.withLock {
-      defer { changes = [] }
-      return changes
-    }
   }
 
   /// Waits until there are changes, nobody reads standard output any more, or the time is over.

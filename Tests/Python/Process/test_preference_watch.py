@@ -10,6 +10,9 @@ import pytest
 from preference_testing import Preferences
 from prefs_testing import LIMIT
 
+# So that a line that does not come is a failure, and not a test that waits for ever.
+END = ["--timeout", "1m"]
+
 
 @pytest.fixture
 def preferences(home) -> Preferences:
@@ -19,7 +22,7 @@ def preferences(home) -> Preferences:
 
 
 def test_changes_are_lines(preferences):
-  with preferences.start("watch", "--initial", "--timeout", "1m") as watching:
+  with preferences.start("watch", "--initial", *END) as watching:
     assert watching.stdout.readline() == b"set\tkey\tstring\tfirst\n"
     preferences.run("write", "other", "a\tb", "--no-sync")
     assert watching.stdout.readline() == b"set\tother\tstring\ta\\tb\n"
@@ -30,7 +33,7 @@ def test_changes_are_lines(preferences):
 
 
 def test_json_lines(preferences):
-  with preferences.start("watch", "key", "--initial", "--json") as watching:
+  with preferences.start("watch", "key", "--initial", "--json", *END) as watching:
     assert json.loads(watching.stdout.readline()) == {
       "key": "key", "type": "string", "value": "first"}
     preferences.run("write", "other", "1")
@@ -46,7 +49,21 @@ def test_waiting_for_a_value(preferences):
 
 
 def test_nobody_reads_any_more(preferences):
-  with preferences.start("watch", "--initial") as watching:
+  with preferences.start("watch", "--initial", *END) as watching:
     watching.stdout.readline()
     watching.stdout.close()
     assert watching.wait(LIMIT) == 0
+
+
+def test_changes_that_are_not_noticed_end_it(preferences):
+  with preferences.start("watch", "--initial", *END) as watching:
+    watching.stdout.readline()
+    damaged = preferences.home.folder / "damaged"
+    damaged.write_bytes(b"noise" * 1000)
+    damaged.chmod(0o600)
+    damaged.rename(preferences.folder / "web.preferences")
+    counter = preferences.folder / "web.preferences-lock"
+    counter.write_bytes(counter.read_bytes())
+    out, error = watching.communicate(timeout=LIMIT)
+    assert (watching.returncode, out) == (65, b"")
+    assert b"web.preferences" in error

@@ -16,9 +16,10 @@ internal import Testing
     deinit { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  private let folder: Folder
   private let durable: DurablePreferences
   private let defaults: DurableUserDefaults
+  // Destroyed last: a watch would open files again while the folder is being removed.
+  private let folder: Folder
 
   init() throws {
     folder = try Folder()
