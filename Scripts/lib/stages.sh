@@ -14,10 +14,6 @@ flaky_stages=0
 used=0
 running=
 
-# The process and log of what runs ahead of its step; its status is in a file next to the log.
-early=
-early_log=
-
 # The log of the running step, if a script searches it for failures.
 stage_log=/dev/null
 
@@ -29,44 +25,17 @@ descendants() {
   done
 }
 
-# Ends a process and all that it started. Its process group is not enough: SwiftPM starts compilers and tests in other
-# groups, and does not pass the signal on.
-end_all() {
+# Ends all processes of a step at its limit or at an interrupt. Its process group is not enough: SwiftPM starts
+# compilers and tests in other groups, and does not pass the signal on.
+end_running() {
   local all
-  [ -n "$1" ] || return 0
-  mapfile -t all < <(descendants "$1")
-  kill -KILL "$1" "${all[@]}" 2>/dev/null || true
+  [ -n "$running" ] || return 0
+  mapfile -t all < <(descendants "$running")
+  kill -KILL "$running" "${all[@]}" 2>/dev/null || true
   # Only the superuser can end processes that run through sudo.
   "${superuser[@]}" kill -KILL "${all[@]}" 2>/dev/null || true
 }
-end_early() { [ -e "$early_log.status" ] || end_all "$early"; }
-trap 'end_all "$running"; end_early; exit 130' INT TERM HUP
-
-# begin_early LOG COMMAND...: runs a part of a later step during the steps before it. It has the lowest priority, so that
-# it uses the processors only while tests leave them idle. The later step calls `finish_early`.
-begin_early() {
-  early_log=$1
-  shift
-  # Its own process group, in which interrupts are not ignored.
-  set -m
-  (
-    set +m
-    renice -n 19 -p "$BASHPID" >/dev/null
-    status=0
-    "$@" || status=$?
-    echo "$status" >"$early_log.status"
-  ) </dev/null >"$early_log" 2>&1 &
-  early=$!
-  set +m
-}
-
-# Waits for what runs ahead, prints its output, and has its status.
-finish_early() {
-  local status=1
-  tail --pid="$early" -s 0.2 -n +1 -f -- "$early_log"
-  read -r status <"$early_log.status" || true
-  return "$status"
-}
+trap 'end_running; exit 130' INT TERM HUP
 
 # Waits for the step to end, with a limit in seconds. It runs in the background, because a trap runs during `wait`, but
 # only after a command in the foreground.
@@ -88,7 +57,7 @@ run_limited() {
   set +m
   if ! wait_for_running "$limit"; then
     outcome="FAILED (more than $limit s)"
-    end_all "$running"
+    end_running
   fi
   wait "$running" || status=$?
   running=

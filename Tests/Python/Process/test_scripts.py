@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -34,26 +33,6 @@ again_fake() {
 while read -r name report code; do test_stage "$name" 60 fake "$report" "$code" || true; done <steps
 finish_stages
 """
-
-# A part of a step that runs ahead of it, during another step.
-EARLY = r"""
-set -euo pipefail
-superuser=()
-say() { printf '==> %s\n' "$*" >&2; }
-source "$LIBRARY/stages.sh"
-ahead() {
-  until [ -e go ]; do sleep 0.01; done
-  nice
-  return "$1"
-}
-begin_early "$PWD/log" ahead "$1"
-stage "first" 60 touch go || true
-stage "second" 60 finish_early || true
-finish_stages
-"""
-
-# The same, interrupted by its second step.
-INTERRUPTED = EARLY.replace('stage "first" 60 touch go', 'echo "$early"; kill -TERM $$')
 
 
 def case(name: str, result: str = "", message: str = "") -> str:
@@ -177,34 +156,3 @@ def test_a_test_in_python_has_its_file(run):
            '<failure message="m"/></testcase>')
   run.report("py::test_y[a].xml", case("M.a"))
   assert run.end()[1][1] == "flaky: first: Tests/test_x.py::test_y[a]: m"
-
-
-def bash(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess:
-  return subprocess.run(
-    ["bash", "-c", script, "bash", *words], cwd=folder, timeout=LIMIT, capture_output=True, text=True,
-    env={"PATH": "/usr/bin:/bin", "LIBRARY": str(LIBRARY), "TMPDIR": str(folder)})
-
-
-def is_running(process: str) -> bool:
-  try:
-    return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
-  except OSError:
-    return False
-
-
-@pytest.mark.parametrize("code", [0, 3])
-def test_what_runs_ahead_counts_in_its_step(tmp_path, code):
-  ended = bash(tmp_path, EARLY, str(code))
-  lines = ended.stdout.splitlines()
-  assert lines[:2] == ["19", f"steps: {1 if code else 2} passed, {1 if code else 0} failed"]
-  assert ended.returncode == (1 if code else 0)
-  assert (f"FAILED (exit code {code})" in ended.stderr) == (code != 0)
-
-
-def test_an_interrupt_ends_what_runs_ahead(tmp_path):
-  ended = bash(tmp_path, INTERRUPTED, "0")
-  assert ended.returncode == 130
-  deadline = time.monotonic() + LIMIT
-  while is_running(ended.stdout.strip()):
-    assert time.monotonic() < deadline
-    time.sleep(0.01)
