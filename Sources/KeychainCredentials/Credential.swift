@@ -86,7 +86,8 @@ public struct Credential: Hashable, Sendable {
   ///
   /// ```swift
   /// func stored(_ given: Credential, replacing old: Credential?, version: UInt64) -> Credential {
-  ///   Credential(given, version: version, created: old?.created ?? .now, modified: .now)
+  ///   let now = Date.now
+  ///   return Credential(given, version: version, created: old?.created ?? now, modified: now)
   /// }
   /// ```
   ///

@@ -92,7 +92,7 @@ final class Engine: @unchecked Sendable {
 
   private func takeLock() throws(PreferencesError) {
     guard !lock.try() else { return }
-    let isLocked = TransactionWaits.perform(Self.currentThread, for: self) {
+    let isLocked = TransactionWaits.shared.perform(Self.currentThread, for: self) {
       lock.lock(before: Date(timeIntervalSinceNow: file.patience / .seconds(1)))
     }
     switch isLocked {

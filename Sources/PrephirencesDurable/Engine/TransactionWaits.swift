@@ -1,19 +1,24 @@
-internal import Synchronization
+internal import Foundation
 
 /// The threads that wait for the transactions of other threads.
 ///
 /// Two transactions that contain each other would wait until they time out. Only those of one
 /// process are found.
-enum TransactionWaits {
-  private static let waits = Mutex<[UInt: Engine]>([:])
+///
+/// Unchecked because the lock guards the property. It is one that the thread sanitizer knows.
+final class TransactionWaits: @unchecked Sendable {
+  static let shared = TransactionWaits()
+
+  private let lock = NSLock()
+  private var waits: [UInt: Engine] = [:]
 
   /// Calls a closure that waits for an engine, unless its transaction waits for one of the thread.
   ///
   /// - Returns: What the closure returns; `nil` if it was not called.
-  static func perform(
+  func perform(
     _ thread: UInt, for engine: Engine, _ wait: () -> Bool
   ) -> Bool? {
-    let isEndless = waits.withLock { waits in
+    let isEndless = lock.withLock {
       var next = Optional(engine)
       // At most once for each thread that waits.
       for _ in 0...waits.count {
@@ -25,7 +30,7 @@ enum TransactionWaits {
       return false
     }
     guard !isEndless else { return nil }
-    defer { waits.withLock { waits in waits[thread] = nil } }
+    defer { lock.withLock { waits[thread] = nil } }
     return wait()
   }
 }

@@ -149,8 +149,9 @@ final class Cabinet: CredentialStore {
     }
     if fault != .repeatsVersion || state.version == 0 { state.version += 1 }
     let created = fault == .forgetsCreation ? nil : old?.credential.created
+    let now = Date.now
     let stored = Credential(
-      credential, version: state.version, created: created ?? .now, modified: .now)
+      credential, version: state.version, created: created ?? now, modified: now)
     state.drawers[stored.identity] = Drawer(stored, try copy(drawer.secret))
     return stored
   }
