@@ -23,7 +23,10 @@ extension Engine {
             + file.path)
       }
       guard let stat else { return try loadPropertyList() }
-      guard stat.size > 0 else { throw lostContents }
+      guard stat.size > 0 else {
+        try checkUnused()
+        return try loadPropertyList()
+      }
       return try loadSnapshot()
     }
     if stat != nil || forWriting {
@@ -66,7 +69,7 @@ extension Engine {
       guard forWriting else { return try loadPropertyList() }
       try create(counter)
     } else if found?.size == 0 {
-      try checkUnused(counter)
+      try checkUnused()
     }
     guard let database = try connect(counter) else { return try loadPropertyList() }
     do throws(PreferencesError) {
@@ -174,11 +177,12 @@ extension Engine {
     try translated(PrivateFile.syncFolder(file.folder))
   }
 
-  /// Refuses a file that is empty although it had contents.
-  private func checkUnused(_ counter: GenerationCounter) throws(PreferencesError) {
-    let log = try translated(PrivateFile.look(file.logPath))
-    guard counter.wasSet || log.map({ $0.size > 0 }) ?? false else { return }
-    throw lostContents
+  /// Refuses a file that is empty although it had contents; the first writer may have found no room.
+  private func checkUnused() throws(PreferencesError) {
+    for path in [file.lockPath, file.logPath] {
+      guard let stat = try translated(PrivateFile.look(path)) else { continue }
+      guard stat.size == 0 else { throw lostContents }
+    }
   }
 
   private var lostContents: PreferencesError {

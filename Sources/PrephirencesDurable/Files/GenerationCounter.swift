@@ -64,9 +64,6 @@ final class GenerationCounter: Sendable {
     return Int64(number >> 1)
   }
 
-  /// Whether there was a generation, at any time.
-  var wasSet: Bool { ((try? Stat(descriptor))?.size ?? 0) > 0 }
-
   /// Returns to the state of a new file.
   func clear() throws(PreferencesError) {
     guard ftruncate(descriptor.rawValue, 0) == 0 else {

@@ -65,9 +65,22 @@ def test_no_room_for_a_new_file(durable, disk):
     refused = one.ask("set a 1")
     assert failed(refused, "inputOutput"), refused
     assert "full" in refused[0] or "no space" in refused[0]
-    (disk / "fill").unlink()
+  # What the writer began is no file that has lost its contents.
+  assert durable.ask("get a", "count") == [["absent"], ["0"]]
+  remount(disk, "ro")
+  assert durable.ask("get a", "count") == [["absent"], ["0"]]
+  remount(disk, "rw")
+  (disk / "fill").unlink()
+  with durable.process() as one:
     assert one.ask("set a 1") == []
     assert one.ask("get a") == ["value 1"]
+
+
+def test_an_emptied_file_that_can_only_be_read(durable, disk):
+  durable.ask("set a 1")
+  os.truncate(disk / "settings.preferences", 0)
+  remount(disk, "ro")
+  assert failed(durable.ask("get a")[0], "damaged")
 
 
 @pytest.mark.parametrize("kept", ["all", "database", "no lock"])
