@@ -8,8 +8,8 @@ package import Foundation
 package enum XMLPropertyList {
   /// Returns the form of a value in which XML holds it.
   ///
-  /// Text with a character that XML lacks becomes a ``MarkedArchive``; if that fails, and keys, stay as
-  /// they are.
+  /// Text with a character that XML lacks becomes a ``MarkedArchive``. Keys stay as they are, and so
+  /// does text of which no archive can be made.
   ///
   /// - Parameter form: The form of the value in any property list.
   /// - Returns: The form.
