@@ -123,6 +123,12 @@ package struct SearchablePair: Sendable {
   package static let securityDomain = "security-domain"
   package static let authenticationType = "authentication-type"
 
+  /// The names of the parts of an identity.
+  package static let identityNames: Set<String> = [
+    accessGroup, service, account, server, `protocol`, port, path, securityDomain,
+    authenticationType,
+  ]
+
   /// Names that a user's attribute must not have, because stores use them.
   ///
   /// The vault and export formats define these names: adding one would make items that use it

@@ -62,7 +62,8 @@ package enum KeyDerivation {
       ~= count
   }
 
-  private static func personalization(_ label: String) throws(SecretsError) -> [UInt8] {
+  /// Returns a label, padded to the bytes of a personalisation.
+  static func personalization(_ label: String) throws(SecretsError) -> [UInt8] {
     var personal = [UInt8](label.utf8)
     guard personal.count <= maximumLabelCount else { throw SecretsError(.invalidLength) }
     personal.append(contentsOf: repeatElement(0, count: maximumLabelCount - personal.count))
@@ -104,6 +105,25 @@ package enum Blake2b {
     unsafe bytes.withPointer { message, length in
       _ = unsafe crypto_generichash_blake2b(&digest, count, message, UInt64(length), nil, 0)
     }
+    return digest
+  }
+
+  /// Hashes bytes for one purpose: BLAKE2b-256 with a personalisation.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - label: The purpose: at most 16 bytes.
+  /// - Returns: 32 bytes in ordinary memory.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the label is longer.
+  package static func digest(_ bytes: RawSpan, label: String) throws(SecretsError) -> [UInt8] {
+    try Sodium.start()
+    let personal = try KeyDerivation.personalization(label)
+    var digest = [UInt8](repeating: 0, count: KeyDerivation.outputCount)
+    let status = unsafe bytes.withPointer { message, count in
+      unsafe crypto_generichash_blake2b_salt_personal(
+        &digest, KeyDerivation.outputCount, message, UInt64(count), nil, 0, nil, personal)
+    }
+    guard status == 0 else { throw SecretsError(.invalidLength) }
     return digest
   }
 

@@ -6,14 +6,15 @@ package import KeychainSecrets
 package struct IdentityFile: ~Copyable, Sendable {
   package let identity: VaultIdentity
 
-  /// The checks of tier T0 of the vaults that the identity may open; empty for any vault.
+  /// The checks of the vaults that the identity may open; empty for any vault.
   package let pins: [VaultCheck]
 
   package static let pinPrefix = "vault: "
 
   /// Reads the text of an identity file.
   ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not one.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not one, or with
+  ///   ``KeychainError/Code/unsupportedFormat`` if it has a line that this release does not know.
   ///   `name` is the file's name in errors.
   package init(text: borrowing SecretBytes, name: String) throws(KeychainError) {
     var identity: VaultIdentity?
@@ -25,7 +26,7 @@ package struct IdentityFile: ~Copyable, Sendable {
       case .identity:
         guard identity == nil else { throw Self.refused(name, "it holds two identities") }
         identity = try Self.identity(in: text, line, number + 1, name)
-      case nil: throw Self.refused(name, "line \(number + 1) is not allowed in one")
+      case nil: throw Self.unknownLine(name, number + 1)
       }
     }
     guard let identity else { throw Self.refused(name, "it holds no identity") }
@@ -80,14 +81,24 @@ package struct IdentityFile: ~Copyable, Sendable {
   private static func identity(
     in text: borrowing SecretBytes, _ line: Range<Int>, _ number: Int, _ name: String
   ) throws(KeychainError) -> VaultIdentity {
+    let seed: SecretBytes
     do throws(Text32.Fault) {
-      return try text.withBytes { text throws(Text32.Fault) in
-        try VaultIdentity(text: text.extracting(line))
+      seed = try text.withBytes { text throws(Text32.Fault) in
+        try VaultIdentity.seed(text: text.extracting(line))
       }
     } catch {
       if case .memory(let error) = error { throw KeychainError(error) }
       throw refused(name, "the identity in line \(number) was changed or cut off")
     }
+    return try VaultIdentity(seed: seed)
+  }
+
+  private static func unknownLine(_ name: String, _ number: Int) -> KeychainError {
+    KeychainError(
+      .unsupportedFormat,
+      "line \(number) of \(name) is neither an identity nor a pin that this release knows",
+      recovery: "use the release that wrote it, or a newer one; or make an identity with "
+        + "\(.createIdentity)")
   }
 
   private static func refused(_ name: String, _ reason: String) -> KeychainError {

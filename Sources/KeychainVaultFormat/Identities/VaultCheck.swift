@@ -1,15 +1,24 @@
 package import Foundation
+package import KeychainCredentials
 
-/// Identifies a vault: the check of tier T0, which is not secret.
+/// Identifies a vault and who administers it: a hash of its id and of its administration key.
 ///
-/// It changes when the vault gets a new root key. An identity file with checks opens only the
-/// vaults that have them.
+/// It is not secret. It stays when the vault gets a new root key, and changes when an administrator
+/// leaves. An identity file with checks opens only the vaults that have them.
 public struct VaultCheck: Hashable, Sendable {
   /// The 16 bytes of the check.
   package let bytes: Data
 
   package init(bytes: Data) {
     self.bytes = bytes
+  }
+
+  package init(id: VaultID, administration: Data) throws(KeychainError) {
+    let fields = FieldWriter.fields {
+      $0.byteString(id.bytes)
+      $0.byteString(administration)
+    }
+    bytes = try Derivation.hash("pk2/vault.check", fields).prefix(16)
   }
 
   /// Reads a check.

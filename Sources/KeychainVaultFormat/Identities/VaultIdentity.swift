@@ -1,47 +1,40 @@
 internal import Foundation
-internal import KeychainCredentials
+package import KeychainCredentials
 package import KeychainSecrets
 
-/// A key pair that opens the vaults which have a slot for its public half.
+/// A key pair that opens the vaults which have a slot for its public half, and signs what its owner
+/// writes into shared vaults.
+///
+/// Both of its keys follow from one seed.
 package struct VaultIdentity: ~Copyable, Sendable {
-  package static let prefix = "pksec1-"
+  package static let prefix = "pksec2-"
   package static let sumCount = 3
+  package static let seedCount = 32
 
-  package let privateKey: SecretBytes
+  package let seed: SecretBytes
+  package let keys: SlotKeys
   package let recipient: VaultRecipient
 
-  package init(privateKey: consuming SecretBytes) throws(SecretsError) {
-    recipient = VaultRecipient(publicKey: Data(try SealedBox.publicKey(of: privateKey)))
-    self.privateKey = privateKey
+  package init(seed: consuming SecretBytes) throws(KeychainError) {
+    let keys = SlotKeys(
+      boxSecret: try Derivation.key(seed, "pk2/identity.box"),
+      signingSeed: try Derivation.key(seed, "pk2/identity.sign"))
+    recipient = VaultRecipient(boxKey: try keys.boxKey(), signingKey: try keys.signingKey())
+    self.keys = keys
+    self.seed = seed
   }
 
-  package static func random() throws(SecretsError) -> VaultIdentity {
-    try VaultIdentity(privateKey: SecretBytes.random(count: SealedBox.keyCount))
+  package static func random() throws(KeychainError) -> VaultIdentity {
+    try VaultIdentity(seed: translated(secrets: SecretBytes.random(count: seedCount)))
   }
 
-  /// Reads the text of an identity.
-  package init(text: RawSpan) throws(Text32.Fault) {
-    let key = try Text32.key(
-      text, after: Self.prefix, count: SealedBox.keyCount, sumCount: Self.sumCount)
-    do throws(SecretsError) {
-      try self.init(privateKey: key)
-    } catch {
-      throw .memory(error)
-    }
+  /// Reads the seed in the text of an identity.
+  package static func seed(text: RawSpan) throws(Text32.Fault) -> SecretBytes {
+    try Text32.key(text, after: prefix, count: seedCount, sumCount: sumCount)
   }
 
-  /// Returns the text of the identity, which is as secret as its key.
+  /// Returns the text of the identity, which is as secret as its seed.
   package borrowing func text() throws(SecretsError) -> SecretBytes {
-    try Self.text(privateKey, prefix: Self.prefix)
-  }
-
-  /// Returns the text of a public or private key.
-  package static func text(
-    _ key: borrowing SecretBytes, prefix: String
-  ) throws(SecretsError) -> SecretBytes {
-    var buffer = try SecretBuffer()
-    for byte in prefix.utf8 { try buffer.append(byte) }
-    try Text32.append(key, sumCount: sumCount, .plain, to: &buffer)
-    return try buffer.finish()
+    try Text32.text(seed, prefix: Self.prefix, sumCount: Self.sumCount)
   }
 }

@@ -6,18 +6,21 @@ internal import KeychainSecrets
 ///
 /// It is not secret.
 ///
-/// Its text begins with `pkpub1-`. Whoever has the private half opens the vaults that have a slot
+/// Its text begins with `pkpub2-`. Whoever has the identity opens the vaults that have a slot
 /// for it.
 public struct VaultRecipient: Hashable, Sendable {
-  private static let prefix = "pkpub1-"
+  private static let prefix = "pkpub2-"
+  private static let sumCount = 6
 
-  /// The X25519 public key, 32 bytes.
-  ///
-  /// A slot written by faulty software may have an unusable key.
-  package let publicKey: Data
+  /// The X25519 public key, to which keys are sealed: 32 bytes.
+  package let boxKey: Data
 
-  package init(publicKey: Data) {
-    self.publicKey = publicKey
+  /// The Ed25519 public key, which checks what the identity signs: 32 bytes.
+  package let signingKey: Data
+
+  package init(boxKey: Data, signingKey: Data) {
+    self.boxKey = boxKey
+    self.signingKey = signingKey
   }
 
   /// Reads the text of a recipient.
@@ -29,18 +32,34 @@ public struct VaultRecipient: Hashable, Sendable {
   ///   recipient, is mistyped, or if nobody can have the private half.
   public init(text: String) throws(KeychainError) {
     do throws(Text32.Fault) {
-      let key = try unsafe Text32.key(
-        text.utf8Span.span.bytes, after: Self.prefix, count: SealedBox.keyCount,
-        sumCount: VaultIdentity.sumCount)
-      publicKey = Data(key.withBytes { $0.array })
+      let keys = try unsafe Text32.key(
+        text.utf8Span.span.bytes, after: Self.prefix,
+        count: SealedBox.keyCount + Signature.publicKeyCount, sumCount: Self.sumCount)
+      (boxKey, signingKey) = keys.withBytes { bytes in
+        let all = Data(bytes.array)
+        return (Data(all.prefix(SealedBox.keyCount)), Data(all.dropFirst(SealedBox.keyCount)))
+      }
     } catch {
       throw Self.error(error)
     }
-    guard isUsable else { throw Self.refused("no private key belongs to it") }
+    guard isUsable else { throw Self.refused("no identity belongs to it") }
   }
 
-  /// Whether somebody can open what is sealed to it.
-  package var isUsable: Bool { SealedBox.isPublicKey(Array(publicKey)) }
+  /// Whether an identity can belong to it.
+  package var isUsable: Bool {
+    SealedBox.isPublicKey(Array(boxKey)) && Signature.isPublicKey(Array(signingKey))
+  }
+
+  /// The fingerprint, by which people compare recipients: 32 hexadecimal digits in lower case.
+  ///
+  /// It covers both public keys.
+  public var fingerprint: String {
+    let fields = FieldWriter.fields {
+      $0.byteString(boxKey)
+      $0.byteString(signingKey)
+    }
+    return (try? Derivation.hash("pk2/fingerprint", fields).prefix(16).hexadecimal) ?? ""
+  }
 
   private static func error(_ fault: Text32.Fault) -> KeychainError {
     let reason: String
@@ -65,8 +84,9 @@ public struct VaultRecipient: Hashable, Sendable {
 extension VaultRecipient: CustomStringConvertible {
   /// The text of the recipient.
   public var description: String {
-    let text = try? VaultIdentity.text(
-      SecretBytes(copying: publicKey.bytes), prefix: Self.prefix)
+    let keys = boxKey + signingKey
+    let text = try? Text32.text(
+      SecretBytes(copying: keys.bytes), prefix: Self.prefix, sumCount: Self.sumCount)
     return text?.withBytes { $0.text } ?? Self.prefix
   }
 }

@@ -23,8 +23,16 @@ package struct AccessGroupRow: Hashable, Sendable {
   ) throws(KeychainError) -> SecretBytes {
     let classKey = try ClassKey.unbound(from: tierKey, accessibility)
     return try Derivation.key(
-      classKey, "pk1/group.name", FieldWriter.fields { $0.byteString(token) })
+      classKey, "pk2/group.name", FieldWriter.fields { $0.byteString(token) })
   }
+}
+
+extension AccessGroupRow {
+  /// The key by which the tree of groups lists the row.
+  package var treeKey: Data { token + Data([accessibility.rawValue]) }
+
+  /// The value that the tree of groups has for the row.
+  package func treeValue() throws(KeychainError) -> Data { try Derivation.hash(box, count: 32) }
 }
 
 extension ItemSealing {

@@ -12,7 +12,7 @@ package enum ItemPart: UInt8 {
 package enum ClassKey {
   /// Returns the key of a class, bound to the device if the class is.
   package static func derive(
-    from tierKey: borrowing SecretBytes, _ accessibility: Accessibility, device: DeviceSecret?
+    from tierKey: borrowing SecretBytes, _ accessibility: Accessibility, device: VaultDevice?
   ) throws(KeychainError) -> SecretBytes {
     let key = try unbound(from: tierKey, accessibility)
     guard accessibility.isThisDeviceOnly else { return key }
@@ -27,14 +27,14 @@ package enum ClassKey {
   package static func unbound(
     from tierKey: borrowing SecretBytes, _ accessibility: Accessibility
   ) throws(KeychainError) -> SecretBytes {
-    try Derivation.key(tierKey, "pk1/class", [accessibility.rawValue])
+    try Derivation.key(tierKey, "pk2/class", [accessibility.rawValue])
   }
 
   /// Binds a key to a device.
   ///
   /// The fields contain the device secret, so they are in guarded memory.
   private static func bind(
-    _ classKey: borrowing SecretBytes, to device: DeviceSecret
+    _ classKey: borrowing SecretBytes, to device: VaultDevice
   ) throws(KeychainError) -> SecretBytes {
     try translating { () throws(SecretsError) in
       var fields = try SecretBuffer()
@@ -44,7 +44,7 @@ package enum ClassKey {
       try device.secret.bytes.withBytes { bytes throws(SecretsError) in try fields.append(bytes) }
       let secretFields = try fields.finish()
       return try secretFields.withBytes { fields throws(SecretsError) in
-        try KeyDerivation.key(from: classKey, label: "pk1/class.device", fields: fields)
+        try KeyDerivation.key(from: classKey, label: "pk2/class.device", fields: fields)
       }
     }
   }
@@ -59,7 +59,7 @@ package struct GroupKey: ~Copyable {
   }
 
   package init(classKey: borrowing SecretBytes, group: String) throws(KeychainError) {
-    key = try Derivation.key(classKey, "pk1/group", FieldWriter.fields { $0.text(group) })
+    key = try Derivation.key(classKey, "pk2/group", FieldWriter.fields { $0.text(group) })
   }
 
   /// Derives the key of one box of one version of an item.
@@ -71,6 +71,6 @@ package struct GroupKey: ~Copyable {
       $0.byteString(id)
       $0.integer(version)
     }
-    return try Derivation.key(key, "pk1/item", fields)
+    return try Derivation.key(key, "pk2/item", fields)
   }
 }

@@ -7,26 +7,95 @@ internal import PrephirencesText
 package struct ItemRow: Hashable, Sendable {
   package let id: Data
   package let accessibility: Accessibility
+
+  /// The device to which the item is bound; `nil` if it isn't.
   package let device: Data?
+
+  /// Random at each write of the item.
   package let version: UInt64
+
+  /// The tokens by which the item is found, 16 bytes each, in the order of their bytes.
+  package let tokens: Data
+
+  /// The hash of the box of the secret, so that a row is checked without loading its secret.
+  package let secretHash: Data
   package let metadata: Data
+
+  /// The box of the secret; empty if it was not loaded.
   package let secret: Data
 
+  package static let tokenCount = 16
+
+  /// More bytes of tokens than the longest metadata has.
+  package static let maximumTokensCount = 8 << 20
+
   package init(
-    id: Data, accessibility: Accessibility, device: Data?, version: UInt64, metadata: Data,
-    secret: Data
+    id: Data, accessibility: Accessibility, device: Data?, version: UInt64, tokens: Data,
+    secretHash: Data, metadata: Data, secret: Data
   ) {
     self.id = id
     self.accessibility = accessibility
     self.device = device
     self.version = version
+    self.tokens = tokens
+    self.secretHash = secretHash
     self.metadata = metadata
     self.secret = secret
+  }
+
+  /// The row without the box of its secret.
+  package var withoutSecret: ItemRow {
+    ItemRow(
+      id: id, accessibility: accessibility, device: device, version: version, tokens: tokens,
+      secretHash: secretHash, metadata: metadata, secret: Data())
+  }
+
+  /// The tokens, one by one.
+  package var allTokens: [Data] {
+    stride(from: tokens.startIndex, to: tokens.endIndex, by: Self.tokenCount).map {
+      Data(tokens[$0..<min($0 + Self.tokenCount, tokens.endIndex)])
+    }
+  }
+
+  /// Returns the hash that the tree of items has for the row.
+  ///
+  /// It does not need the box of the secret, only its hash.
+  package func rowHash() throws(KeychainError) -> Data {
+    let hashes = [
+      try Derivation.hash(metadata, count: 32), secretHash, try Derivation.hash(tokens, count: 32),
+    ]
+    return try Derivation.hash(
+      "pk2/item.row",
+      FieldWriter.fields {
+        $0.byteString(id)
+        $0.integer(accessibility.rawValue)
+        $0.optional(device) { $0.byteString($1) }
+        $0.integer(version)
+        for hash in hashes { $0.byteString(hash) }
+      })
+  }
+
+  /// Whether the loaded box of the secret is the one that the row names.
+  package func hasItsSecret() throws(KeychainError) -> Bool {
+    try Derivation.hash(secret, count: 32) == secretHash
   }
 
   /// Returns the name, in errors, of a damaged item whose metadata cannot be read.
   package static func name(of id: Data) -> String {
     "item " + id.prefix(6).hexadecimal
+  }
+}
+
+/// The versions of items.
+package enum ItemVersion {
+  /// Returns 63 random bits, not 0.
+  ///
+  /// A counter would repeat after an item is removed and added again, and with it check-and-set
+  /// would pass wrongly, and item keys would repeat.
+  package static func random() throws(KeychainError) -> UInt64 {
+    let bytes = try translated(secrets: SecretBytes.random(count: 8))
+    let bits = bytes.withBytes { $0.littleEndian(at: 0, as: UInt64.self) } & .max >> 1
+    return max(bits, 1)
   }
 }
 
@@ -47,12 +116,12 @@ package struct OpenedItem: ~Copyable {
 /// Seals items into rows, and opens them.
 package struct ItemSealing {
   package let keys: TierKeys
-  package let device: DeviceSecret?
+  package let device: VaultDevice?
 
   /// Makes sealing many items cheaper; `nil` if there are few.
   package var batch: SealingBatch?
 
-  package init(keys: TierKeys, device: DeviceSecret?, batch: SealingBatch? = nil) {
+  package init(keys: TierKeys, device: VaultDevice?, batch: SealingBatch? = nil) {
     self.keys = keys
     self.device = device
     self.batch = batch
@@ -60,28 +129,38 @@ package struct ItemSealing {
 
   /// Returns the id of an identity.
   package func id(of identity: CredentialIdentity) throws(KeychainError) -> Data {
-    try Derivation.tag(keys.open.bytes, "pk1/index.id", MetadataCoding.identityFields(identity))
+    try Derivation.tag(keys.open.bytes, "pk2/index.id", MetadataCoding.identityFields(identity))
   }
 
-  /// Returns the tokens of an item: of its id and of everything by which it is found, sorted and
-  /// unique.
-  package func tokens(of credential: Credential, id: Data) throws(KeychainError) -> [Data] {
-    var tokens: Set = [Self.ownToken(of: id)]
-    for pair in credential.searchablePairs { tokens.insert(try token(of: pair)) }
+  /// Returns the tokens of an item, of everything by which it is found, as its row has them.
+  ///
+  /// A part of the identity that was not given has none.
+  package func tokens(of credential: Credential) throws(KeychainError) -> Data {
+    var tokens: Set<Data> = []
+    for pair in credential.searchablePairs where Self.hasToken(pair) {
+      tokens.insert(try token(of: pair))
+    }
     for pair in credential.attributes {
       tokens.insert(try token(of: SearchablePair(name: pair.name, value: pair.value)))
     }
-    return tokens.sorted { $0.lexicographicallyPrecedes($1) }
+    return tokens.sorted { $0.lexicographicallyPrecedes($1) }.reduce(into: Data()) { $0 += $1 }
   }
 
-  package static func ownToken(of id: Data) -> Data { Data(id.prefix(16)) }
+  /// Whether items with a pair have a token for it.
+  ///
+  /// A part of the identity that is not given has none, so that the number of tokens does not show
+  /// the kind of an item.
+  package static func hasToken(_ pair: SearchablePair) -> Bool {
+    guard SearchablePair.identityNames.contains(pair.name) else { return true }
+    return !pair.value.isEmpty && !(pair.name == SearchablePair.port && pair.value == "0")
+  }
 
   package func token(of pair: SearchablePair) throws(KeychainError) -> Data {
     let fields = FieldWriter.fields {
       $0.text(pair.name)
       $0.text(pair.value)
     }
-    return Data(try Derivation.shortTag(keys.open.bytes, "pk1/index.attr", fields))
+    return Data(try Derivation.shortTag(keys.open.bytes, "pk2/index.attr", fields))
   }
 
   /// Returns the token of an access group, which all its items have.
@@ -107,12 +186,13 @@ package struct ItemSealing {
       name: "\(credential.identity)")
     let metadataKey = try group.itemKey(.metadata, id: id, version: credential.version)
     let secretKey = try group.itemKey(.secret, id: id, version: credential.version)
+    let box = try sealPadded(secret, with: secretKey)
     return ItemRow(
       id: id, accessibility: credential.accessibility,
       device: credential.accessibility.isThisDeviceOnly ? device?.id : nil,
-      version: credential.version,
-      metadata: try sealPadded(metadata, with: metadataKey),
-      secret: try sealPadded(secret, with: secretKey))
+      version: credential.version, tokens: try tokens(of: credential),
+      secretHash: try Derivation.hash(box, count: 32),
+      metadata: try sealPadded(metadata, with: metadataKey), secret: box)
   }
 
   /// Opens both parts of an item whose group is known.

@@ -1,23 +1,26 @@
-package import Foundation
+internal import Foundation
 package import KeychainSecrets
 
 /// A tier key as it is stored in the kernel's keyring, for later commands.
 package struct CachedKey: ~Copyable {
-  package static let count = 8 + VaultChecks.hashCount + 32
+  package static let count = 8 + KeyBinding.count + 32
 
   /// The time until which the key is valid, in nanoseconds since boot.
   package let limit: UInt64
 
-  /// The hash of the checks that the vault had when the key was cached.
-  package let checksHash: Data
+  /// The binding of the vault when the key was cached.
+  package let binding: KeyBinding
 
   private let payload: SecretBytes
 
   /// Creates a key from a payload; `nil` if the length is wrong.
   package init?(payload: consuming SecretBytes) {
     guard payload.count == Self.count else { return nil }
-    (limit, checksHash) = payload.withBytes {
-      ($0.littleEndian(at: 0, as: UInt64.self), Data($0.extracting(8..<40).array))
+    (limit, binding) = payload.withBytes {
+      (
+        $0.littleEndian(at: 0, as: UInt64.self),
+        KeyBinding(bytes: Data($0.extracting(8..<40).array))
+      )
     }
     self.payload = payload
   }
@@ -36,17 +39,17 @@ package struct CachedKey: ~Copyable {
 
   /// Returns the bytes to store for a key.
   package static func payload(
-    limit: UInt64, checksHash: Data, key: borrowing SecretBytes
+    limit: UInt64, binding: KeyBinding, key: borrowing SecretBytes
   ) throws(SecretsError) -> SecretBytes {
     var payload = try SecretBuffer()
     for byte in FieldWriter.fields({ $0.integer(limit) }) { try payload.append(byte) }
-    for byte in checksHash { try payload.append(byte) }
+    for byte in binding.bytes { try payload.append(byte) }
     try key.withBytes { bytes throws(SecretsError) in try payload.append(bytes) }
     return try payload.finish()
   }
 
-  /// Returns the name under which a key is stored, from the check of tier T0.
-  package static func name(_ tier: Tier, _ check: Data) -> String {
-    "prefs:\(check.hexadecimal):\(tier.rawValue)"
+  /// Returns the name under which a key of a vault is stored.
+  package static func name(_ tier: Tier, of vault: VaultID) -> String {
+    "prefs:\(vault.bytes.hexadecimal):\(tier.rawValue)"
   }
 }

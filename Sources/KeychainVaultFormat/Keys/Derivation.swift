@@ -28,7 +28,14 @@ package enum Derivation {
     try tag(key, label, fields).prefix(16)
   }
 
+  /// Returns `H(count, bytes)`: a hash without a label.
   package static func hash(_ bytes: Data, count: Int) throws(KeychainError) -> Data {
     try translated(secrets: Data(Blake2b.digest(bytes.bytes, count: count)))
+  }
+
+  /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
+  package static func hash(_ label: String, _ fields: [UInt8]) throws(KeychainError) -> Data {
+    try translated(
+      secrets: Data(unsafe Blake2b.digest(fields.span.bytes, label: label)))
   }
 }

@@ -3,8 +3,8 @@ package import KeychainCredentials
 package import KeychainSecrets
 
 /// The three tiers of keys below the root key.
-package enum Tier: UInt8, CaseIterable {
-  /// Indexes, the state row, and items that need no unlock.
+package enum Tier: UInt8, CaseIterable, Sendable {
+  /// Indexes, the state, the list of members, and items that need no unlock.
   case open = 0
 
   /// Items that are readable from the first unlock after boot.
@@ -22,7 +22,7 @@ package enum Tier: UInt8, CaseIterable {
   }
 }
 
-/// The checks of the tiers, which are not encrypted in the vault row.
+/// The checks of the tiers, which are not encrypted in the head.
 ///
 /// They show whether a key belongs to this vault as it is now.
 package struct VaultChecks: Hashable, Sendable {
@@ -44,24 +44,22 @@ package struct VaultChecks: Hashable, Sendable {
     }
   }
 
-  package static let hashCount = 32
-
-  /// Returns the hash of all three checks, to which a cached key is bound.
-  package func hash() throws(KeychainError) -> Data {
-    try Derivation.hash(open + first + unlocked, count: Self.hashCount)
-  }
-
   package static func of(_ tierKey: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.shortTag(tierKey, "pk1/check")
+    try Derivation.shortTag(tierKey, "pk2/check")
   }
 }
 
 /// The tier keys at hand: always T0, and the others as far as the vault is unlocked.
 package struct TierKeys: Sendable {
+  /// The vault, epoch and administration key to which they belong.
+  package let binding: KeyBinding
   package let checks: VaultChecks
   package let open: SharedSecret
   package let first: SharedSecret?
   package let unlocked: SharedSecret?
+
+  /// What signs the states of a shared vault; `nil` if only keys from the cache are at hand.
+  package var signer: StateSigner?
 
   package func key(_ tier: Tier) -> SharedSecret? {
     switch tier {
@@ -83,49 +81,69 @@ package struct TierKeys: Sendable {
   }
 
   /// Derives all tiers of a root key.
-  package init(root: borrowing SecretBytes) throws(KeychainError) {
-    let keys = try Self.tiers(of: root)
-    open = keys[0]
-    first = keys[1]
-    unlocked = keys[2]
-    checks = VaultChecks(
-      open: try VaultChecks.of(keys[0].bytes),
-      first: try VaultChecks.of(keys[1].bytes),
-      unlocked: try VaultChecks.of(keys[2].bytes))
+  package init(
+    root: borrowing SecretBytes, id: VaultID, epoch: UInt64, binding: KeyBinding
+  ) throws(KeychainError) {
+    var keys: [SharedSecret] = []
+    for tier in Tier.allCases {
+      let fields = FieldWriter.fields {
+        $0.byteString(id.bytes)
+        $0.integer(epoch)
+        $0.integer(tier.rawValue)
+      }
+      keys.append(SharedSecret(try Derivation.key(root, "pk2/tier", fields)))
+    }
+    try self.init(all: keys, binding: binding)
+  }
+
+  /// Creates keys from all three tier keys, in their order.
+  package init(all keys: [SharedSecret], binding: KeyBinding) throws(KeychainError) {
+    self.init(
+      binding: binding,
+      checks: VaultChecks(
+        open: try VaultChecks.of(keys[0].bytes),
+        first: try VaultChecks.of(keys[1].bytes),
+        unlocked: try VaultChecks.of(keys[2].bytes)),
+      open: keys[0], first: keys[1], unlocked: keys[2])
   }
 
   package init(
-    checks: VaultChecks, open: SharedSecret, first: SharedSecret?, unlocked: SharedSecret?
+    binding: KeyBinding, checks: VaultChecks, open: SharedSecret, first: SharedSecret?,
+    unlocked: SharedSecret?, signer: StateSigner? = nil
   ) {
+    self.binding = binding
     self.checks = checks
     self.open = open
     self.first = first
     self.unlocked = unlocked
+    self.signer = signer
   }
 
   /// T0 alone, with which a verification checks every row but opens only items that need no unlock.
   package var openTierOnly: TierKeys {
-    TierKeys(checks: checks, open: open, first: nil, unlocked: nil)
-  }
-
-  private static func tiers(
-    of root: borrowing SecretBytes
-  ) throws(KeychainError) -> [SharedSecret] {
-    var keys: [SharedSecret] = []
-    for tier in Tier.allCases {
-      keys.append(SharedSecret(try Derivation.key(root, "pk1/tier", [tier.rawValue])))
-    }
-    return keys
+    TierKeys(
+      binding: binding, checks: checks, open: open, first: nil, unlocked: nil, signer: signer)
   }
 }
 
 /// The secret of this machine, without which its ThisDeviceOnly items stay closed.
 package struct DeviceSecret: Sendable {
   package let secret: SharedSecret
-  package let id: Data
 
-  package init(_ secret: consuming SecretBytes) throws(KeychainError) {
-    id = try Derivation.shortTag(secret, "pk1/device.id")
+  package init(_ secret: consuming SecretBytes) {
     self.secret = SharedSecret(secret)
   }
+
+  /// Returns this device as one vault knows it.
+  package func inVault(_ vault: VaultID) throws(KeychainError) -> VaultDevice {
+    let fields = FieldWriter.fields { $0.byteString(vault.bytes) }
+    return VaultDevice(
+      secret: secret, id: try Derivation.shortTag(secret.bytes, "pk2/device.id", fields))
+  }
+}
+
+/// This machine as one vault knows it: each vault has another id for it.
+package struct VaultDevice: Sendable {
+  package let secret: SharedSecret
+  package let id: Data
 }

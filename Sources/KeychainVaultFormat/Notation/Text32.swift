@@ -53,6 +53,16 @@ package enum Text32 {
     }
   }
 
+  /// Returns a key in small letters, after a prefix.
+  package static func text(
+    _ key: borrowing SecretBytes, prefix: String, sumCount: Int
+  ) throws(SecretsError) -> SecretBytes {
+    var buffer = try SecretBuffer()
+    for byte in prefix.utf8 { try buffer.append(byte) }
+    try append(key, sumCount: sumCount, .plain, to: &buffer)
+    return try buffer.finish()
+  }
+
   /// Reads a key of `count` bytes with `sumCount` bytes of its hash.
   package static func key(_ text: RawSpan, count: Int, sumCount: Int) throws(Fault) -> SecretBytes {
     let expected = (count + sumCount) * 8 / 5

@@ -10,16 +10,9 @@ extension KeychainError {
 
   package static func strangeSlot(_ number: UInt32) -> Self {
     Self(
-      .damaged, "slot \(number) of the vault opens, but to another vault's key",
+      .damaged,
+      "slot \(number) of the vault opens, but to a key of another vault or an older epoch",
       recovery: .restoreBackup)
-  }
-
-  package static func forgedSlot(
-    _ number: UInt32, recovery: Recovery = "restore a backup from before it appeared"
-  ) -> Self {
-    Self(
-      .damaged, "slot \(number) was not made by a holder of the vault's root key",
-      recovery: recovery)
   }
 
   package static func passwordHashMemory(_ parameters: PasswordHash.Parameters) -> Self {

@@ -2,7 +2,7 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// The input with which a new slot is sealed.
+/// The secret with which a new slot is opened, as far as its kind has one.
 ///
 /// It is computed before the vault is locked for writing, because a password hash takes time.
 package struct SlotInput: ~Copyable {

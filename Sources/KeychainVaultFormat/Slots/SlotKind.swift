@@ -29,11 +29,50 @@ extension SlotKind: CustomStringConvertible {
   }
 }
 
+extension SlotKind {
+  /// Whether a device slot must be limited if a slot of this kind exists: that is the purpose of a
+  /// passphrase or key file.
+  package var cutsDevices: Bool { self == .passphrase || self == .keyFile }
+
+  /// Whether the public key of the slot follows from a secret that opens it, so that a commitment to
+  /// that secret can be checked before the box is opened.
+  package var hasInputKey: Bool { self != .recipient }
+}
+
 /// What a slot gives to whoever opens it.
-public enum SlotGrant: UInt8, Hashable, Sendable {
-  /// Everything, and the right to change slots.
-  case root = 1
+public enum SlotGrant: UInt8, CaseIterable, Hashable, Sendable {
+  /// Everything, and the right to change who opens the vault.
+  case administers = 1
 
   /// Indexes and the items that need no unlock.
   case openTier = 2
+
+  /// All items, in a shared vault: reading and writing.
+  case readsAndWrites = 3
+
+  /// All items, in a shared vault: reading.
+  case reads = 4
+
+  /// The number of bytes of the keys that it grants.
+  package var keyCount: Int {
+    switch self {
+    case .administers, .openTier: 32
+    case .readsAndWrites, .reads: 96
+    }
+  }
+
+  /// Whether it gives the keys of every item.
+  package var opensEverything: Bool { self != .openTier }
+}
+
+extension SlotGrant: CustomStringConvertible {
+  /// The grant in words.
+  public var description: String {
+    switch self {
+    case .administers: "administers"
+    case .openTier: "opens what needs no unlock"
+    case .readsAndWrites: "reads and writes"
+    case .reads: "reads"
+    }
+  }
 }

@@ -3,6 +3,8 @@ package import KeychainCredentials
 package import KeychainSecrets
 
 /// The row of a slot.
+///
+/// It opens something only if the signed list of members has it.
 package struct SlotRow: Hashable, Sendable {
   package let number: UInt32
   package let kind: SlotKind
@@ -11,12 +13,11 @@ package struct SlotRow: Hashable, Sendable {
   package let salt: Data
   package let commitment: Data
   package let box: Data
-  package var mac = Data()
-  package var sum = Data()
+  package let sum: Data
 
   package init(
     number: UInt32, kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data,
-    commitment: Data, box: Data, mac: Data = Data(), sum: Data = Data()
+    commitment: Data, box: Data, sum: Data
   ) {
     self.number = number
     self.kind = kind
@@ -25,48 +26,42 @@ package struct SlotRow: Hashable, Sendable {
     self.salt = salt
     self.commitment = commitment
     self.box = box
-    self.mac = mac
     self.sum = sum
   }
 
-  /// Returns the fields to which the input key is bound.
-  package static func header(
-    kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data
+  /// Creates a row with its sum.
+  package init(
+    header: SlotHeader, grant: SlotGrant, commitment: Data, box: Data
+  ) throws(KeychainError) {
+    let fields = Self.fields(header, grant, commitment, box)
+    self.init(
+      number: header.number, kind: header.kind, grant: grant, parameters: header.parameters,
+      salt: header.salt, commitment: commitment, box: box,
+      sum: try Derivation.hash(Data(fields), count: 16))
+  }
+
+  private static func fields(
+    _ header: SlotHeader, _ grant: SlotGrant, _ commitment: Data, _ box: Data
   ) -> [UInt8] {
     FieldWriter.fields {
-      $0.integer(kind.rawValue)
+      $0.integer(header.number)
+      $0.integer(header.kind.rawValue)
       $0.integer(grant.rawValue)
-      $0.byteString(parameters)
-      $0.byteString(salt)
+      for column in [header.parameters, header.salt, commitment, box] { $0.byteString(column) }
     }
   }
 
-  package var header: [UInt8] {
-    Self.header(kind: kind, grant: grant, parameters: parameters, salt: salt)
+  /// All columns before the sum.
+  package var fields: [UInt8] { Self.fields(header, grant, commitment, box) }
+
+  /// What a new box for the slot keeps.
+  package var header: SlotHeader {
+    SlotHeader(number: number, kind: kind, parameters: parameters, salt: salt)
   }
 
-  /// All columns before the mac.
-  package var row: [UInt8] {
-    FieldWriter.fields {
-      $0.integer(number)
-      $0.integer(kind.rawValue)
-      $0.integer(grant.rawValue)
-      for column in [parameters, salt, commitment, box] { $0.byteString(column) }
-    }
-  }
-
-  /// The fields that the sum and the state term cover: all columns before the sum.
-  package var fields: [UInt8] {
-    row + FieldWriter.fields { $0.byteString(mac) }
-  }
-
-  package func macUnder(_ root: borrowing SecretBytes) throws(KeychainError) -> Data {
-    try Derivation.tag(root, "pk1/slot.mac", row)
-  }
-
-  /// Whether the slot was made by a holder of the root key.
-  package func isMade(byHolderOf root: borrowing SecretBytes) throws(KeychainError) -> Bool {
-    ConstantTime.equal(try macUnder(root).bytes, mac.bytes)
+  /// The hash by which the list of members knows the row.
+  package func rowHash() throws(KeychainError) -> Data {
+    try Derivation.hash("pk2/slot.row", fields)
   }
 
   /// Returns the sum that the row should have.
@@ -74,57 +69,63 @@ package struct SlotRow: Hashable, Sendable {
     try Derivation.hash(Data(fields), count: 16)
   }
 
-  /// Returns the row with its mac and sum.
-  package func authenticated(by root: borrowing SecretBytes) throws(KeychainError) -> SlotRow {
-    var row = self
-    row.mac = try macUnder(root)
-    row.sum = try row.expectedSum()
-    return row
-  }
-
-  /// Whether a device slot must be limited if this slot exists: that is the purpose of a passphrase
-  /// or key file.
-  package var cutsDevices: Bool { kind == .passphrase || kind == .keyFile }
-
-  /// Whether it opens everything and is for daily use, unlike a recovery code.
-  package var isDailyKey: Bool { grant == .root && (cutsDevices || kind == .recipient) }
-
   /// Whether a device secret alone opens everything with it.
-  package var isFullDevice: Bool { grant == .root && kind == .device }
+  package var isFullDevice: Bool { grant == .administers && kind == .device }
 
-  /// Returns the public description of the slot; `newGrant` is what it is about to give.
-  package func described(isThisDevice: Bool?, grant newGrant: SlotGrant? = nil) -> VaultSlot {
-    VaultSlot(
-      number: number, kind: kind, grant: newGrant ?? grant,
-      passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
-      isThisDevice: kind == .device ? isThisDevice : nil,
-      recipient: recipient)
-  }
-
-  /// The recipient whose identity opens the slot.
-  package var recipient: VaultRecipient? {
-    kind == .recipient ? VaultRecipient(publicKey: parameters) : nil
-  }
-
-  /// Whether the columns have the right lengths, and kind, grant and parameters match, as the
-  /// format requires.
+  /// Whether the columns have the lengths and values that the format requires.
   ///
   /// Otherwise no writer made the slot, even if its sum is right, because the sum has no key.
   package var isWellFormed: Bool {
-    (grant == .root || kind == .device) && hasWellFormedParameters
-      && [salt, commitment, mac].allSatisfy { $0.count == 32 } && box.count == 32 + boxOverhead
+    number > 0 && hasWellFormedParameters
+      && [salt, commitment].allSatisfy { $0.count == 32 }
+      && box.count == grant.keyCount + KeyBinding.count + SealedBox.overhead
   }
 
   private var hasWellFormedParameters: Bool {
     switch kind {
     case .passphrase: PasswordHash.Parameters(encoded: parameters)?.isAcceptable ?? false
-    case .keyFile, .device, .recoveryCode: parameters.isEmpty
-    case .recipient: parameters.count == SealedBox.keyCount
+    case .keyFile, .device, .recoveryCode, .recipient: parameters.isEmpty
     }
   }
 
-  private var boxOverhead: Int {
-    kind == .recipient ? SealedBox.overhead : SecretBox.overhead
+  /// Returns the public description of the slot.
+  ///
+  /// `member` is its entry in the list of members; `nil` while the list can't be read. `grant` is
+  /// what the slot is about to get.
+  package func described(
+    isThisDevice: Bool?, member: Member?, grant newGrant: SlotGrant? = nil
+  ) -> VaultSlot {
+    VaultSlot(
+      number: number, kind: kind, grant: newGrant ?? grant,
+      passwordHash: kind == .passphrase ? PasswordHash.Parameters(encoded: parameters) : nil,
+      isThisDevice: kind == .device ? isThisDevice : nil,
+      recipient: member?.recipient, name: member?.name ?? "")
+  }
+}
+
+/// What stays of a slot when it gets a new box.
+package struct SlotHeader: Hashable, Sendable {
+  package let number: UInt32
+  package let kind: SlotKind
+  package let parameters: Data
+  package let salt: Data
+
+  package init(number: UInt32, kind: SlotKind, parameters: Data, salt: Data) {
+    self.number = number
+    self.kind = kind
+    self.parameters = parameters
+    self.salt = salt
+  }
+
+  /// The fields to which the slot's keys are bound.
+  package func fields(in vault: VaultID) -> [UInt8] {
+    FieldWriter.fields {
+      $0.byteString(vault.bytes)
+      $0.integer(number)
+      $0.integer(kind.rawValue)
+      $0.byteString(parameters)
+      $0.byteString(salt)
+    }
   }
 }
 

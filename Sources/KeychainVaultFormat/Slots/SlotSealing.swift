@@ -2,51 +2,147 @@ package import Foundation
 package import KeychainCredentials
 package import KeychainSecrets
 
-/// Seals a key into a slot, and opens it.
+/// Seals keys into a slot, and opens it.
 package enum SlotSealing {
   package static let saltCount = 32
 
-  /// Creates a slot that gives `granted` to whoever has the input key; `root` is for its mac.
+  /// A new slot with its entry for the list of members.
+  package struct Sealed: Sendable {
+    package let slot: SlotRow
+    package let member: Member
+  }
+
+  /// What a slot gave, and the keys that opened it.
+  package struct Opened: Sendable {
+    package let granted: GrantedKey
+    package let binding: KeyBinding
+    package let keys: SlotKeys
+  }
+
+  /// Creates a slot that gives keys to whoever has the input key.
   package static func seal(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant,
-    granted: borrowing SecretBytes, root: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotRow {
-    let header = SlotRow.header(
-      kind: input.kind, grant: grant, parameters: input.parameters, salt: input.salt)
-    let wrappingKey = try Derivation.key(input.key, "pk1/slot.kek", header)
-    let row = SlotRow(
-      number: number, kind: input.kind, grant: grant, parameters: input.parameters,
-      salt: input.salt, commitment: try Derivation.tag(input.key, "pk1/slot.commit", header),
-      box: try Sealing.seal(granted, with: wrappingKey))
-    return try row.authenticated(by: root)
+    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
+    binding: KeyBinding, vault: VaultID, name: String = ""
+  ) throws(KeychainError) -> Sealed {
+    let header = SlotHeader(
+      number: number, kind: input.kind, parameters: input.parameters, salt: input.salt)
+    let keys = try SlotKeys(inputKey: input.key, header: header, vault: vault)
+    let boxKey = try keys.boxKey()
+    let slot = try SlotRow(
+      header: header, grant: grant,
+      commitment: try Derivation.tag(input.key, "pk2/slot.commit", header.fields(in: vault)),
+      box: try box(granted, binding, to: boxKey))
+    return Sealed(
+      slot: slot,
+      member: try Member(
+        slot, boxKey: boxKey, signingKey: input.kind.signs ? try keys.signingKey() : Data(),
+        name: name))
   }
 
-  /// Seals the device slot, which grants the root key or T0.
-  package static func sealDevice(
-    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, keys: TierKeys,
-    root: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotRow {
-    switch grant {
-    case .root: try seal(input, number: number, grant: grant, granted: root, root: root)
-    case .openTier:
-      try seal(input, number: number, grant: grant, granted: keys.open.bytes, root: root)
-    }
+  /// Creates a slot that gives keys to whoever has a recipient's identity.
+  package static func seal(
+    to recipient: VaultRecipient, number: UInt32, grant: SlotGrant, granted: GrantedKey,
+    binding: KeyBinding, vault: VaultID, name: String = ""
+  ) throws(KeychainError) -> Sealed {
+    let header = SlotHeader(
+      number: number, kind: .recipient, parameters: Data(), salt: try SlotInput.randomSalt())
+    let slot = try SlotRow(
+      header: header, grant: grant, commitment: try commitment(to: granted, header, vault),
+      box: try box(granted, binding, to: recipient.boxKey))
+    return Sealed(
+      slot: slot,
+      member: try Member(
+        slot, boxKey: recipient.boxKey, signingKey: recipient.signingKey, name: name))
   }
 
-  /// Opens a slot.
+  /// Gives new keys to a listed slot, without the secret that opens it.
   ///
-  /// - Returns: The granted key, or `nil` if the slot needs another input key.
-  package static func open(
-    _ slot: SlotRow, inputKey: borrowing SecretBytes
-  ) throws(KeychainError) -> SecretBytes? {
+  /// The slot must be the one that the list of members has: anybody who can write the file can put a
+  /// row there.
+  package static func reseal(
+    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey,
+    binding: KeyBinding, vault: VaultID
+  ) throws(KeychainError) -> Sealed {
     let header = slot.header
-    let commitment = try Derivation.tag(inputKey, "pk1/slot.commit", header)
+    let new = try SlotRow(
+      header: header, grant: grant,
+      commitment: slot.kind.hasInputKey
+        ? slot.commitment : try commitment(to: granted, header, vault),
+      box: try box(granted, binding, to: member.boxKey))
+    return Sealed(
+      slot: new,
+      member: try Member(
+        new, boxKey: member.boxKey, signingKey: member.signingKey, name: member.name))
+  }
+
+  /// Opens a slot with the input key of its kind.
+  ///
+  /// - Returns: What it gave, or `nil` if the slot needs another input key.
+  package static func open(
+    _ slot: SlotRow, inputKey: borrowing SecretBytes, vault: VaultID
+  ) throws(KeychainError) -> Opened? {
+    let header = slot.header
+    let commitment = try Derivation.tag(
+      inputKey, "pk2/slot.commit", header.fields(in: vault))
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
-    let wrappingKey = try Derivation.key(inputKey, "pk1/slot.kek", header)
-    guard let granted = try Sealing.open(slot.box, with: wrappingKey), granted.count == 32 else {
-      throw .damagedSlot(slot.number)
+    let keys = try SlotKeys(inputKey: inputKey, header: header, vault: vault)
+    guard let opened = try opened(slot, keys) else { throw .damagedSlot(slot.number) }
+    return opened
+  }
+
+  /// Opens the slot of a recipient.
+  ///
+  /// - Returns: What it gave, or `nil` if the box is another recipient's, or if its key is not the
+  ///   committed one.
+  package static func open(
+    _ slot: SlotRow, identity: borrowing VaultIdentity, vault: VaultID
+  ) throws(KeychainError) -> Opened? {
+    guard let opened = try opened(slot, identity.keys),
+      ConstantTime.equal(
+        try commitment(to: opened.granted, slot.header, vault).bytes, slot.commitment.bytes)
+    else { return nil }
+    return opened
+  }
+
+  private static func opened(
+    _ slot: SlotRow, _ keys: SlotKeys
+  ) throws(KeychainError) -> Opened? {
+    let count = slot.grant.keyCount
+    guard let plaintext = try keys.open(slot.box), plaintext.count == count + KeyBinding.count
+    else { return nil }
+    return try translating { () throws(SecretsError) in
+      try plaintext.withBytes { bytes throws(SecretsError) in
+        Opened(
+          granted: try GrantedKey(slot.grant, bytes),
+          binding: KeyBinding(
+            bytes: Data(bytes.extracting(count..<count + KeyBinding.count).array)),
+          keys: keys)
+      }
     }
-    return granted
+  }
+
+  private static func commitment(
+    to granted: GrantedKey, _ header: SlotHeader, _ vault: VaultID
+  ) throws(KeychainError) -> Data {
+    try Derivation.tag(granted.parts[0].bytes, "pk2/slot.commit", header.fields(in: vault))
+  }
+
+  private static func box(
+    _ granted: GrantedKey, _ binding: KeyBinding, to boxKey: Data
+  ) throws(KeychainError) -> Data {
+    do throws(SecretsError) {
+      var plaintext = try SecretBuffer()
+      for part in granted.parts {
+        try part.bytes.withBytes { bytes throws(SecretsError) in try plaintext.append(bytes) }
+      }
+      for byte in binding.bytes { try plaintext.append(byte) }
+      return Data(try SealedBox.seal(plaintext.finish(), to: Array(boxKey)))
+    } catch {
+      guard error.code == .invalidLength else { throw KeychainError(error) }
+      throw KeychainError(
+        .invalidArgument, "nothing can be sealed to the public key of that slot",
+        recovery: "make an identity with \(.createIdentity)")
+    }
   }
 
   /// Returns the input key of a passphrase slot.

@@ -1,0 +1,52 @@
+package import Foundation
+package import KeychainCredentials
+package import KeychainSecrets
+
+/// The two key pairs of a slot: one opens its box, the other one signs.
+///
+/// They depend on the slot and on what opens it, and neither on the epoch nor on the granted keys. So
+/// whoever has the list of members can give a slot new keys without the secret that opens it.
+package struct SlotKeys: Sendable {
+  private let boxSecret: SharedSecret
+  private let signingSeed: SharedSecret
+
+  init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) {
+    self.boxSecret = SharedSecret(boxSecret)
+    self.signingSeed = SharedSecret(signingSeed)
+  }
+
+  /// Derives the keys of a slot that is opened by an input key.
+  package init(
+    inputKey: borrowing SecretBytes, header: SlotHeader, vault: VaultID
+  ) throws(KeychainError) {
+    let fields = header.fields(in: vault)
+    self.init(
+      boxSecret: try Derivation.key(inputKey, "pk2/slot.box", fields),
+      signingSeed: try Derivation.key(inputKey, "pk2/slot.sign", fields))
+  }
+
+  /// `X`: the public key to which new keys are sealed.
+  package func boxKey() throws(KeychainError) -> Data {
+    try translated(secrets: Data(SealedBox.publicKey(of: boxSecret.bytes)))
+  }
+
+  /// `E`: the public key that checks signatures.
+  package func signingKey() throws(KeychainError) -> Data {
+    try translated(secrets: Data(Signature.publicKey(of: signingSeed.bytes)))
+  }
+
+  /// What signs in the name of the slot.
+  package func signer(_ number: UInt32) -> StateSigner {
+    StateSigner(number: number, seed: signingSeed)
+  }
+
+  /// Opens a sealed box; `nil` if it was sealed to another key or changed.
+  func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
+    do throws(SecretsError) {
+      return try SealedBox.open(box.bytes, with: boxSecret.bytes)
+    } catch {
+      guard error.code == .authenticationFailed else { throw KeychainError(error) }
+      return nil
+    }
+  }
+}
