@@ -20,7 +20,7 @@ struct IdentityWriting {
 
   /// Creates a file with a new identity; fails if there is one already.
   func create(pins: [VaultCheck]) throws(KeychainError) -> VaultRecipient {
-    let identity = try Self.newIdentity()
+    let identity = try VaultIdentity.random()
     let text = try Self.text(identity, pins)
     do throws(FileError) {
       try PrivateFile.makeFolder(folder)
@@ -31,6 +31,14 @@ struct IdentityWriting {
         path, recovery: .nameNewFile + "; overwriting an identity loses what it opens")
     }
     return identity.recipient
+  }
+
+  /// Makes sure that the file has a pin, and removes the pins for which `isDropped` returns `true`.
+  func pin(
+    _ check: VaultCheck, name: String, dropping isDropped: (VaultCheck) -> Bool
+  ) throws(KeychainError) {
+    try replace(
+      SecretFile.named(path, name: name, policy: nil), pin: check, dropping: isDropped)
   }
 
   /// Makes sure that the text of an identity file has a pin, and removes the pins for which
@@ -47,10 +55,6 @@ struct IdentityWriting {
       PrivateFile.replace(path) { descriptor throws(Errno) in try new.write(to: descriptor) })
   }
 
-  private static func newIdentity() throws(KeychainError) -> VaultIdentity {
-    try translated(secrets: VaultIdentity.random())
-  }
-
   private static func text(
     _ identity: borrowing VaultIdentity, _ pins: [VaultCheck]
   ) throws(KeychainError) -> SecretBytes {
@@ -58,6 +62,7 @@ struct IdentityWriting {
       var buffer = try SecretBuffer()
       try buffer.append("# Whoever has this file opens the vaults of the recipient\n")
       try buffer.append("# \(identity.recipient)\n")
+      try buffer.append("# fingerprint \(identity.recipient.fingerprint)\n")
       try identity.text().withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
       try buffer.append("\n")
       for pin in pins { try buffer.append(IdentityFile.pinPrefix + "\(pin)\n") }

@@ -9,10 +9,16 @@ internal import Synchronization
 /// The handle reads both once and keeps them, because they are never locked.
 final class DeviceKeys: Sendable {
   private struct Known {
-    let checks: VaultChecks
-    // A slot's grant changes with the other slots, under the same keys.
+    let head: HeadRow
+    // A slot's grant changes with the list of members, under the same keys.
+    let members: MembersRow
     let slots: [SlotRow]
+    let slot: SlotRow
     let keys: TierKeys
+
+    func isOf(_ head: VaultHead) -> Bool {
+      self.head == head.row && members == head.members && slots == head.slots(.device)
+    }
   }
 
   private let state: StateFolder
@@ -30,53 +36,66 @@ final class DeviceKeys: Sendable {
   func findOrCreate() throws(KeychainError) -> DeviceSecret { try state.findOrCreateSecret() }
 
   /// Returns the keys that this device's slot gives without asking.
-  func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? {
-    let (checks, slots) = (head.row.checks, head.slots(.device))
-    if let known = opened.withLock({ $0 }), known.checks == checks, known.slots == slots {
-      return known.keys
-    }
-    guard let (slot, granted) = try grantedKey(head) else { return nil }
-    let keys =
-      slot.grant == .root
-      ? try TierKeys(root: granted.bytes)
-      : TierKeys(checks: checks, open: granted, first: nil, unlocked: nil)
-    opened.withLock { $0 = Known(checks: checks, slots: slots, keys: keys) }
-    return keys
-  }
+  func keys(_ head: VaultHead) throws(KeychainError) -> TierKeys? { try known(head)?.keys }
 
   /// Whether the keys that this device's slot last gave are all keys of a vault.
-  func opensEverything(of checks: VaultChecks) -> Bool {
-    opened.withLock { $0.map { $0.checks == checks && $0.keys.readable == .unlockedNow } ?? false }
+  func opensEverything(of head: HeadRow) -> Bool {
+    opened.withLock { $0.map { head.owns($0.keys) && $0.keys.readable == .unlockedNow } ?? false }
   }
 
-  /// Returns the root key, if this device's slot grants it.
-  func root(_ head: VaultHead) throws(KeychainError) -> OpenedRoot? {
-    guard let (slot, granted) = try grantedKey(head), slot.grant == .root else { return nil }
-    return OpenedRoot(root: granted, slot: slot, presented: nil)
+  /// Returns the slot of this device with the root key, if it administers.
+  func administrator(_ head: VaultHead) throws(KeychainError) -> SlotOpener? {
+    guard let opened = try open(head), opened.root != nil else { return nil }
+    return SlotOpener(opened, presented: nil)
   }
 
   /// Returns the slot of this device.
-  func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? {
-    try grantedKey(head)?.slot
+  func slot(_ head: VaultHead) throws(KeychainError) -> SlotRow? { try known(head)?.slot }
+
+  private func known(_ head: VaultHead) throws(KeychainError) -> Known? {
+    if let known = opened.withLock({ $0 }), known.isOf(head) { return known }
+    guard let found = try open(head) else { return nil }
+    let known = Known(
+      head: head.row, members: head.members, slots: head.slots(.device), slot: found.slot,
+      keys: found.keys)
+    opened.withLock { $0 = known }
+    return known
   }
 
-  private func grantedKey(
-    _ head: VaultHead
-  ) throws(KeychainError) -> (slot: SlotRow, granted: SharedSecret)? {
+  private func open(_ head: VaultHead) throws(KeychainError) -> OpenedSlot? {
     let slots = head.slots(.device)
     guard !slots.isEmpty, let device = try find() else { return nil }
-    var stranger: SlotRow?
+    var trial = SlotTrial()
     for slot in slots {
-      guard let granted = try SlotSealing.open(slot, inputKey: device.secret.bytes) else {
-        continue
+      let opened = try trial.open(slot, of: head) { () throws(KeychainError) in
+        try SlotSealing.open(slot, inputKey: device.secret.bytes, vault: head.row.id)
       }
-      if try head.row.owns(granted, slot.grant) {
-        return (slot, SharedSecret(granted))
-      }
-      stranger = slot
+      if let opened { return opened }
     }
-    // Slots and checks were read together, so the slot is not merely outdated.
-    if let stranger { throw .strangeSlot(stranger.number) }
+    // Slots and head were read together, so the slot is not merely outdated.
+    if let failure = trial.failure { throw failure }
+    return nil
+  }
+}
+
+/// Tries slots one after the other: a slot that is not the vault's must not hide the others.
+struct SlotTrial {
+  /// Why a slot that fits the secret opens nothing; `nil` if no slot fits it.
+  private(set) var failure: KeychainError?
+
+  /// Returns what a slot yields; `nil` if it needs another secret or opens nothing of the vault.
+  mutating func open(
+    _ slot: SlotRow, of head: VaultHead,
+    _ unseal: () throws(KeychainError) -> SlotSealing.Opened?
+  ) throws(KeychainError) -> OpenedSlot? {
+    do throws(KeychainError) {
+      guard let unsealed = try unseal() else { return nil }
+      if let opened = try head.opened(slot, unsealed) { return opened }
+      failure = .strangeSlot(slot.number)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      failure = error
+    }
     return nil
   }
 }

@@ -27,7 +27,7 @@ final class HeldKeys: Sendable {
   }
 
   /// Returns the keys, if they belong to the vault as it is now and have not expired.
-  func keys(for checks: VaultChecks) -> TierKeys? {
+  func keys(for head: HeadRow) -> TierKeys? {
     held.withLock { held in
       guard let current = held else { return nil }
       let now = BootClock.now
@@ -35,8 +35,7 @@ final class HeldKeys: Sendable {
         held = nil
         return nil
       }
-      guard current.keys.checks == checks else { return nil }
-      return current.keys
+      return head.owns(current.keys) ? current.keys : nil
     }
   }
 

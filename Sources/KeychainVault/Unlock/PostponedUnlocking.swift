@@ -16,7 +16,7 @@ final class PostponedUnlocking: Sendable {
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) -> TierKeys? {
     keys.withLock { $0 }.flatMap {
-      $0.checks == head.row.checks && $0.satisfies(requirement) ? $0 : nil
+      head.row.owns($0) && $0.satisfies(requirement) ? $0 : nil
     }
   }
 

@@ -7,6 +7,8 @@ internal import SystemPackage
 /// A secret that a person or program presents to open a vault.
 struct PresentedSecret: ~Copyable {
   let kind: SlotKind
+
+  /// The passphrase, the contents of a key file, the code's bytes, or the seed of an identity.
   let secret: SecretBytes
 
   /// The source, as errors name it.
@@ -123,7 +125,7 @@ struct UnlockSources: Sendable {
   private func identity(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
     let file = try identityFile(path, name)
     return PresentedSecret(
-      kind: .recipient, secret: try SharedSecret(copying: file.identity.privateKey).copy(),
+      kind: .recipient, secret: try SharedSecret(copying: file.identity.seed).copy(),
       source: name, pins: file.pins, identityPath: path)
   }
 

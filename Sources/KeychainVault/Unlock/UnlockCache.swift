@@ -19,69 +19,62 @@ struct UnlockCache: Sendable {
   /// Tests it with a key that expires at once.
   static var isAvailable: Bool { KernelKeyring.failure() == nil }
 
-  /// Returns a cached key, or `nil` if it is missing or expired.
-  ///
-  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if the key is there, but the
-  ///   row's other checks are not those that the vault had when the key was cached.
-  func key(_ tier: Tier, of row: VaultRow) throws(KeychainError) -> SharedSecret? {
-    guard let entry = Entry(tier, row.checks.open) else { return nil }
-    guard try entry.cached.checksHash == row.checks.hash() else {
-      throw KeychainError(
-        .damaged, "the first row of the vault was changed outside the vault",
-        recovery: .restoreBackup)
-    }
-    guard let key = try? entry.cached.key(), try row.owns(key, tier) else { return nil }
+  /// Returns a cached key; `nil` if it is missing, expired, or of an older epoch of the vault.
+  func key(_ tier: Tier, of head: HeadRow) throws(KeychainError) -> SharedSecret? {
+    guard let entry = Entry(tier, head.id), entry.cached.binding == head.binding,
+      let key = try? entry.cached.key(), try head.owns(key, tier)
+    else { return nil }
     return SharedSecret(key)
   }
 
   /// Extends the time of tier T2 by the idle time, up to its limit.
-  func touch(_ checks: VaultChecks) {
-    guard let entry = Entry(.unlocked, checks.open), !entry.cached.isFixed else { return }
+  func touch(_ vault: VaultID) {
+    guard let entry = Entry(.unlocked, vault), !entry.cached.isFixed else { return }
     let remaining = min(idleTime, entry.untilLimit)
     KernelKeyring.setTimeout(entry.serial, seconds: Self.seconds(remaining))
   }
 
-  /// Caches all tiers.
+  /// Caches all tiers of a vault.
   ///
   /// With a `fixedTime` the vault stays unlocked for that time, used or not. Otherwise it stays
   /// unlocked as long as it is used within each idle time. Neither exceeds the maximum.
-  func put(_ keys: TierKeys, fixedTime: Duration?) throws(KeychainError) {
+  func put(_ keys: TierKeys, of vault: VaultID, fixedTime: Duration?) throws(KeychainError) {
     do throws(Errno) {
-      try put(keys, .open, limit: .max, timeout: nil)
-      try put(keys, .first, limit: .max, timeout: nil)
+      try put(keys, .open, of: vault, limit: .max, timeout: nil)
+      try put(keys, .first, of: vault, limit: .max, timeout: nil)
       let longest = min(fixedTime ?? Self.maximumTime, Self.maximumTime)
       let limit = BootClock.now + UInt64(max(0, longest.wholeNanoseconds))
       try put(
-        keys, .unlocked, limit: fixedTime == nil ? limit & ~1 : limit | 1,
+        keys, .unlocked, of: vault, limit: fixedTime == nil ? limit & ~1 : limit | 1,
         timeout: Self.seconds(min(fixedTime ?? idleTime, longest)))
     } catch {
       throw .noCache(error)
     }
   }
 
-  /// Removes a cached tier of the vault whose T0 has a check.
+  /// Removes a cached tier of a vault.
   ///
   /// A missing key is not an error.
-  func forget(_ tier: Tier, of check: Data) {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, check)) else { return }
+  func forget(_ tier: Tier, of vault: VaultID) {
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return }
     KernelKeyring.remove(serial)
   }
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
-  func remainingTime(of checks: VaultChecks) -> Duration? {
-    guard let entry = Entry(.unlocked, checks.open) else { return nil }
+  func remainingTime(of head: HeadRow) -> Duration? {
+    guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else { return nil }
     return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
       ?? entry.untilLimit
   }
 
   private func put(
-    _ keys: TierKeys, _ tier: Tier, limit: UInt64, timeout: UInt32?
+    _ keys: TierKeys, _ tier: Tier, of vault: VaultID, limit: UInt64, timeout: UInt32?
   ) throws(Errno) {
     guard let key = keys.key(tier) else { return }
     do {
       let payload = try CachedKey.payload(
-        limit: limit, checksHash: keys.checks.hash(), key: key.bytes)
-      try KernelKeyring.put(CachedKey.name(tier, keys.checks.open), payload, timeout: timeout)
+        limit: limit, binding: keys.binding, key: key.bytes)
+      try KernelKeyring.put(CachedKey.name(tier, of: vault), payload, timeout: timeout)
     } catch {
       throw error as? Errno ?? .noMemory
     }
@@ -99,8 +92,8 @@ private struct Entry: ~Copyable {
   let untilLimit: Duration
   let cached: CachedKey
 
-  init?(_ tier: Tier, _ check: Data) {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, check)),
+  init?(_ tier: Tier, _ vault: VaultID) {
+    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)),
       let payload = KernelKeyring.read(serial, count: CachedKey.count),
       let cached = CachedKey(payload: payload)
     else { return nil }

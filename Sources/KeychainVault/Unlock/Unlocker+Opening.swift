@@ -5,15 +5,15 @@ internal import PrephirencesFiles
 internal import SystemPackage
 
 extension Unlocker {
-  /// Opens the root key with a presented secret.
+  /// Opens the vault with a presented secret.
   func open(
     _ presented: consuming PresentedSecret, _ head: VaultHead, _ path: String,
     _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedRoot {
+  ) throws(KeychainError) -> SlotOpener {
     let lock = try passwordHashLock(presented.kind, deadline)
     defer { extendLifetime(lock) }
     let opened = try openHoldingLock(presented, head, path, deadline)
-    return OpenedRoot(root: opened.root, slot: opened.slot, presented: presented)
+    return SlotOpener(opened, presented: presented)
   }
 
   /// Takes the lock that allows each user one password hash at a time.
@@ -38,7 +38,7 @@ extension Unlocker {
   ) throws(KeychainError) -> OpenedSlot {
     if presented.kind == .recipient { return try openAsRecipient(presented, head, path) }
     let slots = head.slots(presented.kind)
-    var stranger: SlotRow?
+    var trial = SlotTrial()
     for (index, slot) in slots.enumerated() {
       guard index == 0 || !deadline.hasPassed else {
         throw KeychainError(
@@ -46,14 +46,13 @@ extension Unlocker {
           recovery: "try again with a longer deadline")
       }
       let inputKey = try inputKey(of: presented, for: slot)
-      guard let root = try SlotSealing.open(slot, inputKey: inputKey) else { continue }
-      // A copied slot of another vault must not hide this vault's slots.
-      if try head.row.owns(root, slot.grant) {
-        return OpenedSlot(slot: slot, root: SharedSecret(root))
+      // A slot that was copied from another vault or put back must not hide this vault's slots.
+      let opened = try trial.open(slot, of: head) { () throws(KeychainError) in
+        try SlotSealing.open(slot, inputKey: inputKey, vault: head.row.id)
       }
-      stranger = slot
+      if let opened { return opened }
     }
-    if let stranger { throw .strangeSlot(stranger.number) }
+    if let failure = trial.failure { throw failure }
     try head.slots.requireUndamaged()
     guard slots.isEmpty else {
       throw KeychainError(
@@ -65,15 +64,6 @@ extension Unlocker {
       .incorrectSecret,
       "\(presented.source) gives a \(presented.kind), and the vault \(path) has no such slot",
       recovery: .listWhatOpens)
-  }
-
-  /// Opens one slot; `nil` if the secret does not open it.
-  func open(
-    _ slot: SlotRow, by presented: borrowing PresentedSecret, _ deadline: Deadline
-  ) throws(KeychainError) -> SecretBytes? {
-    let lock = try passwordHashLock(presented.kind, deadline)
-    defer { extendLifetime(lock) }
-    return try SlotSealing.open(slot, inputKey: inputKey(of: presented, for: slot))
   }
 
   private func inputKey(
@@ -101,7 +91,7 @@ extension Unlocker {
 
   /// Returns an error that says what would unlock the vault.
   func lockedError(_ head: VaultHead, _ path: String) -> KeychainError {
-    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
     guard !kinds.isEmpty else {
       return KeychainError(
         .damaged, "no slot of the vault \(path) can be read", recovery: .restoreBackup)
@@ -139,7 +129,7 @@ extension Unlocker {
   private static func ways(
     _ head: VaultHead, but failed: SlotKind? = nil, identity: String? = nil
   ) -> KeychainError.Recovery? {
-    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
     let keeps = UnlockCache.isAvailable
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =

@@ -16,7 +16,7 @@ final class Unlocker: Sendable {
   let cache: UnlockCache
   let device: DeviceKeys
   private let locations: Locations
-  private let held: HeldKeys
+  let held: HeldKeys
 
   /// Held while a person is asked.
   private let asking = Mutex(())
@@ -42,8 +42,7 @@ final class Unlocker: Sendable {
   ) throws(KeychainError) -> TierKeys {
     if let keys = try keysAtHand(requirement, head) { return keys }
     if let source = configuration.unlock {
-      let keys = try TierKeys(
-        root: open(try present(source, deadline), head, path, deadline).root.bytes)
+      let keys = try open(try present(source, deadline), head, path, deadline).opened.keys
       held.hold(keys)
       return keys
     }
@@ -56,8 +55,7 @@ final class Unlocker: Sendable {
   func keysAtHand(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) throws(KeychainError) -> TierKeys? {
-    let checks = head.row.checks
-    if let keys = held.keys(for: checks) { return keys }
+    if let keys = held.keys(for: head.row) { return keys }
     // An explicit source is used alone.
     guard configuration.unlock == nil else { return nil }
     let own = try device.keys(head)
@@ -65,18 +63,18 @@ final class Unlocker: Sendable {
     let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head.row) }
     guard let open else { return nil }
     let keys = TierKeys(
-      checks: checks, open: open, first: try cache.key(.first, of: head.row),
+      binding: head.row.binding, checks: head.row.checks, open: open, first: try cache.key(.first, of: head.row),
       unlocked: try cache.key(.unlocked, of: head.row))
     return keys.satisfies(requirement) ? keys : nil
   }
 
   /// Extends the idle time after a use of tier T2.
-  func touch(_ checks: VaultChecks) {
+  func touch(_ head: HeadRow) {
     // A vault that the device key opens is never locked, and its keys were not taken from the
     // cache.
-    guard !device.opensEverything(of: checks) else { return }
+    guard !device.opensEverything(of: head) else { return }
     held.touch()
-    cache.touch(checks)
+    cache.touch(head.id)
   }
 
   /// Whether a secret is at hand that unlocks without asking.
@@ -95,8 +93,8 @@ final class Unlocker: Sendable {
     defer { extendLifetime(lock) }
     // The previous holder of the lock may have unlocked the vault.
     if let keys = try keysAtHand(requirement, head) { return keys }
-    let keys = try TierKeys(root: openHoldingLock(presented, head, path, deadline).root.bytes)
-    keep(keys)
+    let keys = try openHoldingLock(presented, head, path, deadline).keys
+    keep(keys, head)
     return keys
   }
 
@@ -109,21 +107,21 @@ final class Unlocker: Sendable {
       try asking.withLock { _ throws(KeychainError) in
         // The previous question may have unlocked the vault.
         if let keys = try keysAtHand(requirement, head) { return keys }
-        let keys = try TierKeys(root: askedRoot(head, path).root.bytes)
-        keep(keys)
+        let keys = try openedByAnswer(head, path).opened.keys
+        keep(keys, head)
         return keys
       }
     }
   }
 
   /// Reads a source, which may ask a person.
-  private func present(
+  func present(
     _ source: UnlockSource, _ deadline: Deadline
   ) throws(KeychainError) -> PresentedSecret {
     try deadline.excluding { () throws(KeychainError) in try sources.present(source) }
   }
 
-  private func askedRoot(_ head: VaultHead, _ path: String) throws(KeychainError) -> OpenedRoot {
+  func openedByAnswer(_ head: VaultHead, _ path: String) throws(KeychainError) -> SlotOpener {
     guard let ask = configuration.ask, let kind = kindToAskFor(head)
     else { throw lockedError(head, path) }
     for attempt in 0..<3 {
@@ -154,7 +152,7 @@ final class Unlocker: Sendable {
   /// the recovery code.
   private func opened(
     byCode answer: borrowing SecretBytes, _ head: VaultHead, _ path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedRoot? {
+  ) throws(KeychainError) -> SlotOpener? {
     guard !head.slots(.recoveryCode).isEmpty, let code = try? RecoveryCode(text: answer) else {
       return nil
     }
@@ -171,7 +169,7 @@ final class Unlocker: Sendable {
   ///
   /// A recovery code is named only if nothing else is left.
   private func kindToAskFor(_ head: VaultHead) -> SlotKind? {
-    let kinds = Set(head.slots.intact.filter { $0.grant == .root }.map(\.kind))
+    let kinds = Set(head.slots.intact.filter(\.grant.opensEverything).map(\.kind))
     if kinds.contains(.passphrase) { return .passphrase }
     return kinds.contains(.recoveryCode) && kinds.isSubset(of: [.recoveryCode, .device])
       ? .recoveryCode : nil
@@ -186,40 +184,13 @@ final class Unlocker: Sendable {
   }
 
   /// Keeps keys for later calls: in the kernel if possible, otherwise in this handle.
-  private func keep(_ keys: TierKeys) {
+  private func keep(_ keys: TierKeys, _ head: VaultHead) {
     do throws(KeychainError) {
-      try cache.put(keys, fixedTime: nil)
+      try cache.put(keys, of: head.row.id, fixedTime: nil)
     } catch {
       // In a container this happens to each command; `unlock` and `doctor` report it.
       held.hold(keys)
     }
-  }
-
-  // MARK: - Root
-
-  /// Returns the root key, which only changes of slots need.
-  ///
-  /// It is never kept.
-  func root(
-    _ head: VaultHead, path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> OpenedRoot {
-    if let source = configuration.unlock {
-      return try open(try present(source, deadline), head, path, deadline)
-    }
-    if let opened = try device.root(head) { return opened }
-    if let presented = try sources.presentAmbient() {
-      return try open(presented, head, path, deadline)
-    }
-    return try deadline.excluding { () throws(KeychainError) in try askedRoot(head, path) }
-  }
-
-  /// Returns all keys, from the root key.
-  ///
-  /// They are not kept.
-  func allKeys(
-    _ head: VaultHead, path: String, _ deadline: Deadline
-  ) throws(KeychainError) -> TierKeys {
-    try TierKeys(root: root(head, path: path, deadline).root.bytes)
   }
 
   /// Returns the seen record of the vault at a real path.
@@ -235,18 +206,17 @@ final class Unlocker: Sendable {
   /// Forgets the keys that this handle keeps.
   func forgetHeldKeys() { held.forget() }
 
-  /// Forgets the keys of a vault with the check of tier T0.
-  func lock(_ check: Data, all: Bool) {
+  /// Forgets the keys of a vault.
+  func lock(_ vault: VaultID, all: Bool) {
     forgetHeldKeys()
-    for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: check) }
+    for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: vault) }
   }
 
   /// Removes the cached keys of a vault that was replaced by another.
   ///
   /// Nothing else would find them.
   func forgetCachedKeys(of record: SeenRecord?) {
-    for check in record?.checks ?? [] {
-      for tier in Tier.allCases { cache.forget(tier, of: check) }
-    }
+    guard let vault = record?.id else { return }
+    for tier in Tier.allCases { cache.forget(tier, of: vault) }
   }
 }

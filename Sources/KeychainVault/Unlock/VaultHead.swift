@@ -1,18 +1,54 @@
 internal import KeychainCredentials
+internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// The checks and slots of one state of the file, which unlocking uses.
+/// The head, slots and list of members of one state of the file, which unlocking uses.
 struct VaultHead: Sendable {
-  let row: VaultRow
+  let row: HeadRow
   let slots: SlotList
+  let members: MembersRow
 
-  init(_ rows: any VaultRows) throws(KeychainError) {
-    row = try rows.vaultRow()
+  /// The changes of the administration key, in the order of their epochs.
+  let successions: [SuccessionRow]
+
+  /// The path of the vault, for errors.
+  let path: String
+
+  init(_ rows: any VaultRows, path: String) throws(KeychainError) {
+    row = try rows.headRow()
     slots = try rows.slots()
-    guard slots.intact.count(where: { $0.kind == .passphrase }) <= 8 else {
-      throw KeychainError(.damaged, "the vault has more than 8 passphrase slots")
-    }
+    members = try rows.membersRow()
+    successions = try rows.successions()
+    self.path = path
+    guard slots.intact.count(where: { $0.kind == .passphrase }) <= MemberList.maximumPassphraseCount
+    else { throw KeychainError(.damaged, "the vault has more than 8 passphrase slots") }
   }
 
   func slots(_ kind: SlotKind) -> [SlotRow] { slots.intact.filter { $0.kind == kind } }
+
+  /// Opens the list of members with T0, and checks it.
+  func list(_ open: SharedSecret) throws(KeychainError) -> MemberList {
+    try members.opened(open.bytes, head: row, successions: successions)
+  }
+
+  /// Returns what a slot yields, after checking that it is a slot of this vault now: its binding and
+  /// keys, the macs of the head, and that the signed list has it.
+  ///
+  /// - Returns: `nil` if the slot is of another vault or of an older epoch.
+  func opened(
+    _ slot: SlotRow, _ opened: SlotSealing.Opened
+  ) throws(KeychainError) -> OpenedSlot? {
+    guard opened.binding == row.binding, var keys = try opened.granted.tierKeys(of: row) else {
+      return nil
+    }
+    try row.requireMacs(of: keys, path: path)
+    let list = try list(keys.open)
+    let member = try list.requireListed(slot)
+    let signer = opened.keys.signer(slot.number)
+    let signs = try !member.signingKey.isEmpty && signer.publicKey() == member.signingKey
+    if list.vaultKind == .shared, signs, member.writesStates { keys.signer = signer }
+    return OpenedSlot(
+      slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
+      signer: signs ? signer : nil)
+  }
 }
