@@ -63,32 +63,34 @@ struct SeenRecordFile: Sendable {
 
   private var isMissing: Bool { unsafe (try? Stat(path, followTargetSymlink: false)) == nil }
 
-  /// Raises the record to a newer state.
+  /// Raises the record to a newer one.
   ///
-  /// A record of another vault is left unchanged.
+  /// A record of another vault is left unchanged, and one of another administration key unless it
+  /// is `followed`: the record from which successions were followed to the new key.
   func raise(
-    check: Data, to state: SeenState, synced: Bool = false
+    to new: SeenRecord, following followed: SeenRecord? = nil, synced: Bool = false
   ) throws(KeychainError) {
     try change(synced: synced) { old in
-      // A newer state shows which of two keys the vault got.
-      let new = SeenRecord(checks: [check], state: state)
       guard let old else { return new }
-      return old.checks.contains(check) && old.state.counter < state.counter ? new : nil
+      // A newer state shows which of two administration keys the vault got.
+      return old.isOlder(than: new) && (old.trusts(new.administration) || old == followed)
+        ? new : nil
     }
   }
 
   /// Replaces the record, durably.
   ///
-  /// The counter of the same vault is never lowered, except from a record that a person has
+  /// The state of the same vault is never lowered, except from a record that a person has
   /// discarded.
   func replace(
     by record: SeenRecord, lettingGo known: SeenRecord? = nil
   ) throws(KeychainError) {
     try change(synced: true) { old in
-      guard let old, old != known, old.checks.contains(where: record.checks.contains),
-        old.state.counter > record.state.counter
-      else { return record }
-      return SeenRecord(checks: record.checks, state: old.state)
+      guard let old, old != known, old.isNewer(than: record) else { return record }
+      var record = record
+      record.state = old.state
+      record.recoveryKey = old.recoveryKey
+      return record
     }
   }
 
@@ -146,5 +148,19 @@ struct SeenRecordFile: Sendable {
     }
     guard let count else { return nil }
     return SeenRecord(encoded: Data(bytes.prefix(count)))
+  }
+}
+
+extension SeenRecord {
+  /// Whether `new` is of the same vault and counts more, and its list of members is not older.
+  fileprivate func isOlder(than new: SeenRecord) -> Bool {
+    id == new.id && state.counter < new.state.counter && state.epoch <= new.state.epoch
+      && state.serial <= new.state.serial
+  }
+
+  /// Whether it is of the same vault and administration key as `new`, and counts more.
+  fileprivate func isNewer(than new: SeenRecord) -> Bool {
+    guard id == new.id, state.counter > new.state.counter else { return false }
+    return trusts(new.administration) || new.trusts(administration)
   }
 }

@@ -48,7 +48,7 @@ extension Unlocker {
     let isFollowed = try Succession.lead(
       from: { key in (try? VaultCheck(id: id, administration: key)).map(pins.contains) ?? false },
       in: head.successions, to: head.row,
-      trustingRecovery: record?.id == id ? record?.recovery : nil)
+      trustingRecovery: record?.id == id ? record?.recoveryKey : nil)
     if isFollowed { return }
     let check = try head.row.check()
     guard try head.oldChecks.contains(where: pins.contains) else {
