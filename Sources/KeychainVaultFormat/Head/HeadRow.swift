@@ -27,7 +27,7 @@ package struct HeadRow: Hashable, Sendable {
   /// The vault, epoch and administration key that every key must be bound to.
   package let binding: KeyBinding
 
-  package static let greatestEpoch: UInt64 = 1 << 32
+  package static let greatestEpoch: UInt64 = 1 << 31
   package static let greatestGeneration: UInt64 = 1 << 32
 
   /// The parameters of format 2: no features.

@@ -17,8 +17,8 @@ package struct VaultIdentity: ~Copyable, Sendable {
 
   package init(seed: consuming SecretBytes) throws(KeychainError) {
     let keys = SlotKeys(
-      boxSecret: try Derivation.key(seed, "pk2/identity.box"),
-      signingSeed: try Derivation.key(seed, "pk2/identity.sign"))
+      boxSecret: try Derivation.key(seed, "pk2/ident.box"),
+      signingSeed: try Derivation.key(seed, "pk2/ident.sign"))
     recipient = VaultRecipient(boxKey: try keys.boxKey(), signingKey: try keys.signingKey())
     self.keys = keys
     self.seed = seed

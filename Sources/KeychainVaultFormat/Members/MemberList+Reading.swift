@@ -14,6 +14,7 @@ extension MemberList {
     let id = VaultID(bytes: Data(try reader.byteString(bytes)))
     let epoch: UInt64 = try reader.integer(bytes)
     let administration = Data(try reader.byteString(bytes))
+    let administrationHash = Data(try reader.byteString(bytes))
     let serial: UInt64 = try reader.integer(bytes)
     let nextNumber: UInt32 = try reader.integer(bytes)
     guard let kind = VaultKind(rawValue: try reader.integer(bytes)) else {
@@ -31,8 +32,9 @@ extension MemberList {
     }
     try reader.end(bytes)
     return MemberList(
-      id: id, epoch: epoch, administration: administration, serial: serial,
-      nextNumber: nextNumber, vaultKind: kind, successions: successions, members: members)
+      id: id, epoch: epoch, administration: administration,
+      administrationHash: administrationHash, serial: serial, nextNumber: nextNumber,
+      vaultKind: kind, successions: successions, members: members)
   }
 
   private static func member(
@@ -49,14 +51,15 @@ extension MemberList {
   var isPossible: Bool {
     id.bytes.count == VaultID.count && administration.count == Signature.publicKeyCount
       && 1...HeadRow.greatestEpoch ~= epoch && 1...Self.greatestSerial ~= serial
-      && successions.count == 32 && members.count <= Self.maximumCount
+      && [administrationHash, successions].allSatisfy { $0.count == 32 }
+      && members.count <= Self.maximumCount
       && members.allSatisfy { $0.number < nextNumber && isPossible($0) }
       && members.contains { $0.grant == .administers }
       && members.count { $0.kind == .passphrase } <= Self.maximumPassphraseCount
       && isPossibleForKind
   }
 
-  static let greatestSerial: UInt64 = 1 << 48
+  package static let greatestSerial: UInt64 = 1 << 48
 
   private func isPossible(_ member: Member) -> Bool {
     guard member.number > 0, member.rowHash.count == 32,

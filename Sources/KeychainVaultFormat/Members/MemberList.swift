@@ -74,6 +74,9 @@ package struct MemberList: Hashable, Sendable {
   package let epoch: UInt64
   package let administration: Data
 
+  /// The hash of the box of the administration key.
+  package let administrationHash: Data
+
   /// Counts the lists, through all epochs.
   package let serial: UInt64
 
@@ -91,12 +94,13 @@ package struct MemberList: Hashable, Sendable {
   package static let maximumPassphraseCount = 8
 
   package init(
-    id: VaultID, epoch: UInt64, administration: Data, serial: UInt64, nextNumber: UInt32,
-    vaultKind: VaultKind, successions: Data, members: [Member]
+    id: VaultID, epoch: UInt64, administration: Data, administrationHash: Data, serial: UInt64,
+    nextNumber: UInt32, vaultKind: VaultKind, successions: Data, members: [Member]
   ) {
     self.id = id
     self.epoch = epoch
     self.administration = administration
+    self.administrationHash = administrationHash
     self.serial = serial
     self.nextNumber = nextNumber
     self.vaultKind = vaultKind
@@ -129,6 +133,7 @@ package struct MemberList: Hashable, Sendable {
       $0.byteString(id.bytes)
       $0.integer(epoch)
       $0.byteString(administration)
+      $0.byteString(administrationHash)
       $0.integer(serial)
       $0.integer(nextNumber)
       $0.integer(vaultKind.rawValue)

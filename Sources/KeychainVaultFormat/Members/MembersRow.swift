@@ -15,12 +15,14 @@ package struct MembersRow: Hashable, Sendable {
     self.administration = administration
   }
 
-  /// Signs and seals a list.
+  /// Signs and seals a list, which names the hash of the administration key's box.
   package init(
-    _ list: MemberList, signedBy key: AdministrationKey, open: borrowing SecretBytes,
-    root: borrowing SecretBytes
+    _ list: MemberList, signedBy key: AdministrationKey, administration: Data,
+    open: borrowing SecretBytes
   ) throws(KeychainError) {
-    guard list.isPossible, list.administration == key.publicKey else {
+    guard list.isPossible, list.administration == key.publicKey,
+      try list.administrationHash == Derivation.hash(administration, count: 32)
+    else {
       throw KeychainError(.internalFailure, "a list of members was made that no reader accepts")
     }
     let fields = list.fields
@@ -28,8 +30,7 @@ package struct MembersRow: Hashable, Sendable {
     let boxKey = try Derivation.key(open, "pk2/members.box")
     let plaintext = try translated(secrets: unsafe SecretBytes(copying: signed.span.bytes))
     self.init(
-      list: try Sealing.seal(plaintext, with: boxKey),
-      administration: try key.sealed(under: root))
+      list: try Sealing.seal(plaintext, with: boxKey), administration: administration)
   }
 
   /// Opens the list, and checks all of it: its signature, that it is of the head's vault, epoch and
@@ -57,6 +58,9 @@ package struct MembersRow: Hashable, Sendable {
     guard list.id == head.id, list.epoch == head.epoch,
       list.administration == head.administration
     else { throw .damagedMembers("it is of another vault or an older epoch") }
+    guard try list.administrationHash == Derivation.hash(administration, count: 32) else {
+      throw .damagedMembers("the box of its administration key is not the one it names")
+    }
     guard try SuccessionRow.hash(of: successions) == list.successions else {
       throw .damagedMembers("the successions of the administration key are not those it names")
     }
@@ -66,12 +70,18 @@ package struct MembersRow: Hashable, Sendable {
 }
 
 extension MemberList {
-  /// Returns the entry of a slot that was opened; fails if it isn't listed with this row.
+  /// Returns the entry of a slot that was opened; fails if it isn't listed with this row and the
+  /// keys that opened it.
   ///
   /// That a holder of the root key once made a slot does not show that it still counts.
-  package func requireListed(_ slot: SlotRow) throws(KeychainError) -> Member {
+  package func requireListed(
+    _ slot: SlotRow, openedBy keys: SlotKeys
+  ) throws(KeychainError) -> Member {
+    let (rowHash, boxKey) = (try slot.rowHash(), try keys.boxKey())
+    let signingKey = slot.kind.signs ? try keys.signingKey() : Data()
     guard let member = member(slot.number), member.kind == slot.kind,
-      member.grant == slot.grant, try member.rowHash == slot.rowHash()
+      member.grant == slot.grant, member.rowHash == rowHash, member.boxKey == boxKey,
+      member.signingKey == signingKey
     else { throw .unlistedSlot(slot.number) }
     return member
   }

@@ -40,7 +40,7 @@ package struct SuccessionRow: Hashable, Sendable {
 
 /// A change of the administration key, with what proves it.
 package struct Succession: Hashable, Sendable {
-  /// Why the key changed.
+  /// Why the key changed, for people: it decides nothing.
   package enum Reason: UInt8, Sendable {
     case onRequest = 0
     case administratorLeft = 1
@@ -146,31 +146,55 @@ package struct Succession: Hashable, Sendable {
           }))
   }
 
+  /// Whether holders of the old and of the new key signed it.
+  package var isSignedByBothKeys: Bool {
+    let body = body
+    return Signing.isRight(oldSignature, of: body, label: Self.label, publicKey: oldKey)
+      && Signing.isRight(newSignature, of: body, label: Self.label, publicKey: newKey)
+  }
+
   /// Whether somebody who trusts the old key can trust the new one.
   ///
-  /// After an administrator left, who knows the old key, a recovery code that is itself trusted
-  /// must have signed.
+  /// An administrator who left knows the old key. So a recovery code that is itself trusted must
+  /// have signed as well.
   package func canBeFollowed(trustingRecovery recovery: Data?) -> Bool {
-    let body = body
-    guard Signing.isRight(oldSignature, of: body, label: Self.label, publicKey: oldKey),
-      Signing.isRight(newSignature, of: body, label: Self.label, publicKey: newKey)
-    else { return false }
-    guard reason == .administratorLeft else { return true }
-    guard let recovery, recovery == recoveryKey, let recoverySignature else { return false }
+    guard isSignedByBothKeys, let recovery, recovery == recoveryKey, let recoverySignature else {
+      return false
+    }
     return Signing.isRight(
       recoverySignature, of: body, label: Self.label, publicKey: recovery)
   }
 
-  /// Whether successions lead from a trusted administration key to the head's.
+  /// Whether a slot that was made under an administration key can give keys under the head's.
+  ///
+  /// Whoever knows the public key of a slot can seal any key to it. What opens the slot names the
+  /// administration key under which it was made.
+  package static func lead(
+    from made: Data, in rows: [SuccessionRow], to head: HeadRow
+  ) throws(KeychainError) -> Bool {
+    if made == head.administration { return true }
+    return try lead(from: { $0 == made }, in: rows, to: head, following: \.isSignedByBothKeys)
+  }
+
+  /// Whether successions that can be followed lead from a trusted administration key to the head's.
   package static func lead(
     from isTrusted: (Data) -> Bool, in rows: [SuccessionRow], to head: HeadRow,
     trustingRecovery recovery: Data?
+  ) throws(KeychainError) -> Bool {
+    try lead(from: isTrusted, in: rows, to: head) {
+      $0.canBeFollowed(trustingRecovery: recovery)
+    }
+  }
+
+  private static func lead(
+    from isTrusted: (Data) -> Bool, in rows: [SuccessionRow], to head: HeadRow,
+    following isFollowed: (Succession) -> Bool
   ) throws(KeychainError) -> Bool {
     var reached = false
     for row in rows {
       let succession = try Succession(row, of: head.id)
       guard reached || isTrusted(succession.oldKey) else { continue }
-      guard succession.canBeFollowed(trustingRecovery: recovery) else {
+      guard isFollowed(succession) else {
         reached = false
         continue
       }

@@ -11,12 +11,15 @@ package struct SlotRow: Hashable, Sendable {
   package let grant: SlotGrant
   package let parameters: Data
   package let salt: Data
+
+  /// The administration key of the vault when the slot was made.
+  package let made: Data
   package let commitment: Data
   package let box: Data
   package let sum: Data
 
   package init(
-    number: UInt32, kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data,
+    number: UInt32, kind: SlotKind, grant: SlotGrant, parameters: Data, salt: Data, made: Data,
     commitment: Data, box: Data, sum: Data
   ) {
     self.number = number
@@ -24,6 +27,7 @@ package struct SlotRow: Hashable, Sendable {
     self.grant = grant
     self.parameters = parameters
     self.salt = salt
+    self.made = made
     self.commitment = commitment
     self.box = box
     self.sum = sum
@@ -36,7 +40,7 @@ package struct SlotRow: Hashable, Sendable {
     let fields = Self.fields(header, grant, commitment, box)
     self.init(
       number: header.number, kind: header.kind, grant: grant, parameters: header.parameters,
-      salt: header.salt, commitment: commitment, box: box,
+      salt: header.salt, made: header.made, commitment: commitment, box: box,
       sum: try Derivation.hash(Data(fields), count: 16))
   }
 
@@ -47,7 +51,9 @@ package struct SlotRow: Hashable, Sendable {
       $0.integer(header.number)
       $0.integer(header.kind.rawValue)
       $0.integer(grant.rawValue)
-      for column in [header.parameters, header.salt, commitment, box] { $0.byteString(column) }
+      for column in [header.parameters, header.salt, header.made, commitment, box] {
+        $0.byteString(column)
+      }
     }
   }
 
@@ -56,7 +62,7 @@ package struct SlotRow: Hashable, Sendable {
 
   /// What a new box for the slot keeps.
   package var header: SlotHeader {
-    SlotHeader(number: number, kind: kind, parameters: parameters, salt: salt)
+    SlotHeader(number: number, kind: kind, parameters: parameters, salt: salt, made: made)
   }
 
   /// The hash by which the list of members knows the row.
@@ -77,7 +83,7 @@ package struct SlotRow: Hashable, Sendable {
   /// Otherwise no writer made the slot, even if its sum is right, because the sum has no key.
   package var isWellFormed: Bool {
     number > 0 && hasWellFormedParameters
-      && [salt, commitment].allSatisfy { $0.count == 32 }
+      && [salt, made, commitment].allSatisfy { $0.count == 32 }
       && box.count == grant.keyCount + KeyBinding.count + SealedBox.overhead
   }
 
@@ -110,11 +116,17 @@ package struct SlotHeader: Hashable, Sendable {
   package let parameters: Data
   package let salt: Data
 
-  package init(number: UInt32, kind: SlotKind, parameters: Data, salt: Data) {
+  /// The administration key of the vault when the slot was made.
+  ///
+  /// A person's secret names it in this way, so that nobody can give the slot keys under another one.
+  package let made: Data
+
+  package init(number: UInt32, kind: SlotKind, parameters: Data, salt: Data, made: Data) {
     self.number = number
     self.kind = kind
     self.parameters = parameters
     self.salt = salt
+    self.made = made
   }
 
   /// The fields to which the slot's keys are bound.
@@ -125,6 +137,7 @@ package struct SlotHeader: Hashable, Sendable {
       $0.integer(kind.rawValue)
       $0.byteString(parameters)
       $0.byteString(salt)
+      $0.byteString(made)
     }
   }
 }

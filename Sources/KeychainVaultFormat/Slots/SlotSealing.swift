@@ -19,19 +19,21 @@ package enum SlotSealing {
     package let keys: SlotKeys
   }
 
-  /// Creates a slot that gives keys to whoever has the input key.
+  /// Creates a slot that gives keys of a head's vault to whoever has the input key.
   package static func seal(
     _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    binding: KeyBinding, vault: VaultID, name: String = ""
+    head: HeadRow, name: String = ""
   ) throws(KeychainError) -> Sealed {
+    let vault = head.id
     let header = SlotHeader(
-      number: number, kind: input.kind, parameters: input.parameters, salt: input.salt)
+      number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
+      made: head.administration)
     let keys = try SlotKeys(inputKey: input.key, header: header, vault: vault)
     let boxKey = try keys.boxKey()
     let slot = try SlotRow(
       header: header, grant: grant,
       commitment: try Derivation.tag(input.key, "pk2/slot.commit", header.fields(in: vault)),
-      box: try box(granted, binding, to: boxKey))
+      box: try box(granted, head.binding, to: boxKey))
     return Sealed(
       slot: slot,
       member: try Member(
@@ -39,16 +41,18 @@ package enum SlotSealing {
         name: name))
   }
 
-  /// Creates a slot that gives keys to whoever has a recipient's identity.
+  /// Creates a slot that gives keys of a head's vault to whoever has a recipient's identity.
   package static func seal(
     to recipient: VaultRecipient, number: UInt32, grant: SlotGrant, granted: GrantedKey,
-    binding: KeyBinding, vault: VaultID, name: String = ""
+    head: HeadRow, name: String = ""
   ) throws(KeychainError) -> Sealed {
+    let vault = head.id
     let header = SlotHeader(
-      number: number, kind: .recipient, parameters: Data(), salt: try SlotInput.randomSalt())
+      number: number, kind: .recipient, parameters: Data(), salt: try SlotInput.randomSalt(),
+      made: head.administration)
     let slot = try SlotRow(
       header: header, grant: grant, commitment: try commitment(to: granted, header, vault),
-      box: try box(granted, binding, to: recipient.boxKey))
+      box: try box(granted, head.binding, to: recipient.boxKey))
     return Sealed(
       slot: slot,
       member: try Member(
@@ -60,15 +64,15 @@ package enum SlotSealing {
   /// The slot must be the one that the list of members has: anybody who can write the file can put a
   /// row there.
   package static func reseal(
-    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey,
-    binding: KeyBinding, vault: VaultID
+    _ slot: SlotRow, of member: Member, grant: SlotGrant, granted: GrantedKey, head: HeadRow
   ) throws(KeychainError) -> Sealed {
+    let vault = head.id
     let header = slot.header
     let new = try SlotRow(
       header: header, grant: grant,
       commitment: slot.kind.hasInputKey
         ? slot.commitment : try commitment(to: granted, header, vault),
-      box: try box(granted, binding, to: member.boxKey))
+      box: try box(granted, head.binding, to: member.boxKey))
     return Sealed(
       slot: new,
       member: try Member(

@@ -27,11 +27,18 @@ package struct ChainEntry: Hashable, Sendable {
 
   /// The digest of the state and of all before it.
   package func digest() throws(KeychainError) -> Data {
-    try Self.digest(counter: counter, previous: previous, stateHash: stateHash)
+    try Self.digest(
+      counter: counter, previous: previous, stateHash: stateHash, writer: writer, time: time)
   }
 
-  static func digest(
-    counter: UInt64, previous: Data, stateHash: Data
+  static func digest(of state: VaultState, previous: Data) throws(KeychainError) -> Data {
+    try digest(
+      counter: state.counter, previous: previous, stateHash: state.hash(), writer: state.writer,
+      time: state.time)
+  }
+
+  private static func digest(
+    counter: UInt64, previous: Data, stateHash: Data, writer: UInt32, time: Int64
   ) throws(KeychainError) -> Data {
     try Derivation.hash(
       "pk2/chain",
@@ -39,6 +46,8 @@ package struct ChainEntry: Hashable, Sendable {
         $0.integer(counter)
         $0.byteString(previous)
         $0.byteString(stateHash)
+        $0.integer(writer)
+        $0.integer(time)
       })
   }
 

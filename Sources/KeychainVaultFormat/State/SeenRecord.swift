@@ -48,6 +48,9 @@ package struct SeenRecord: Hashable, Sendable {
   package var state: SeenState
 
   package static let count = 240
+
+  /// More new root keys than a vault gets between two sights.
+  package static let largestEpochStep: UInt64 = 1 << 16
   private static let none = Data(repeating: 0, count: 32)
   private static let reserved = Data(repeating: 0, count: 24)
 
@@ -135,6 +138,10 @@ package struct SeenRecord: Hashable, Sendable {
   package func relation(of found: SeenState) -> Relation {
     let (seen, new) = ((state.epoch, state.serial), (found.epoch, found.serial))
     if new.0 < seen.0 || new.1 < seen.1 { return .olderList }
+    if new.0 > seen.0, new.1 == seen.1 { return .olderList }
+    if new.0 - seen.0 > Self.largestEpochStep || new.1 - seen.1 > StateCounter.largestStep {
+      return .tooFarAhead
+    }
     if new == seen, found.listHash != state.listHash { return .forked }
     if found.counter < state.counter { return .older }
     if isTooFar(from: found) { return .tooFarAhead }

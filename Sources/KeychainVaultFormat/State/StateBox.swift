@@ -22,7 +22,7 @@ package struct ChainedState: Hashable, Sendable {
     _ state: VaultState, after previous: Data, signer: StateSigner?
   ) throws(KeychainError) {
     let digest = try ChainEntry.digest(
-      counter: state.counter, previous: previous, stateHash: state.hash())
+      of: state, previous: previous)
     self.state = state
     self.previous = previous
     self.digest = digest
@@ -36,7 +36,7 @@ package struct ChainedState: Hashable, Sendable {
     self.previous = previous
     self.signature = signature
     digest = try ChainEntry.digest(
-      counter: state.counter, previous: previous, stateHash: state.hash())
+      of: state, previous: previous)
   }
 
   private static let label = "pk2/state"

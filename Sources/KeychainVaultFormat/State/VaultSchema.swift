@@ -23,8 +23,8 @@ package enum VaultSchema {
     "CREATE TABLE succession (epoch INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
     """
     CREATE TABLE slot (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, granted INTEGER NOT \
-    NULL, parameters BLOB NOT NULL, salt BLOB NOT NULL, commitment BLOB NOT NULL, box BLOB NOT \
-    NULL, sum BLOB NOT NULL) STRICT
+    NULL, parameters BLOB NOT NULL, salt BLOB NOT NULL, made BLOB NOT NULL, commitment BLOB \
+    NOT NULL, box BLOB NOT NULL, sum BLOB NOT NULL) STRICT
     """,
     "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), box BLOB NOT NULL) STRICT",
     "CREATE TABLE chain (place INTEGER PRIMARY KEY, box BLOB NOT NULL) STRICT",

@@ -1,20 +1,6 @@
 package import Foundation
 package import KeychainCredentials
 
-/// The number of keys in a tree, and the hash of its root.
-package struct TreeRoot: Hashable, Sendable {
-  package var count: UInt64
-  package var hash: Data
-
-  package init(count: UInt64, hash: Data) {
-    self.count = count
-    self.hash = hash
-  }
-
-  /// The root of a tree without keys.
-  package static let empty = TreeRoot(count: 0, hash: Data(repeating: 0, count: 32))
-}
-
 /// What a vault says about all of its rows at one moment.
 package struct VaultState: Hashable, Sendable {
   package var generation: UInt64
@@ -26,6 +12,9 @@ package struct VaultState: Hashable, Sendable {
   /// The hash of the list of members.
   package var listHash: Data
   package var counter: UInt64
+
+  /// The lowest counter of which the chain has an entry.
+  package var first: UInt64
   package var items: TreeRoot
   package var tokens: TreeRoot
   package var groups: TreeRoot
@@ -38,7 +27,7 @@ package struct VaultState: Hashable, Sendable {
 
   package init(
     generation: UInt64, epoch: UInt64, serial: UInt64, listHash: Data, counter: UInt64,
-    items: TreeRoot = .empty, tokens: TreeRoot = .empty, groups: TreeRoot = .empty,
+    first: UInt64, items: TreeRoot = .empty, tokens: TreeRoot = .empty, groups: TreeRoot = .empty,
     writer: UInt32 = 0, time: Int64 = 0
   ) {
     self.generation = generation
@@ -46,6 +35,7 @@ package struct VaultState: Hashable, Sendable {
     self.serial = serial
     self.listHash = listHash
     self.counter = counter
+    self.first = first
     self.items = items
     self.tokens = tokens
     self.groups = groups
@@ -60,6 +50,7 @@ package struct VaultState: Hashable, Sendable {
       $0.integer(serial)
       $0.byteString(listHash)
       $0.integer(counter)
+      $0.integer(first)
       for root in [items, tokens, groups] {
         $0.integer(root.count)
         $0.byteString(root.hash)
@@ -67,6 +58,11 @@ package struct VaultState: Hashable, Sendable {
       $0.integer(writer)
       $0.integer(time)
     }
+  }
+
+  /// Returns the first counter of the chain once it has an entry of the next state.
+  package static func firstEntry(for counter: UInt64, after first: UInt64) -> UInt64 {
+    counter < ChainEntry.length ? first : max(first, counter - ChainEntry.length + 1)
   }
 
   /// The hash of the state alone, without what came before.
@@ -78,15 +74,16 @@ package struct VaultState: Hashable, Sendable {
     serial = try reader.integer(bytes)
     listHash = Data(try reader.byteString(bytes))
     counter = try reader.integer(bytes)
+    first = try reader.integer(bytes)
     (items, tokens, groups) = (.empty, .empty, .empty)
     items = try Self.root(&reader, bytes)
     tokens = try Self.root(&reader, bytes)
     groups = try Self.root(&reader, bytes)
     writer = try reader.integer(bytes)
     time = try reader.integer(bytes)
-    guard listHash.count == 32, 1...StateCounter.maximum ~= counter else {
-      throw FieldReader.Malformed()
-    }
+    guard listHash.count == 32, 1...StateCounter.maximum ~= counter, 1...counter ~= first,
+      counter - first < ChainEntry.length
+    else { throw FieldReader.Malformed() }
   }
 
   private static func root(
@@ -110,6 +107,9 @@ package enum StateCounter {
   /// years.
   package static let largestStep: UInt64 = 1 << 32
 
+  /// The greatest counter of a vault that is seen for the first time; a greater one is forged.
+  package static let greatestAtFirstSight: UInt64 = 1 << 40
+
   /// Returns the counter of the next transaction.
   package static func next(after counter: UInt64) throws(KeychainError) -> UInt64 {
     guard counter < maximum else {
@@ -126,7 +126,7 @@ package enum StateCounter {
   package static func accepting(
     file found: UInt64, seen: UInt64?
   ) throws(KeychainError) -> UInt64 {
-    guard let seen else { return try next(after: found) }
+    guard let seen else { return found > greatestAtFirstSight ? 1 : try next(after: found) }
     let (lesser, greater) = (min(found, seen), max(found, seen))
     return try next(after: greater - lesser > largestStep ? lesser : greater)
   }
