@@ -55,19 +55,18 @@ extension HashTree {
   private func change(_ leaf: TreeNode, _ key: Data, _ value: Data?) -> Int? {
     let (index, isThere) = leaf.place(of: Array(key), tree)
     let start = index * tree.stride
-    switch (value, isThere) {
-    case (nil, false): return nil
-    case (nil, true):
+    guard let value else {
+      guard isThere else { return nil }
       leaf.bytes.removeSubrange(start..<(start + tree.stride))
       return -1
-    case (let value?, false):
-      leaf.bytes.insert(contentsOf: key + value, at: start)
-      return 1
-    case (let value?, true):
+    }
+    if isThere {
       guard leaf.value(index, tree) != value else { return nil }
       leaf.bytes.replaceSubrange((start + tree.keyCount)..<(start + tree.stride), with: value)
       return 0
     }
+    leaf.bytes.insert(contentsOf: key + value, at: start)
+    return 1
   }
 
   /// Corrects the counts on a path.

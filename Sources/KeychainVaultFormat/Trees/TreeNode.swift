@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
 
 /// A node that was checked, and its children as far as they were read.
@@ -114,7 +114,7 @@ extension TreeNode {
   }
 
   /// Returns where a key is in a leaf, or where it would be.
-  func place(of key: Data, _ tree: Tree) -> (index: Int, isThere: Bool) {
+  func place(of key: [UInt8], _ tree: Tree) -> (index: Int, isThere: Bool) {
     var (low, high) = (0, leafCount(tree))
     while low < high {
       let middle = (low + high) / 2
@@ -124,7 +124,7 @@ extension TreeNode {
         high = middle
       }
     }
-    return (low, low < leafCount(tree) && self.key(low, tree).elementsEqual(key))
+    return (low, low < leafCount(tree) && self.key(low, tree) == key[...])
   }
 }
 
