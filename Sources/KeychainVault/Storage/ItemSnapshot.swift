@@ -18,7 +18,7 @@ struct ItemSnapshot: Sendable {
   /// Identifies the root key; `nil` if there was no vault.
   var checks: VaultChecks?
 
-  /// The file, because two vaults may have items with the same version.
+  /// The file, because a copy of a vault may have items with the same versions.
   var file: FileIdentity?
 
   var items: [Data: ItemRow] = [:]
@@ -29,8 +29,9 @@ struct ItemSnapshot: Sendable {
     let row: ItemRow
   }
 
-  /// Returns the changes from this moment to another: removed items first, then the others in the
-  /// order in which they changed.
+  /// Returns the changes from this moment to another: removed items first, then the others.
+  ///
+  /// Nothing shows in which order they happened, because versions are random.
   func changes(to new: ItemSnapshot) -> [Change] {
     guard isKnown else { return [] }
     var gone = items.filter { new.items[$0.key] == nil }.map(\.value)
@@ -39,16 +40,21 @@ struct ItemSnapshot: Sendable {
       items[row.id].map { $0.version != row.version } ?? false
     }
     if checks != new.checks, file == new.file { Self.dropResealed(&gone, &come) }
-    let present =
-      come.map { Change(kind: .added, row: $0) } + updated.map { Change(kind: .updated, row: $0) }
-    return gone.map { Change(kind: .removed, row: $0) }
-      + present.sorted { $0.row.version < $1.row.version }
+    return Self.changes(.removed, gone) + Self.changes(.added, come)
+      + Self.changes(.updated, updated)
+  }
+
+  private static func changes(
+    _ kind: CredentialChange.Kind, _ rows: some Sequence<ItemRow>
+  ) -> [Change] {
+    // The same order each time.
+    rows.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map { Change(kind: kind, row: $0) }
   }
 
   /// Removes the items that were only sealed again.
   ///
-  /// Under a new root key every item has another id but keeps its version, which only one
-  /// transaction uses. So removed and new items of the same version and class are paired.
+  /// Under a new root key every item has another id but keeps its version, which no other item has.
+  /// So removed and new items of the same version and class are paired.
   private static func dropResealed(_ gone: inout [ItemRow], _ come: inout [ItemRow]) {
     var counts: [VersionAndClass: Int] = [:]
     for row in gone { counts[VersionAndClass(row), default: 0] += 1 }
@@ -87,7 +93,7 @@ extension ItemSnapshot {
   ) throws(KeychainError) {
     isKnown = true
     stateBox = try rows.stateBox()
-    checks = try rows.vaultRow().checks
+    checks = try rows.headRow().checks
     self.file = file
     var items: [Data: ItemRow] = [:]
     try rows.forEachItem { id, row throws(KeychainError) in items[id] = row ?? old.items[id] }

@@ -22,10 +22,11 @@ enum SQLiteSetup {
     try requireDurability(database)
   }
 
-  /// The maximum number of bytes of a row: the longest two boxes, and some for the other columns.
+  /// The maximum number of bytes of a row: the longest two boxes, the tokens, and some for the other columns.
   private static let greatestRowCount = CInt(
     Sealing.greatestBoxCount(limit: MetadataCoding.maximumCount)
-      + Sealing.greatestBoxCount(limit: Credential.maximumSecretCount) + 4096)
+      + Sealing.greatestBoxCount(limit: Credential.maximumSecretCount)
+      + ItemRow.maximumTokensCount + 4096)
 
   /// The maximum memory of SQLite in a process that uses it for a vault alone.
   ///
@@ -64,6 +65,11 @@ enum SQLiteSetup {
       throw KeychainError(
         .foreign, "the file is an SQLite database, but not a vault",
         recovery: "name another path, for example with KEYCHAIN_VAULT")
+    }
+    guard version != 1 else {
+      throw KeychainError(
+        .unsupportedFormat, "the vault is of a development version, whose format 1 is gone",
+        recovery: "export it with that version, and import the export here")
     }
     guard version <= Int32(VaultSchema.version) else {
       throw KeychainError(

@@ -10,11 +10,30 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("PRAGMA user_version = \(VaultSchema.version)")
   }
 
-  func put(_ row: VaultRow) throws(KeychainError) {
+  func put(_ row: HeadRow) throws(KeychainError) {
     record?.put(row)
     try execute(
-      "INSERT OR REPLACE INTO vault (one, check0, check1, check2, sum) VALUES (1, ?, ?, ?, ?)",
-      [row.checks.open, row.checks.first, row.checks.unlocked, row.sum])
+      """
+      INSERT OR REPLACE INTO head
+      (one, id, epoch, check0, check1, check2, parameters, administration, mac0, mac1, mac2,
+      generation, sum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        row.id.bytes, Int64(row.epoch), row.checks.open, row.checks.first, row.checks.unlocked,
+        row.parameters, row.administration, row.macs[0], row.macs[1], row.macs[2],
+        Int64(row.generation), row.sum,
+      ])
+  }
+
+  func put(_ row: MembersRow) throws(KeychainError) {
+    try execute(
+      "INSERT OR REPLACE INTO members (one, list, administration) VALUES (1, ?, ?)",
+      [row.list, row.administration])
+  }
+
+  func put(_ row: SuccessionRow) throws(KeychainError) {
+    try execute(
+      "INSERT INTO succession (epoch, record) VALUES (?, ?)", [Int64(row.epoch), row.record])
   }
 
   func putState(_ box: Data) throws(KeychainError) {
@@ -22,16 +41,20 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [box])
   }
 
+  func putChain(_ box: Data, at place: Int64) throws(KeychainError) {
+    try execute("INSERT OR REPLACE INTO chain (place, box) VALUES (?, ?)", [place, box])
+  }
+
   func put(_ slot: SlotRow) throws(KeychainError) {
     try execute(
       """
       INSERT OR REPLACE INTO slot
-      (number, kind, granted, parameters, salt, commitment, box, mac, sum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      (number, kind, granted, parameters, salt, commitment, box, sum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         Int64(slot.number), Int64(slot.kind.rawValue), Int64(slot.grant.rawValue), slot.parameters,
-        slot.salt, slot.commitment, slot.box, slot.mac, slot.sum,
+        slot.salt, slot.commitment, slot.box, slot.sum,
       ])
   }
 
@@ -39,21 +62,19 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("DELETE FROM slot WHERE number = ?", [Int64(number)])
   }
 
-  func put(_ item: ItemRow, tokens: [Data], replacing old: [Data]) throws(KeychainError) {
+  func put(_ item: ItemRow, replacing old: Set<Data>) throws(KeychainError) {
     record?.put(item)
     try execute(
       """
-      INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
-      VALUES (?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO item (id, class, device, version, tokens, hash, metadata, secret)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         item.id, Int64(item.accessibility.rawValue), item.device,
-        Int64(bitPattern: item.version), item.metadata, item.secret,
+        Int64(item.version), item.tokens, item.secretHash, item.metadata, item.secret,
       ])
-    let (old, new) = (Set(old), Set(tokens))
-    for token in old.subtracting(new) {
-      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item.id])
-    }
+    let new = Set(item.allTokens)
+    try remove(old.subtracting(new), of: item.id)
     try insert(Array(new.subtracting(old)), of: item.id)
   }
 
@@ -70,12 +91,16 @@ extension SQLiteVaultRows: WritableVaultRows {
     }
   }
 
-  func removeItem(_ id: Data) throws(KeychainError) {
+  private func remove(_ tokens: Set<Data>, of item: Data) throws(KeychainError) {
+    for token in tokens {
+      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item])
+    }
+  }
+
+  func removeItem(_ id: Data, tokens: Set<Data>) throws(KeychainError) {
     record?.remove(id)
     try execute("DELETE FROM item WHERE id = ?", [id])
-    for token in try tokens(of: id) {
-      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, id])
-    }
+    try remove(tokens, of: id)
   }
 
   func put(_ group: AccessGroupRow) throws(KeychainError) {
@@ -84,15 +109,23 @@ extension SQLiteVaultRows: WritableVaultRows {
       [group.token, Int64(group.accessibility.rawValue), group.box])
   }
 
-  func removeAccessGroups() throws(KeychainError) {
-    try execute("DELETE FROM access_group")
+  func removeTokens() throws(KeychainError) { try execute("DELETE FROM token") }
+
+  func putTokens(of item: ItemRow) throws(KeychainError) {
+    try insert(item.allTokens, of: item.id)
+  }
+
+  func removeIndexes() throws(KeychainError) {
+    try removeNodes()
+    try removeTokens()
+    for table in ["access_group", "chain"] { try execute("DELETE FROM \(table)") }
   }
 
   func overwriteDeleted() throws(KeychainError) {
     try execute("PRAGMA secure_delete = ON")
   }
 
-  private func execute(
+  func execute(
     _ sql: String, _ arguments: [(any DatabaseValueConvertible)?] = []
   ) throws(KeychainError) {
     do {

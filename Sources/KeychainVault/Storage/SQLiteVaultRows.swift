@@ -15,14 +15,32 @@ struct SQLiteVaultRows: VaultRows {
     try first("SELECT 1 FROM sqlite_schema LIMIT 1") { row throws(KeychainError) in true } ?? false
   }
 
-  func vaultRow() throws(KeychainError) -> VaultRow {
-    let row = try first("SELECT check0, check1, check2, sum FROM vault") {
-      row throws(KeychainError) in
-      try VaultRow(
-        check0: row.blob(0), check1: row.blob(1), check2: row.blob(2), sum: row.blob(3), path: path)
+  func headRow() throws(KeychainError) -> HeadRow {
+    let row = try first("SELECT \(Self.headColumns) FROM head") { row throws(KeychainError) in
+      try head(row)
     }
-    guard let row else { throw .damagedVault(path, "its first row is missing") }
+    guard let row else { throw .damagedVault(path, "its head is missing") }
     return row
+  }
+
+  func membersRow() throws(KeychainError) -> MembersRow {
+    let row = try first("SELECT list, administration FROM members") { row throws(KeychainError) in
+      MembersRow(list: try row.blob(0), administration: try row.blob(1))
+    }
+    guard let row else { throw .damagedVault(path, "its list of members is missing") }
+    return row
+  }
+
+  func successions() throws(KeychainError) -> [SuccessionRow] {
+    var rows: [SuccessionRow] = []
+    try forEach("SELECT epoch, record FROM succession ORDER BY epoch") {
+      row throws(KeychainError) in
+      guard let epoch = UInt64(exactly: try row.integer(0)) else {
+        throw .damagedVault(path, "a change of its administration key is damaged")
+      }
+      rows.append(SuccessionRow(epoch: epoch, record: try row.blob(1)))
+    }
+    return rows
   }
 
   func stateBox() throws(KeychainError) -> Data {
@@ -31,77 +49,47 @@ struct SQLiteVaultRows: VaultRows {
     return box
   }
 
-  func slots() throws(KeychainError) -> SlotList {
-    var list = SlotList()
+  func topRows() throws(KeychainError) -> TopRows {
     let sql = """
-      SELECT number, kind, granted, parameters, salt, commitment, box, mac, sum FROM slot
-      ORDER BY number LIMIT 33
+      SELECT \(Self.headColumns), list, members.administration, box FROM head
+      LEFT JOIN members ON members.one = 1 LEFT JOIN state ON state.one = 1
       """
-    try forEach(sql) { row throws(KeychainError) in
-      let slot = try? Self.slot(row)
-      if let slot, slot.isWellFormed, try slot.expectedSum() == slot.sum {
-        list.intact.append(slot)
-      } else {
-        list.damaged.append(UInt32(truncatingIfNeeded: (try? row.integer(0)) ?? 0))
+    let rows = try first(sql) { row throws(KeychainError) in
+      let head = try head(row)
+      guard let list = try row.optionalBlob(12), let key = try row.optionalBlob(13) else {
+        throw .damagedVault(path, "its list of members is missing")
       }
+      guard let box = try row.optionalBlob(14) else {
+        throw .damagedVault(path, "its state row is missing")
+      }
+      return TopRows(
+        head: head, members: MembersRow(list: list, administration: key), stateBox: box)
     }
-    guard list.intact.count + list.damaged.count <= 32 else {
-      throw .damagedVault(path, "it has more than 32 slots")
+    guard let rows else { throw .damagedVault(path, "its head is missing") }
+    return rows
+  }
+
+  func chainBoxes(_ places: ClosedRange<Int64>?) throws(KeychainError) -> [Int64: Data] {
+    var boxes: [Int64: Data] = [:]
+    let places = places ?? Int64.min...Int64.max
+    let sql = "SELECT place, box FROM chain WHERE place BETWEEN ? AND ?"
+    try forEach(sql, [places.lowerBound, places.upperBound]) { row throws(KeychainError) in
+      boxes[try row.integer(0)] = try row.blob(1)
     }
-    return list
+    return boxes
   }
 
-  func item(_ id: Data) throws(KeychainError) -> ItemRow? {
-    let sql = "SELECT id, class, device, version, metadata, secret FROM item WHERE id = ?"
-    return try first(sql, [id]) { row throws(KeychainError) in
-      let item = try Self.item(row, secret: row.blob(5))
-      guard item.id == id else { throw .damagedItem(ItemRow.name(of: id)) }
-      return item
-    }
-  }
+  private static let headColumns = """
+    id, epoch, check0, check1, check2, parameters, head.administration, mac0, mac1, mac2,
+    generation, sum
+    """
 
-  func hasToken(_ token: Data, item: Data) throws(KeychainError) -> Bool {
-    // The name is SQLite's for the tree of the primary key. `NOT INDEXED` does not work: SQLite
-    // then prefers the other index, which covers the query.
-    let sql = """
-      SELECT 1 FROM token INDEXED BY sqlite_autoindex_token_1 WHERE token = ? AND item = ?
-      """
-    return try first(sql, [token, item]) { row throws(KeychainError) in true } ?? false
-  }
-
-  func tokens(of item: Data) throws(KeychainError) -> [Data] {
-    var tokens: [Data] = []
-    let sql = "SELECT token FROM token INDEXED BY token_by_item WHERE item = ?"
-    try forEach(sql, [item]) { row throws(KeychainError) in tokens.append(try row.blob(0)) }
-    return tokens.sorted { $0.lexicographicallyPrecedes($1) }
-  }
-
-  func items(withToken token: Data) throws(KeychainError) -> [Data] {
-    var items: [Data] = []
-    let sql = "SELECT item FROM token INDEXED BY sqlite_autoindex_token_1 WHERE token = ?"
-    try forEach(sql, [token]) { row throws(KeychainError) in items.append(try row.blob(0)) }
-    return items
-  }
-
-  func items(withAll tokens: Set<Data>) throws(KeychainError) -> Set<Data> {
-    // The unary plus keeps SQLite from using the tree ordered by token.
-    let marks = tokens.map { _ in "?" }.joined(separator: ", ")
-    let sql = """
-      SELECT item FROM token INDEXED BY token_by_item WHERE item >= x'' AND +token IN (\(marks))
-      GROUP BY item HAVING count(*) = \(tokens.count)
-      """
-    var items: Set<Data> = []
-    try forEach(sql, Array(tokens)) { row throws(KeychainError) in items.insert(try row.blob(0)) }
-    return items
-  }
-
-  func forEachItem(
-    _ body: (_ id: Data, _ item: ItemRow?) throws(KeychainError) -> Void
-  ) throws(KeychainError) {
-    try forEach("SELECT id, class, device, version, metadata FROM item ORDER BY id") {
-      row throws(KeychainError) in
-      try body((try? row.blob(0)) ?? Data(), try? Self.item(row, secret: Data()))
-    }
+  private func head(_ row: Row) throws(KeychainError) -> HeadRow {
+    try HeadRow(
+      id: row.blob(0), epoch: row.integer(1), checks: [row.blob(2), row.blob(3), row.blob(4)],
+      parameters: row.blob(5), administration: row.blob(6),
+      macs: [row.blob(7), row.blob(8), row.blob(9)], generation: row.integer(10),
+      sum: row.blob(11), path: path)
   }
 
   func accessGroup(
@@ -125,30 +113,6 @@ struct SQLiteVaultRows: VaultRows {
     return groups
   }
 
-  func itemCounts() throws(KeychainError) -> [Accessibility: Int] {
-    var counts: [Accessibility: Int] = [:]
-    try forEach("SELECT class, count(*) FROM item GROUP BY class") { row throws(KeychainError) in
-      // A verification reports items of an impossible class.
-      guard let accessibility = try? row.accessibility(0, of: Data()) else { return }
-      counts[accessibility] = Int(try row.integer(1))
-    }
-    return counts
-  }
-
-  func tokenCount() throws(KeychainError) -> Int {
-    // SQLite would answer `count(*)` alone from whichever tree is smaller.
-    var count = 0
-    let sql = "SELECT token, item FROM token INDEXED BY sqlite_autoindex_token_1"
-    try forEach(sql) { row throws(KeychainError) in count += 1 }
-    return count
-  }
-
-  func itemCount() throws(KeychainError) -> Int {
-    try first("SELECT count(*) FROM item") { row throws(KeychainError) in
-      Int(try row.integer(0))
-    } ?? 0
-  }
-
   func integrityProblems() throws(KeychainError) -> [String] {
     let problems = try findIntegrityProblems()
     // SQLite lists a page that could not be read among the problems. Problems of the file itself
@@ -168,39 +132,21 @@ struct SQLiteVaultRows: VaultRows {
     }
     return problems
   }
-
-  private static func slot(_ row: Row) throws(KeychainError) -> SlotRow {
-    guard let number = UInt32(exactly: try row.integer(0)), number > 0,
-      let kind = UInt8(exactly: try row.integer(1)).flatMap(SlotKind.init(rawValue:)),
-      let grant = UInt8(exactly: try row.integer(2)).flatMap(SlotGrant.init(rawValue:))
-    else { throw KeychainError(.damaged, "a slot of the vault is damaged") }
-    return SlotRow(
-      number: number, kind: kind, grant: grant, parameters: try row.blob(3), salt: try row.blob(4),
-      commitment: try row.blob(5), box: try row.blob(6), mac: try row.blob(7), sum: try row.blob(8))
-  }
-
-  private static func item(_ row: Row, secret: Data) throws(KeychainError) -> ItemRow {
-    let id = try row.blob(0)
-    guard let version = UInt64(exactly: try row.integer(3)) else {
-      throw .damagedItem(ItemRow.name(of: id))
-    }
-    return ItemRow(
-      id: id, accessibility: try row.accessibility(1, of: id), device: try row.optionalBlob(2),
-      version: version, metadata: try row.blob(4), secret: secret)
-  }
 }
 
 extension SQLiteVaultRows {
   /// Returns the arguments of a statement.
   ///
   /// GRDB maps a sequence of one type by key paths, which costs several times as much.
-  private static func bound(_ arguments: [Data]) -> StatementArguments {
+  private static func bound(
+    _ arguments: [any DatabaseValueConvertible]
+  ) -> StatementArguments {
     StatementArguments(arguments.map { $0 as (any DatabaseValueConvertible)? })
   }
 
   /// Runs a statement, and calls `body` with each row.
   func forEach(
-    _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Void
+    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [], _ body: (Row) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
       let statement = try database.cachedStatement(sql: sql)
@@ -212,7 +158,7 @@ extension SQLiteVaultRows {
   }
 
   func first<Result>(
-    _ sql: String, _ arguments: [Data] = [], _ body: (Row) throws(KeychainError) -> Result
+    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [], _ body: (Row) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result? {
     do {
       let statement = try database.cachedStatement(sql: sql)

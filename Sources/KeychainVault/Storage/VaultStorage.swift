@@ -64,6 +64,12 @@ protocol VaultRows: TreeNodes {
     _ id: Data, nodes prefixes: [UInt64]
   ) throws(KeychainError) -> (item: ItemRow?, nodes: [UInt64: Data])
 
+  /// Returns an item without the box of its secret.
+  func itemWithoutSecret(_ id: Data) throws(KeychainError) -> ItemRow?
+
+  /// Returns how many of an item's tokens the table of tokens has.
+  func tokenCount(of item: ItemRow) throws(KeychainError) -> Int
+
   /// Returns the items that have a token, by the table of tokens.
   func items(withToken token: Data) throws(KeychainError) -> [Data]
 
@@ -122,6 +128,12 @@ protocol WritableVaultRows: VaultRows, WritableTreeNodes {
 
   /// Removes all nodes of the trees.
   func removeNodes() throws(KeychainError)
+
+  /// Removes all rows of the table of tokens.
+  func removeTokens() throws(KeychainError)
+
+  /// Adds the tokens of an item to the table of tokens, which has none of them.
+  func putTokens(of item: ItemRow) throws(KeychainError)
 
   /// Removes everything that is sealed under T0 or named by it, except the items: tokens, groups,
   /// nodes and the chain.

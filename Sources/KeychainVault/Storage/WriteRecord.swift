@@ -12,13 +12,10 @@ final class WriteRecord {
   init(stateBefore: Data?) { self.stateBefore = stateBefore }
 
   func put(_ row: ItemRow) {
-    items[row.id] = .some(
-      ItemRow(
-        id: row.id, accessibility: row.accessibility, device: row.device, version: row.version,
-        metadata: row.metadata, secret: Data()))
+    items[row.id] = .some(row.withoutSecret)
   }
 
   func remove(_ id: Data) { items[id] = .some(nil) }
-  func put(_ row: VaultRow) { checks = row.checks }
+  func put(_ row: HeadRow) { checks = row.checks }
   func putState(_ box: Data) { stateAfter = box }
 }
