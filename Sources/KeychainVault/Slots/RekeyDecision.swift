@@ -1,102 +1,97 @@
 internal import Foundation
 internal import KeychainCredentials
-internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Decides within a transaction which slots a new root key keeps.
-///
-/// What the device slot opens and which items are deleted follows from the kept slots, because more
-/// than the removed slot may go.
+/// Decides within a transaction what a new root key keeps: every slot of the list of members, except
+/// one that is removed.
 struct RekeyDecision {
-  /// How a slot is sealed again.
-  enum Carrying {
-    case by(RekeySecrets.Kept)
-    case asDevice
-    case asRecipient
+  /// What is asked for.
+  struct Request: Sendable {
+    /// The slot that is removed in the same transaction.
+    var removed: UInt32?
+
+    /// Whether items that need a passphrase may be deleted with the last one.
+    var deletesItems = false
+    var newAdministrationKey = false
+
+    /// Whether a passphrase or key file is added, so that device slots open less.
+    var limitsDevices = false
   }
 
-  /// A slot that is removed in the same transaction.
-  struct Removal {
-    let number: UInt32
-    let deletesItems: Bool
+  /// A slot that gets the new keys.
+  struct Carried {
+    let slot: ListedSlot
+    let grant: SlotGrant
   }
 
   private(set) var plan = RekeyPlan()
-  private(set) var carried: [(slot: SlotRow, how: Carrying)] = []
+  private(set) var carried: [Carried] = []
 
   /// The items that are deleted with the last passphrase.
   private(set) var itemsToDelete = PassphraseItems()
 
-  private let own: SlotRow?
+  /// Why the vault gets a new administration key; `nil` if it keeps its key.
+  private(set) var reason: Succession.Reason?
 
-  init(
-    _ change: borrowing SlotChange, _ admin: VaultAdministration, _ secrets: RekeySecrets,
-    removing removal: Removal? = nil
-  ) throws(KeychainError) {
-    own = try admin.session.unlocker.device.slot(admin.head)
-    if let removal { try remove(removal.number, change) }
-    for slot in try change.slots() where slot.number != removal?.number {
-      try decide(slot, secrets, isTrusted: slot.isMade(byHolderOf: change.root.bytes))
+  /// The numbers of the rows that the list of members does not have.
+  var unlisted: [UInt32] { plan.unlisted }
+
+  init(_ change: borrowing SlotChange, _ request: Request = Request()) throws(KeychainError) {
+    let admin = change.admin
+    let own = try admin.session.unlocker.device.slot(admin.head)?.number
+    if let number = request.removed { try remove(number, change, own) }
+    let kept = change.slots.filter { $0.number != request.removed }
+    let promoted = request.limitsDevices
+      ? nil : try kept.deviceToPromote(own, orElse: Self.keepOne)
+    carried = kept.map { slot in
+      Carried(slot: slot, grant: Self.grant(of: slot, request, promoted: promoted))
     }
-    // A slot that was replaced meanwhile is not the one that was presented or agreed to.
-    guard carried.count(where: \.how.isDecided) == secrets.kept.count + secrets.recipients.count
-    else { throw .slotsChanged }
-    let remaining = RemainingSlots(slots: carried.map(\.slot))
-    plan.promotesDevice = try remaining.deviceToPromote(own?.number, orElse: Self.keepOne) != nil
-    plan.kept = carried.map(described)
+    plan.promotesDevice = promoted != nil
+    plan.kept = carried.map { $0.slot.described(own: own, grant: $0.grant) }
+    plan.unlisted = try change.unlisted()
+    decideAdministrationKey(change, request)
     try countItems(change)
-    if !remaining.hasPassphrase {
-      try planDeletion(removal, try PassphraseItems(of: change, includingOtherDevices: false))
+    if !kept.hasPassphrase {
+      try planDeletion(request, try PassphraseItems(of: change, includingOtherDevices: false))
     }
   }
 
-  private static let keepOne: KeychainError.Recovery =
-    "keep a slot with \(.keepSlot(nil)), or unlock with what is kept, such as with "
-    + "\(.giveKey(.identity)); or add another way first with \(.addSlot(nil))"
+  static let keepOne: KeychainError.Recovery = "add another way first with \(.addSlot(nil))"
+
+  private static func grant(
+    of slot: ListedSlot, _ request: Request, promoted: ListedSlot?
+  ) -> SlotGrant {
+    if slot == promoted { return .administers }
+    return request.limitsDevices && slot.kind == .device ? .openTier : slot.grant
+  }
 
   private mutating func remove(
-    _ number: UInt32, _ change: borrowing SlotChange
+    _ number: UInt32, _ change: borrowing SlotChange, _ own: UInt32?
   ) throws(KeychainError) {
-    guard let slot = try change.slots().first(where: { $0.number == number }) else {
-      throw .noSlot(number)
+    let slot = try change.slot(toRemove: number)
+    plan.removed = slot.described(own: own)
+  }
+
+  /// Whoever administered knows the administration key, and keeps it.
+  private mutating func decideAdministrationKey(
+    _ change: borrowing SlotChange, _ request: Request
+  ) {
+    let staying = Set(carried.filter { $0.grant == .administers }.map(\.slot.number))
+    let leaves = change.slots.contains {
+      $0.grant == .administers && !staying.contains($0.number)
     }
-    plan.removed = slot.described(isThisDevice: slot == own)
+    reason = leaves ? .administratorLeft : request.newAdministrationKey ? .onRequest : nil
+    plan.changesAdministrationKey = reason != nil
+    plan.isSignedByRecoveryCode = reason != nil && recoverySigner(change.admin) != nil
   }
 
-  private mutating func decide(
-    _ slot: SlotRow, _ secrets: RekeySecrets, isTrusted: Bool
-  ) throws(KeychainError) {
-    if isTrusted, let how = carrying(slot, secrets) { return carried.append((slot, how)) }
-    plan.dropped.append(slot.described(isThisDevice: slot == own))
-    if !isTrusted { plan.forged.insert(slot.number) }
-  }
-
-  private func carrying(_ slot: SlotRow, _ secrets: RekeySecrets) -> Carrying? {
-    if let kept = secrets.kept[slot.number] { return kept.slot == slot ? .by(kept) : nil }
-    if secrets.recipients.contains(slot) { return .asRecipient }
-    return slot == own ? .asDevice : nil
-  }
-
-  /// What a slot opens under the new root key.
-  private func grant(of slot: SlotRow) -> SlotGrant {
-    slot == own && plan.promotesDevice ? .root : slot.grant
-  }
-
-  private func described(_ slot: SlotRow, _ how: Carrying) -> VaultSlot {
-    slot.described(isThisDevice: slot == own, grant: grant(of: slot))
-  }
-
-  /// Seals the slots again.
-  func slots(under rekey: VaultRekey) throws(KeychainError) -> [SlotRow] {
-    var slots: [SlotRow] = []
-    for (slot, how) in carried {
-      switch how {
-      case .by(let kept): slots.append(try rekey.seal(kept.input, number: slot.number))
-      case .asDevice: slots.append(try rekey.carry(slot, grant: grant(of: slot)))
-      case .asRecipient: slots.append(try rekey.carry(slot, grant: .root))
-      }
-    }
-    return slots
+  /// What signs for the recovery code, if the vault was opened with one that stays.
+  func recoverySigner(_ admin: VaultAdministration) -> StateSigner? {
+    let opened = admin.opener.opened
+    guard opened.slot.kind == .recoveryCode,
+      carried.contains(where: { $0.slot.number == opened.slot.number })
+    else { return nil }
+    return opened.signer
   }
 
   private mutating func countItems(_ change: borrowing SlotChange) throws(KeychainError) {
@@ -109,21 +104,38 @@ struct RekeyDecision {
   }
 
   private mutating func planDeletion(
-    _ removal: Removal?, _ items: PassphraseItems
+    _ request: Request, _ items: PassphraseItems
   ) throws(KeychainError) {
-    try items.requireAgreement(removal?.deletesItems ?? false) { names in
-      KeychainError(
-        .refused, "no passphrase would be kept, and items need one: \(names)",
-        recovery: "keep one with \(.keepSlot(.passphrase)), or delete the items: "
-          + "\(.removeSlot(number: removal?.number, deletingItems: true, withNewKeys: true))")
+    try items.requireAgreement(request.deletesItems || request.limitsDevices) { names in
+      .lastPassphrase(request.removed, names, withNewKeys: true)
     }
+    // A first passphrase is one.
+    guard !request.limitsDevices else { return }
     itemsToDelete = items
     plan.deletedItems = Set(items.credentials.map(\.identity))
   }
 }
 
-extension RekeyDecision.Carrying {
-  /// Whether it is kept because its secret was presented, or because a person agreed to the
-  /// recipient.
-  fileprivate var isDecided: Bool { if case .asDevice = self { false } else { true } }
+extension SlotChange {
+  /// Returns the slot of a number that a person wants to remove.
+  borrowing func slot(toRemove number: UInt32) throws(KeychainError) -> ListedSlot {
+    guard let slot = slots.first(where: { $0.number == number }) else { throw .noSlot(number) }
+    guard list.vaultKind == .local || number != admin.opener.opened.slot.number else {
+      throw KeychainError(
+        .refused, "\(slot.member.called) opened this shared vault, so it cannot be removed with it",
+        recovery: "open the vault with another slot that administers it; \(.listSlots) shows which do")
+    }
+    return slot
+  }
+}
+
+extension KeychainError {
+  static func lastPassphrase(
+    _ number: UInt32?, _ names: String, withNewKeys: Bool
+  ) -> Self {
+    Self(
+      .refused, "items need a passphrase, and none would be left: \(names)",
+      recovery: "change their accessibility first, or delete them with it: "
+        + "\(.removeSlot(number: number, deletingItems: true, withNewKeys: withNewKeys))")
+  }
 }

@@ -8,19 +8,29 @@ internal import PrephirencesFiles
 struct VaultAdministration: Sendable {
   let session: VaultSession
   let head: VaultHead
+  let opener: SlotOpener
   let root: SharedSecret
-  let keys: TierKeys
-  let opener: OpenedRoot
+
+  /// The key that signs the list of members.
+  let key: AdministrationKey
+
+  var keys: TierKeys { opener.opened.keys }
+
+  /// The list of members that was opened. A transaction has its own.
+  var list: MemberList { opener.opened.list }
 
   init(
-    session: VaultSession, head: VaultHead, opened: OpenedRoot
+    session: VaultSession, head: VaultHead, opener: SlotOpener
   ) throws(KeychainError) {
+    guard let root = opener.opened.root else {
+      throw KeychainError(.internalFailure, "a slot without the root key was opened for a change")
+    }
     self.session = session
     self.head = head
-    opener = opened
-    root = opened.root
-    keys = try TierKeys(root: self.root.bytes)
-    guard keys.checks == head.row.checks else { throw .strangeSlot(opened.slot.number) }
+    self.opener = opener
+    self.root = root
+    key = try AdministrationKey(
+      box: head.members.administration, root: root.bytes, expected: head.row.administration)
   }
 
   /// Changes slots in one transaction, if the whole vault is intact.
@@ -28,7 +38,7 @@ struct VaultAdministration: Sendable {
     progress: ((VaultProgress) -> Void)? = nil,
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (result, state) = try transaction { change throws(KeychainError) in
+    let (result, record) = try transaction { change throws(KeychainError) in
       // The work takes time, and the commit may then have to wait for readers.
       try session.deadline.excluding { () throws(KeychainError) in
         try change.requireIntact(opening: keys.openTierOnly, progress: progress)
@@ -36,7 +46,7 @@ struct VaultAdministration: Sendable {
       let result = try body(&change)
       return (result, try change.writer.finish())
     }
-    session.remember(state, keys.checks.open)
+    session.remember(record)
     return result
   }
 
@@ -51,37 +61,33 @@ struct VaultAdministration: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that writes nothing and does not verify the vault.
-  ///
-  /// Checks the number of slots and, unless `checkingSlots` is `false`, the mac of each slot.
+  /// Runs `body` in a transaction that writes nothing, checks the listed slots, and does not verify
+  /// the vault.
   func inspect<Result>(
-    checkingSlots: Bool = true, _ body: (borrowing SlotChange) throws(KeychainError) -> Result
+    _ body: (borrowing SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    try transaction(checkingSlots: checkingSlots) { change throws(KeychainError) in try body(change)
-    }
+    try transaction { change throws(KeychainError) in try body(change) }
   }
 
-  /// Runs a transaction.
-  ///
-  /// If `checkingSlots` is `false`, `body` must check the macs of the slots.
+  /// Runs a transaction on the vault as its list of members is now.
   func transaction<Result>(
-    checkingSlots: Bool = true, _ body: (inout SlotChange) throws(KeychainError) -> Result
+    _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (keys, root, session, opener) = (keys, root, session, opener)
-    let sealing = ItemSealing(keys: keys, device: try session.unlocker.device.find())
+    let (keys, session, opener) = (keys, session, opener)
+    let device = try session.unlocker.device.find()?.inVault(head.row.id)
+    let sealing = ItemSealing(keys: keys, device: device)
     return try session.opened.storage.write(session.deadline) {
       (rows: any WritableVaultRows) throws(KeychainError) -> Result in
-      guard try rows.vaultRow().checks == keys.checks else {
+      guard try rows.headRow().owns(keys) else {
         throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
       }
-      let state = try session.checkedState(rows, keys).row
+      let proven = try session.proven(rows, keys)
+      let slots = try proven.members.rows(in: rows.slots())
       var change = try SlotChange(
-        writer: VaultWriter(rows: rows, sealing: sealing, state: state), oldState: state,
-        keys: keys, root: root)
-      try change.requireAllSlots()
-      if checkingSlots { try change.requireTrustedSlots() }
+        writer: VaultWriter(rows: rows, sealing: sealing, proven: proven), proven: proven,
+        slots: slots, admin: self)
       // Otherwise two processes could each remove the slot that the other one used.
-      guard try change.slots().contains(opener.slot) else { throw .slotsChanged }
+      guard slots.contains(where: { $0.slot == opener.opened.slot }) else { throw .slotsChanged }
       return try body(&change)
     }
   }
@@ -90,71 +96,75 @@ struct VaultAdministration: Sendable {
 /// A change of slots within a transaction.
 struct SlotChange: ~Copyable {
   var writer: VaultWriter
+  let proven: ProvenVault
 
-  /// The state row that the transaction found.
-  let oldState: StateRow
-  let keys: TierKeys
-  let root: SharedSecret
+  /// The slots that the list of members has.
+  let slots: [ListedSlot]
+  let admin: VaultAdministration
 
-  func slots() throws(KeychainError) -> [SlotRow] { try writer.rows.slots().intact }
+  var list: MemberList { proven.members }
 
-  /// Compares the number of slots with the state row.
-  ///
-  /// This finds a hidden slot before anybody is asked, and without reading the items.
-  func requireAllSlots() throws(KeychainError) {
-    let slots = try writer.rows.slots()
-    let count = slots.intact.count + slots.damaged.count
-    guard count == writer.state.slotCount else {
-      throw Self.notIntact(
-        VaultVerification.slotCountProblem(expected: writer.state.slotCount, found: count))
+  /// The numbers of the rows that the list of members does not have, and that a change removes.
+  func unlisted() throws(KeychainError) -> [UInt32] { list.unlisted(in: try writer.rows.slots()) }
+
+  /// Puts new slots and those that replace others, removes slots, and signs the new list.
+  mutating func apply(
+    _ sealed: [SlotSealing.Sealed], removing removed: UInt32? = nil
+  ) throws(KeychainError) {
+    let numbers = Set(sealed.map(\.slot.number))
+    let rest = slots.map(\.member).filter {
+      $0.number != removed && !numbers.contains($0.number)
     }
+    let next = max(list.nextNumber, (numbers.max() ?? 0) + 1)
+    let new = try list.next(rest + sealed.map(\.member), nextNumber: next)
+    for number in try unlisted() { try writer.rows.removeSlot(number) }
+    if let removed { try writer.rows.removeSlot(removed) }
+    for slot in sealed { try writer.rows.put(slot.slot) }
+    try writer.replaceMembers(new, signedBy: admin.key, root: admin.root)
+  }
+
+  /// Seals the keys of the vault as they are to the input of a new slot.
+  func seal(
+    _ input: borrowing SlotInput, number: UInt32, grant: SlotGrant = .administers, name: String
+  ) throws(KeychainError) -> SlotSealing.Sealed {
+    try SlotSealing.seal(
+      input, number: number, grant: grant, granted: granted(grant), head: admin.head.row,
+      name: name)
+  }
+
+  /// Returns what a grant gives of the keys as they are.
+  func granted(_ grant: SlotGrant) throws(KeychainError) -> GrantedKey {
+    try GrantedKey(grant, root: admin.root, keys: admin.keys)
   }
 
   /// Verifies the whole vault before any row is changed.
   ///
-  /// A change removes its old rows from the sum in the state row and keeps the other terms. A row
-  /// that was hidden before the change and put back afterwards would then be accepted. Opens the
-  /// items whose keys are in `keys`.
+  /// A change signs a new list and makes a new state. What somebody dropped or put back before would
+  /// then look like the vault's own. Opens the items whose keys are in `keys`.
   func requireIntact(
     opening keys: TierKeys, progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) {
     var verification = VaultVerification(
       rows: writer.rows, sealing: ItemSealing(keys: keys, device: writer.sealing.device),
-      state: oldState, progress: progress)
+      proven: proven, progress: progress)
     guard let problem = try verification.run().report.problems.first else { return }
-    throw Self.notIntact(problem)
-  }
-
-  private static func notIntact(_ problem: String) -> KeychainError {
-    KeychainError(
+    throw KeychainError(
       .damaged, "the vault is not intact, so its slots stay as they are: \(problem)",
       recovery: "see all problems with \(.verify), and restore a backup; or accept "
         + "the vault as it is, with \(.acceptRestored)")
   }
 
-  /// Fails unless every slot was made by a holder of the root key.
-  func requireTrustedSlots() throws(KeychainError) {
-    let slots = try writer.rows.slots()
-    try slots.requireUndamaged()
-    for slot in slots.intact {
-      guard try slot.isMade(byHolderOf: root.bytes) else {
-        throw .forgedSlot(slot.number)
-      }
-    }
-  }
-
   /// Returns the number for a new slot.
   func freeNumber(for kind: SlotKind) throws(KeychainError) -> UInt32 {
-    let slots = try slots()
-    let newest = slots.map(\.number).max() ?? 0
-    guard slots.count < 32, newest < .max,
-      kind != .passphrase || slots.count(where: { $0.kind == .passphrase }) < 8
+    guard slots.count < MemberList.maximumCount, list.nextNumber < .max,
+      kind != .passphrase
+        || slots.count(where: { $0.kind == .passphrase }) < MemberList.maximumPassphraseCount
     else {
       throw KeychainError(
         .refused, "the vault has as many slots as allowed: at most 32, and at most 8 passphrases",
         recovery: "remove one with "
-          + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: false))")
+          + "\(.removeSlot(number: nil, deletingItems: false, withNewKeys: true))")
     }
-    return newest + 1
+    return list.nextNumber
   }
 }
