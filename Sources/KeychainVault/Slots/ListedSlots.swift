@@ -34,7 +34,9 @@ extension MemberList {
       guard let slot = slots.intact.first(where: { $0.number == member.number }) else {
         throw .missingSlot(member)
       }
-      guard try member == requireListed(slot) else { throw .changedSlot(member) }
+      guard member.kind == slot.kind, member.grant == slot.grant,
+        try member.rowHash == slot.rowHash()
+      else { throw .changedSlot(member) }
       listed.append(ListedSlot(slot: slot, member: member))
     }
     return listed
@@ -46,14 +48,12 @@ extension MemberList {
       .filter { member($0) == nil }.sorted()
   }
 
-  /// Returns the list that follows this one.
-  func next(
-    _ members: [Member], nextNumber: UInt32? = nil, head: HeadRow? = nil, successions: Data? = nil
-  ) throws(KeychainError) -> MemberList {
+  /// Returns the list that follows this one under the same keys.
+  func next(_ members: [Member], nextNumber: UInt32) -> MemberList {
     MemberList(
-      id: id, epoch: head?.epoch ?? epoch, administration: head?.administration ?? administration,
-      serial: serial + 1, nextNumber: nextNumber ?? self.nextNumber, vaultKind: vaultKind,
-      successions: successions ?? self.successions, members: members)
+      id: id, epoch: epoch, administration: administration,
+      administrationHash: administrationHash, serial: serial + 1, nextNumber: nextNumber,
+      vaultKind: vaultKind, successions: successions, members: members)
   }
 }
 

@@ -5,9 +5,9 @@ internal import KeychainVaultFormat
 /// Items that need a passphrase and are deleted with the last one.
 struct PassphraseItems {
   private(set) var credentials: [Credential] = []
-  private(set) var rows: [(row: ItemRow, tokens: [Data])] = []
+  private(set) var rows: [ItemRow] = []
 
-  var ids: Set<Data> { Set(rows.map(\.row.id)) }
+  var ids: Set<Data> { Set(rows.map(\.id)) }
 
   /// No items.
   init() {}
@@ -30,9 +30,9 @@ struct PassphraseItems {
     for id in ids {
       let name = ItemRow.name(of: id)
       guard let found = try change.writer.item(id, name: name) else { throw .damagedItem(name) }
-      guard !sealing.isOfOtherDevice(found.row) else { throw .otherDevice(name) }
-      let group = try groups.name(of: found.row)
-      credentials.append(try sealing.credential(in: found.row, group: group, name: name))
+      guard !sealing.isOfOtherDevice(found) else { throw .otherDevice(name) }
+      let group = try groups.name(of: found)
+      credentials.append(try sealing.credential(in: found, group: group, name: name))
       rows.append(found)
     }
   }

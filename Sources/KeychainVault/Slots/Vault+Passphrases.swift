@@ -12,10 +12,9 @@ extension Vault {
   /// file, a recovery code or an identity. The new passphrase is hashed at the cost of new slots.
   ///
   /// Earlier copies of the vault still open with the old passphrase and contain the same keys. To
-  /// replace those keys, use
-  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. Like
-  /// every change of slots, this verifies the whole vault first, which takes longer the more items
-  /// there are.
+  /// replace those keys, use ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``.
+  /// Like every change of slots, this verifies the whole vault first, which takes longer the more
+  /// items there are.
   ///
   /// - Parameters:
   ///   - passphrase: The new passphrase, not empty.
@@ -60,7 +59,7 @@ extension Vault {
     // Don't let a person choose a passphrase for a damaged vault.
     try admin.requireIntact()
     let passphrase = try admin.session.deadline.excluding { () throws(KeychainError) in
-      try ask(slot.described(isThisDevice: nil))
+      try ask(slot.described(isThisDevice: nil, member: admin.list.member(slot.number)))
     }
     return try replace(slot, by: passphrase, admin, progress)
   }
@@ -68,10 +67,9 @@ extension Vault {
   private func passphraseSlot(
     _ number: UInt32?, _ admin: VaultAdministration
   ) throws(KeychainError) -> SlotRow {
+    let listed = try admin.list.rows(in: admin.head.slots).map(\.slot)
     if let number {
-      guard let slot = admin.head.slots.intact.first(where: { $0.number == number }) else {
-        throw .noSlot(number)
-      }
+      guard let slot = listed.first(where: { $0.number == number }) else { throw .noSlot(number) }
       guard slot.kind == .passphrase else {
         throw KeychainError(
           .refused, "slot \(number) is no passphrase, but a \(slot.kind)",
@@ -79,9 +77,9 @@ extension Vault {
       }
       return slot
     }
-    let opener = admin.opener.slot
+    let opener = admin.opener.opened.slot
     if opener.kind == .passphrase { return opener }
-    let slots = admin.head.slots(.passphrase)
+    let slots = listed.filter { $0.kind == .passphrase }
     guard let only = slots.first else {
       throw KeychainError(
         .refused, "the vault has no passphrase to change",
@@ -101,16 +99,12 @@ extension Vault {
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
     let input = try slotInput(passphrase: passphrase, in: admin.session)
-    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
-      guard try change.slots().contains(old) else { throw .slotsChanged }
-      let slot = try SlotSealing.seal(
-        input, number: old.number, grant: .root, granted: change.root.bytes,
-        root: change.root.bytes)
-      try change.writer.remove(old)
-      try change.writer.put(slot)
-      return slot
+    return try admin.change(progress: progress) { change throws(KeychainError) in
+      guard let slot = change.slots.first(where: { $0.slot == old }) else { throw .slotsChanged }
+      let sealed = try change.seal(input, number: old.number, name: slot.member.name)
+      try change.apply([sealed])
+      return sealed.described(isThisDevice: nil)
     }
-    return slot.described(isThisDevice: nil)
   }
 
   /// Prepares a passphrase slot.

@@ -1,7 +1,7 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
-internal import KeychainVaultFormat
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
@@ -11,41 +11,46 @@ extension Vault {
   /// does not change.
   ///
   /// - Parameters:
+  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification after `confirm`.
   ///     The vault is verified before `confirm`, too.
   ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
   ///     takes does not count against the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with
+  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/refused`` if this is a shared vault that has a recovery code,
   ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing is
   ///   changed then.
   @discardableResult
   public func addRecoveryCodeSlot(
-    progress: ((VaultProgress) -> Void)? = nil,
+    name: String = "", progress: ((VaultProgress) -> Void)? = nil,
     confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration()
+    let admin = try administration(adding: .recoveryCode, name: name)
     // Don't let a person write down a code that cannot be stored, or for a damaged vault.
     try admin.requireIntact()
     try admin.inspect { change throws(KeychainError) in
-      _ = try change.freeNumber(for: .recoveryCode)
+      _ = try change.numberForRecoveryCode()
     }
+    let input = try admin.session.deadline.excluding { () throws(KeychainError) in
+      try Self.confirmedCode(confirm)
+    }
+    return try admin.change(progress: progress) { change throws(KeychainError) in
+      let sealed = try change.seal(input, number: try change.numberForRecoveryCode(), name: name)
+      try change.apply([sealed])
+      return sealed.described(isThisDevice: nil)
+    }
+  }
+
+  /// Makes a recovery code that a person confirms.
+  static func confirmedCode(
+    _ confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> SlotInput {
     let code = try RecoveryCode.random()
-    let isWrittenDown = try admin.session.deadline.excluding { () throws(KeychainError) in
-      try confirm(code)
-    }
-    guard isWrittenDown else {
+    guard try confirm(code) else {
       throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
     }
-    let input = try SlotInput.recoveryCode(code)
-    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
-      let number = try change.freeNumber(for: .recoveryCode)
-      let slot = try SlotSealing.seal(
-        input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes)
-      try change.writer.put(slot)
-      return slot
-    }
-    return slot.described(isThisDevice: nil)
+    return try SlotInput.recoveryCode(code)
   }
 
   /// Adds a recipient, whose identity then opens the vault.
@@ -54,27 +59,54 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - recipient: The public half of the identity.
+  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - grant: What the recipient may do. In a vault that is not shared, every recipient
+  ///     ``SlotGrant/administers``.
   ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``; ``KeychainError`` with
-  ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot, or
-  ///   ``KeychainError/Code/invalidArgument`` if its key is unusable.
+  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``; ``KeychainError`` with
+  ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot,
+  ///   ``KeychainError/Code/invalidArgument`` if its key is unusable, or
+  ///   ``KeychainError/Code/refused`` if the vault cannot have that grant.
   @discardableResult
   public func addRecipientSlot(
-    _ recipient: VaultRecipient, progress: ((VaultProgress) -> Void)? = nil
+    _ recipient: VaultRecipient, name: String = "", grant: SlotGrant = .administers,
+    progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    let slot = try administration().change(progress: progress) { change throws(KeychainError) in
-      let slots = try change.slots()
-      if let slot = slots.first(where: {
-        $0.kind == .recipient && $0.parameters == recipient.publicKey
-      }) {
-        throw KeychainError(.alreadyExists, "slot \(slot.number) is this recipient's already")
-      }
-      let slot = try SlotSealing.seal(
-        to: recipient, number: try change.freeNumber(for: .recipient), root: change.root.bytes)
-      try change.writer.put(slot)
-      return slot
+    guard recipient.isUsable else {
+      throw KeychainError(
+        .invalidArgument, "no identity belongs to \(recipient)",
+        recovery: "make an identity with \(.createIdentity)")
     }
-    return slot.described(isThisDevice: nil)
+    let admin = try administration(adding: .recipient, name: name)
+    guard grant == .administers || (admin.list.vaultKind == .shared && grant != .openTier) else {
+      throw KeychainError(
+        .refused, "a vault that is not shared has only recipients that administer it",
+        recovery: "add the recipient without limits, or create a shared vault")
+    }
+    return try admin.change(progress: progress) { change throws(KeychainError) in
+      if let slot = change.slots.first(where: { $0.member.recipient == recipient }) {
+        throw KeychainError(
+          .alreadyExists, "slot \(slot.number) is this recipient's already", recovery: .listSlots)
+      }
+      let sealed = try SlotSealing.seal(
+        to: recipient, number: try change.freeNumber(for: .recipient), grant: grant,
+        granted: change.granted(grant), head: admin.head.row, name: name)
+      try change.apply([sealed])
+      return sealed.described(isThisDevice: nil)
+    }
+  }
+}
+
+extension SlotChange {
+  /// Returns the number for a new recovery code; a shared vault has one.
+  fileprivate func numberForRecoveryCode() throws(KeychainError) -> UInt32 {
+    if list.vaultKind == .shared, let slot = slots.first(where: { $0.kind == .recoveryCode }) {
+      throw KeychainError(
+        .refused, "a shared vault has one recovery code, which is slot \(slot.number)",
+        recovery: "remove it first, with "
+          + "\(.removeSlot(number: slot.number, deletingItems: false, withNewKeys: true))")
+    }
+    return try freeNumber(for: .recoveryCode)
   }
 }

@@ -4,37 +4,60 @@ internal import KeychainSecrets
 internal import KeychainVaultFormat
 
 extension Vault {
-  /// Removes a slot.
+  /// Removes a slot, and gives the vault new keys in the same transaction.
   ///
-  /// Earlier copies of the vault can still be opened with it, and contain the root key, which does
-  /// not change. To give the vault a new root key in the same transaction, use
-  /// ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``. If no
-  /// passphrase, key file or recipient is left, this machine's device slot then opens everything.
+  /// As ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``. With `keepingKeys`,
+  /// the vault keeps its root key and its administration key: whoever had the slot still knows them,
+  /// and with them opens whatever copy of the file they get. If no passphrase, key file or recipient
+  /// is left, this machine's device slot then opens everything.
   ///
   /// - Parameters:
   ///   - number: The number of the slot.
+  ///   - keepingKeys: Whether the vault keeps its keys.
   ///   - deletingItems: Whether items that need a passphrase are deleted with the last passphrase.
-  ///   - progress: Called from time to time with the progress of the verification.
+  ///   - confirm: Receives what stays and what is lost with new keys; not called with `keepingKeys`.
+  ///     Return `false` to change nothing. Without this closure, nothing is changed if items of
+  ///     other devices would be lost.
+  ///   - progress: Called from time to time with the progress of the work.
   /// - Returns: The credentials that were deleted.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``;
-  ///   ``KeychainError/Code/notFound`` if there is no such slot, or ``KeychainError/Code/refused``
-  ///   if nothing else would open the vault, or if items need a passphrase and `deletingItems` is
-  ///   `false`.
+  /// - Throws: As ``rekey(removing:deletingItems:newAdministrationKey:confirm:progress:)``.
   @discardableResult
   public func removeSlot(
-    _ number: UInt32, deletingItems: Bool = false, progress: ((VaultProgress) -> Void)? = nil
+    _ number: UInt32, keepingKeys: Bool = false, deletingItems: Bool = false,
+    confirm: (RekeyPlan) throws(KeychainError) -> Bool = { (plan) throws(KeychainError) in
+      plan.otherDeviceItemCount == 0
+    },
+    progress: ((VaultProgress) -> Void)? = nil
+  ) throws(KeychainError) -> [Credential] {
+    if keepingKeys {
+      return try removeSlotKeepingKeys(number, deletingItems: deletingItems, progress)
+    }
+    return try rekey(.init(removed: number, deletesItems: deletingItems), confirm, progress)
+      .decision.itemsToDelete.credentials
+  }
+
+  private func removeSlotKeepingKeys(
+    _ number: UInt32, deletingItems: Bool, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> [Credential] {
     let admin = try administration()
-    let deviceInput: SlotInput? =
-      if let device = try unlocker.device.find() { try SlotInput.device(device) } else { nil }
     let ownSlot = try unlocker.device.slot(admin.head)?.number
     let (deleted, isPromoted) = try admin.change(progress: progress) {
       change throws(KeychainError) -> ([Credential], Bool) in
-      let removal = try SlotRemoval(number, change)
-      let deleted = try removal.deleteItems(deletingItems, &change)
-      let isPromoted = try removal.promoteDevice(deviceInput, ownSlot, &change)
-      try change.writer.remove(removal.slot)
-      return (deleted, isPromoted)
+      let removed = try change.slot(toRemove: number)
+      let items = try change.itemsDeleted(with: removed)
+      try items.requireAgreement(deletingItems) { names in
+        .lastPassphrase(number, names, withNewKeys: false)
+      }
+      for row in items.rows { try change.writer.remove(row) }
+      let rest = change.slots.filter { $0.number != number }
+      let own = try rest.deviceToPromote(ownSlot, orElse: RekeyDecision.keepOne)
+      let promoted = try own.map { own throws(KeychainError) in
+        try SlotSealing.reseal(
+          own.slot, of: own.member, grant: .administers, granted: change.granted(.administers),
+          head: admin.head.row)
+      }
+      try change.apply(promoted.map { [$0] } ?? [], removing: number)
+      return (items.credentials, promoted != nil)
     }
     if isPromoted { reportPromotion() }
     for credential in deleted {
@@ -47,11 +70,11 @@ extension Vault {
   ///
   /// - Parameter number: The number of the slot.
   /// - Returns: The credentials; empty unless it is the last passphrase.
-  /// - Throws: As ``removeSlot(_:deletingItems:progress:)``.
+  /// - Throws: As ``removeSlot(_:keepingKeys:deletingItems:confirm:progress:)``.
   public func itemsDeleted(withSlot number: UInt32) throws(KeychainError) -> [Credential] {
     let admin = try administration()
     return try admin.inspect { change throws(KeychainError) -> [Credential] in
-      try SlotRemoval(number, change).itemsToDelete(change).credentials
+      try change.itemsDeleted(with: change.slot(toRemove: number)).credentials
     }
   }
 
@@ -61,5 +84,16 @@ extension Vault {
         kind: .deviceGrantChanged,
         message: "the device key alone now opens everything, because there is no passphrase, "
           + "key file or recipient"))
+  }
+}
+
+extension SlotChange {
+  /// Returns the items that are deleted with the last passphrase.
+  fileprivate func itemsDeleted(
+    with removed: ListedSlot
+  ) throws(KeychainError) -> PassphraseItems {
+    let rest = slots.filter { $0.number != removed.number }
+    guard removed.kind == .passphrase, !rest.hasPassphrase else { return PassphraseItems() }
+    return try PassphraseItems(of: self, includingOtherDevices: true)
   }
 }

@@ -8,62 +8,54 @@ extension Vault {
   /// Adds a passphrase.
   ///
   /// The first passphrase or key file of a vault limits the device secret: everything is sealed
-  /// again under a new root key, and the device secret then opens only indexes and items that need
-  /// no unlock. Earlier copies of the vault still open as before.
+  /// again under a new root key and a new administration key, and the device secret then opens only
+  /// indexes and items that need no unlock. All other slots stay. Earlier copies of the vault still
+  /// open as before.
   ///
   /// Like every change of slots, this verifies the whole vault first, which takes longer the more
   /// items there are.
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty.
-  ///   - isKept: Receives the slot of a recipient, and returns whether it gets the new root key.
-  ///     Called only if there will be a new root key; without this closure, no recipient gets it.
-  ///     Other recipients must be removed first, with ``removeSlot(_:deletingItems:progress:)``.
-  ///     See
-  ///     ``rekey(removing:deletingItems:keeping:asking:keepingRecipient:confirm:progress:)``.
+  ///   - name: What people call the slot: at most 256 bytes of UTF-8, which the vault encrypts.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
   /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
   ///   ``KeychainError/Code/incorrectSecret`` if no secret at hand opens the root key (cached keys,
   ///   or a device slot with limited access, are not enough), ``KeychainError/Code/refused`` if
-  ///   there are too many slots, or slots that cannot get a new root key, or
-  ///   ``KeychainError/Code/damaged`` if the vault is not intact, for example because a slot was
-  ///   changed outside it.
+  ///   there are too many slots, the secret at hand does not administer the vault, or the vault is
+  ///   shared, ``KeychainError/Code/unsupportedFormat`` if a slot is of a kind that this release
+  ///   does not know, or ``KeychainError/Code/damaged`` if the vault is not intact, for example
+  ///   because a slot was changed outside it.
   @discardableResult
   public func addPassphraseSlot(
-    _ passphrase: borrowing SecretBytes,
-    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool = {
-      (_) throws(KeychainError) in false
-    },
+    _ passphrase: borrowing SecretBytes, name: String = "",
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration()
-    let secrets = try carriedSecrets(admin, nil, isKept)
-    return try add(try slotInput(passphrase: passphrase), admin, secrets, progress)
+    let admin = try administration(adding: .passphrase, name: name)
+    return try add(try slotInput(passphrase: passphrase), name, admin, progress)
   }
 
   /// Adds a passphrase and asks for it last, after everything else was checked.
   ///
   /// - Parameters:
-  ///   - askForCode: Asks for each recovery code that gets the new keys; `nil` if there is nobody
-  ///     to ask.
-  ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   ///   - passphrase: Returns the passphrase. The time it takes does not count against the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and what the closures throw.
+  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and what the closure throws.
   package func addPassphraseSlot(
-    askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
-    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool,
-    progress: ((VaultProgress) -> Void)?,
+    name: String = "", progress: ((VaultProgress) -> Void)?,
     passphrase: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration()
-    let secrets = try carriedSecrets(admin, askForCode, isKept)
+    let admin = try administration(adding: .passphrase, name: name)
+    try admin.inspect { change throws(KeychainError) in
+      _ = try change.freeNumber(for: .passphrase)
+    }
     let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
       try passphrase()
     }
-    return try add(try slotInput(passphrase: answer), admin, secrets, progress)
+    return try add(try slotInput(passphrase: answer), name, admin, progress)
   }
 
   /// Adds a key file.
@@ -74,41 +66,27 @@ extension Vault {
   ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. The file is only
   ///     read. Its contents are not stretched: if they are a few readable words, a notice
   ///     (``Notice/Kind/weakKeyFile``) says so.
-  ///   - isKept: As of ``addPassphraseSlot(_:keepingRecipient:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
+  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if the file has a slot.
   @discardableResult
   public func addKeyFileSlot(
-    path: String,
-    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool = {
-      (_) throws(KeychainError) in false
-    },
-    progress: ((VaultProgress) -> Void)? = nil
-  ) throws(KeychainError) -> VaultSlot {
-    try addKeyFileSlot(
-      path: path, askingForCode: nil, keepingRecipient: isKept, progress: progress)
-  }
-
-  /// Adds a key file, and asks for each recovery code that gets the new keys.
-  package func addKeyFileSlot(
-    path: String,
-    askingForCode askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
-    keepingRecipient isKept: (VaultSlot) throws(KeychainError) -> Bool,
-    progress: ((VaultProgress) -> Void)?
+    path: String, name: String = "", progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
       path, name: "the new key file", policy: configuration.secretFilePolicy)
-    let admin = try administration()
+    let admin = try administration(adding: .keyFile, name: name)
     let inputKey = try KeyFile.inputKey(contents)
-    for slot in admin.head.slots(.keyFile)
-    where try SlotSealing.open(slot, inputKey: inputKey) != nil {
-      throw KeychainError(.alreadyExists, "slot \(slot.number) is this key file's already")
+    for slot in admin.head.slots(.keyFile) where admin.list.member(slot.number) != nil {
+      guard try SlotSealing.open(slot, inputKey: inputKey, vault: admin.head.row.id) == nil else {
+        throw KeychainError(
+          .alreadyExists, "slot \(slot.number) is this key file's already", recovery: .listSlots)
+      }
     }
     reportIfWeak(contents, path)
-    let secrets = try carriedSecrets(admin, askForCode, isKept)
-    return try add(try SlotInput.keyFile(contents), admin, secrets, progress)
+    return try add(try SlotInput.keyFile(contents), name, admin, progress)
   }
 
   /// Adds this machine's device secret.
@@ -117,103 +95,78 @@ extension Vault {
   /// or recipient it opens everything, like the device slot of the machine that created the vault.
   /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
-  /// - Parameter progress: Called from time to time with the progress of the verification.
+  /// - Parameters:
+  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:keepingRecipient:progress:)``, and
+  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
   public func addDeviceSlot(
-    progress: ((VaultProgress) -> Void)? = nil
+    name: String = "", progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
-    let admin = try administration()
+    let admin = try administration(adding: .device, name: name)
     if let slot = try unlocker.device.slot(admin.head) {
       throw KeychainError(.alreadyExists, "slot \(slot.number) is this device's already")
     }
     let input = try SlotInput.device(try unlocker.device.findOrCreate())
-    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
+    return try admin.change(progress: progress) { change throws(KeychainError) in
       let number = try change.freeNumber(for: .device)
-      let hasDailyKey = try change.slots().contains(where: \.isDailyKey)
-      let slot = try SlotSealing.sealDevice(
-        input, number: number, grant: hasDailyKey ? .openTier : .root, keys: change.keys,
-        root: change.root.bytes)
-      try change.writer.put(slot)
-      return slot
-    }
-    return slot.described(isThisDevice: true)
-  }
-
-  /// Returns the secrets whose slots get the new keys of the first passphrase or key file; `nil` if
-  /// the vault has one already.
-  ///
-  /// Everything that would be refused at the end is refused here, before anybody is asked.
-  private func carriedSecrets(
-    _ admin: VaultAdministration,
-    _ askForCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)?,
-    _ isKept: (VaultSlot) throws(KeychainError) -> Bool
-  ) throws(KeychainError) -> RekeySecrets? {
-    // A device slot that opens everything grants the root key, so there must be a new root key.
-    guard admin.head.slots.intact.contains(where: \.isFullDevice) else { return nil }
-    var secrets = try RekeySecrets(self, admin)
-    if let askForCode {
-      try requireCarried(admin, secrets, except: [.recoveryCode, .recipient])
-      try secrets.askForCodes(askForCode)
-      try requireCarried(admin, secrets, except: [.recipient])
-    }
-    try secrets.askAboutRecipients(isKept)
-    try requireCarried(admin, secrets)
-    return secrets
-  }
-
-  /// Fails if a slot is left that would not get the new keys.
-  ///
-  /// If the vault is damaged, fails with that instead.
-  private func requireCarried(
-    _ admin: VaultAdministration, _ secrets: RekeySecrets, except exempt: Set<SlotKind> = []
-  ) throws(KeychainError) {
-    do throws(KeychainError) {
-      try VaultRekey.requireCarried(admin, secrets, except: exempt)
-    } catch {
-      // A slot that was changed from outside must not look like one to keep.
-      try admin.requireIntact()
-      throw error
+      let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
+      let sealed = try change.seal(input, number: number, grant: grant, name: name)
+      try change.apply([sealed])
+      return sealed.described(isThisDevice: true)
     }
   }
 
   private func add(
-    _ input: borrowing SlotInput, _ admin: VaultAdministration, _ secrets: RekeySecrets?,
+    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration,
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
-    guard let secrets else { return try addWithoutRekey(input, admin, progress) }
-    let slot = try VaultRekey(admin: admin, progress: progress)
-      .addFirstSecret(input, keeping: secrets)
-    reportGrantChange(hasRecipients: !admin.head.slots(.recipient).isEmpty)
-    return slot.described(isThisDevice: nil)
+    // Whoever has the device secret knows the root key and the administration key.
+    let limitsDevices = admin.list.members.contains {
+      $0.kind == .device && $0.grant == .administers
+    }
+    guard limitsDevices else { return try addWithoutRekey(input, name, admin, progress) }
+    let outcome = try VaultRekey(admin: admin, progress: progress).run(
+      adding: { number, epoch throws(KeychainError) in
+        try epoch.seal(input, number: number, name: name)
+      },
+      { change throws(KeychainError) in
+        _ = try change.freeNumber(for: input.kind)
+        return try RekeyDecision(change, .init(limitsDevices: true))
+      })
+    reportGrantChange(outcome)
+    guard let added = outcome.added else {
+      throw KeychainError(.internalFailure, "a slot was not added")
+    }
+    return added.described(isThisDevice: nil)
   }
 
   /// Adds a slot without new keys, if no device slot opens everything.
   private func addWithoutRekey(
-    _ input: borrowing SlotInput, _ admin: VaultAdministration,
+    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration,
     _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
-    let slot = try admin.change(progress: progress) { change throws(KeychainError) in
+    try admin.change(progress: progress) { change throws(KeychainError) in
       // A device slot that opens everything by now would have to be limited.
-      guard try !change.slots().contains(where: \.isFullDevice) else { throw .slotsChanged }
-      let number = try change.freeNumber(for: input.kind)
-      let slot = try SlotSealing.seal(
-        input, number: number, grant: .root, granted: change.root.bytes, root: change.root.bytes)
-      try change.writer.put(slot)
-      return slot
+      guard !change.slots.contains(where: \.isFullDevice) else { throw .slotsChanged }
+      let sealed = try change.seal(
+        input, number: try change.freeNumber(for: input.kind), name: name)
+      try change.apply([sealed])
+      return sealed.described(isThisDevice: nil)
     }
-    return slot.described(isThisDevice: nil)
   }
 
-  private func reportGrantChange(hasRecipients: Bool) {
+  private func reportGrantChange(_ outcome: VaultRekey.Outcome) {
+    let hasRecipients = outcome.decision.carried.contains { $0.slot.kind == .recipient }
+    let isFollowed = outcome.decision.plan.isSignedByRecoveryCode
     configuration.notice?(
       Notice(
         kind: .deviceGrantChanged,
         message: "the device key alone now opens only what needs no unlock; "
           + "copies of the vault made before stay as open as they were",
-        recovery: hasRecipients
+        recovery: hasRecipients && !isFollowed
           ? "give the vault's new check to identities that are pinned to it, with "
             + "\(.pinIdentity(check: nil))" : nil))
   }
@@ -222,8 +175,31 @@ extension Vault {
   func administration() throws(KeychainError) -> VaultAdministration {
     let session = try existingSession()
     let head = try session.readHead()
-    try head.slots.requireUndamaged()
-    let opened = try unlocker.root(head, path: session.opened.path, session.deadline)
-    return try VaultAdministration(session: session, head: head, opened: opened)
+    let opener = try unlocker.administrator(head, path: session.opened.path, session.deadline)
+    return try VaultAdministration(session: session, head: head, opener: opener)
+  }
+
+  /// Opens the root key to add a slot, if the vault may have one of its kind.
+  func administration(
+    adding kind: SlotKind, name: String
+  ) throws(KeychainError) -> VaultAdministration {
+    guard name.utf8.count <= Member.maximumNameCount else {
+      throw KeychainError(
+        .invalidArgument, "the name of a slot has at most \(Member.maximumNameCount) bytes")
+    }
+    let admin = try administration()
+    guard admin.list.vaultKind == .local || kind == .recipient || kind == .recoveryCode else {
+      throw KeychainError(
+        .refused,
+        "a shared vault has no \(kind) slot, because what opens it must sign what it writes",
+        recovery: "add a member with \(.addSlot(.identity))")
+    }
+    return admin
+  }
+}
+
+extension SlotSealing.Sealed {
+  func described(isThisDevice: Bool?) -> VaultSlot {
+    slot.described(isThisDevice: isThisDevice, member: member)
   }
 }

@@ -116,11 +116,14 @@ struct SlotChange: ~Copyable {
       $0.number != removed && !numbers.contains($0.number)
     }
     let next = max(list.nextNumber, (numbers.max() ?? 0) + 1)
-    let new = try list.next(rest + sealed.map(\.member), nextNumber: next)
+    let new = list.next(rest + sealed.map(\.member), nextNumber: next)
     for number in try unlisted() { try writer.rows.removeSlot(number) }
     if let removed { try writer.rows.removeSlot(removed) }
     for slot in sealed { try writer.rows.put(slot.slot) }
-    try writer.replaceMembers(new, signedBy: admin.key, root: admin.root)
+    let row = try MembersRow(
+      new, signedBy: admin.key, administration: writer.rows.membersRow().administration,
+      open: admin.keys.open.bytes)
+    try writer.replaceMembers(new, row)
   }
 
   /// Seals the keys of the vault as they are to the input of a new slot.

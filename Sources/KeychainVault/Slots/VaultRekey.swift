@@ -8,140 +8,133 @@ internal import PrephirencesFiles
 ///
 /// If it fails or the process ends, the old state remains. To resume, run it again.
 struct VaultRekey {
+  /// A slot that is added under the new keys, with the number that the list has next.
+  typealias NewSlot = (_ number: UInt32, _ keys: VaultEpoch) throws(KeychainError) ->
+    SlotSealing.Sealed
+
   let admin: VaultAdministration
-  let newRoot: SharedSecret
-  private let newKeys: TierKeys
-  private let device: DeviceSecret?
   private let progress: RekeyProgress
 
+  /// The lowest epoch and serial number that the vault may have afterwards.
+  private let floor: (epoch: UInt64, serial: UInt64)
+
   init(
-    admin: VaultAdministration, progress: ((VaultProgress) -> Void)? = nil
-  ) throws(KeychainError) {
+    admin: VaultAdministration, above floor: (epoch: UInt64, serial: UInt64) = (0, 0),
+    progress: ((VaultProgress) -> Void)? = nil
+  ) {
     self.admin = admin
+    self.floor = floor
     self.progress = RekeyProgress(report: progress)
-    device = try admin.session.unlocker.device.find()
-    newRoot = SharedSecret(try RootKey.random())
-    newKeys = try TierKeys(root: newRoot.bytes)
   }
 
-  /// The check of the vault under the new key.
-  var newCheck: VaultCheck { VaultCheck(bytes: newKeys.checks.open) }
-
-  /// The new state, as it is decided within the transaction.
-  struct Decision<Result> {
-    var slots: [SlotRow]
-    var result: Result
-
-    /// The number of items that may be lost because only other devices can open them.
-    var otherDeviceItems = 0
-
-    /// The ids of the items that are deleted.
-    var deletedItems: Set<Data> = []
+  /// What a rekey did.
+  struct Outcome {
+    let decision: RekeyDecision
+    let check: VaultCheck
+    let added: SlotSealing.Sealed?
   }
 
   /// Writes the new state.
   ///
   /// `decide` sees the old state, of which no row is changed yet.
-  func run<Result>(
-    _ decide: (borrowing SlotChange) throws(KeychainError) -> Decision<Result>
-  ) throws(KeychainError) -> Result {
+  func run(
+    adding new: NewSlot? = nil,
+    _ decide: (borrowing SlotChange) throws(KeychainError) -> RekeyDecision
+  ) throws(KeychainError) -> Outcome {
     let session = admin.session
-    let (result, state) = try admin.transaction(checkingSlots: false) {
-      change throws(KeychainError) in
+    let (outcome, record) = try admin.transaction { change throws(KeychainError) in
       let decision = try decide(change)
-      let old = try SeenState(
-        counter: change.writer.counter - 1, box: change.writer.rows.stateBox())
       // The work takes time, and the commit may then have to wait for readers.
-      let state = try session.deadline.excluding { () throws(KeychainError) in
+      let done = try session.deadline.excluding { () throws(KeychainError) in
         // All items are opened here in any case, and sealed again.
         try change.requireIntact(opening: admin.keys, progress: progress.verified)
-        return try moveAll(change, decision)
+        return try write(change, decision, adding: new)
       }
-      try admin.opener.pin(newCheck)
-      // Both root keys are valid until the commit is known to have succeeded.
-      try session.opened.seenFile.replace(
-        by: SeenRecord(checks: [admin.keys.checks.open, newKeys.checks.open], state: old))
-      return (decision.result, state)
+      try admin.opener.pin(done.outcome.check)
+      // Both administration keys are valid until the commit is known to have succeeded.
+      var both = SeenRecord(change.list, change.proven.seen)
+      if done.record.administration != both.administration {
+        both.nextAdministration = done.record.administration
+      }
+      try session.opened.seenFile.replace(by: both)
+      return done
     }
-    session.unlocker.lock(admin.keys.checks.open, all: true)
+    session.unlocker.lock(admin.head.row.id, all: true)
     session.knownHead.value = nil
-    session.remember(state, newKeys.checks.open, synced: true)
-    unpinOldCheck()
+    session.remember(record, synced: true)
+    unpinOldCheck(outcome.check)
     compact()
-    return result
-  }
-
-  // MARK: - Slots
-
-  /// Makes a slot with a secret that is at hand.
-  func seal(_ input: borrowing SlotInput, number: UInt32) throws(KeychainError) -> SlotRow {
-    try SlotSealing.seal(
-      input, number: number, grant: .root, granted: newRoot.bytes, root: newRoot.bytes)
-  }
-
-  /// Seals again a slot that needs no secret of a person: this device's, or a recipient's, whose
-  /// mac must have been checked.
-  func carry(_ slot: SlotRow, grant: SlotGrant) throws(KeychainError) -> SlotRow {
-    guard slot.kind == .device else {
-      return try SlotSealing.reseal(slot, root: newRoot.bytes)
-    }
-    guard let device else {
-      throw KeychainError(.internalFailure, "a device slot was opened without a device secret")
-    }
-    return try SlotSealing.sealDevice(
-      try SlotInput.device(device), number: slot.number, grant: grant, keys: newKeys,
-      root: newRoot.bytes)
+    return outcome
   }
 
   // MARK: - Rows
 
   /// Replaces the old state with the new state.
-  ///
-  /// - Returns: The new state.
-  private func moveAll<Result>(
-    _ change: borrowing SlotChange, _ decision: Decision<Result>
-  ) throws(KeychainError) -> SeenState {
+  private func write(
+    _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
+  ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
     let rows = change.writer.rows
-    let old = change.writer.sealing
+    let epoch = try VaultEpoch(after: change, isNewKey: decision.reason != nil, above: floor.epoch)
+    let added = try new.map { new throws(KeychainError) in try new(change.list.nextNumber, epoch) }
+    let slots = try decision.carried.map { carried throws(KeychainError) in
+      try epoch.reseal(carried.slot, grant: carried.grant)
+    } + (added.map { [$0] } ?? [])
+    let successions = try successions(change, decision, epoch)
+    let members = try epoch.members(
+      slots.map(\.member), after: change.list, above: floor.serial, successions: successions)
     try rows.overwriteDeleted()
     let items = try items(change, decision)
-    // The state of the vault under the new key starts without rows, at the same counter.
-    var state = StateRow.empty
-    state.counter = change.writer.counter - 1
-    var writer = try VaultWriter(
-      rows: rows, sealing: ItemSealing(keys: newKeys, device: device), state: state)
-    try writer.put(VaultRow(checks: newKeys.checks))
-    for slot in try change.slots() { try rows.removeSlot(slot.number) }
-    for slot in decision.slots { try writer.put(slot) }
-    try rows.removeAccessGroups()
+    for number in change.slots.map(\.number) + decision.unlisted { try rows.removeSlot(number) }
+    var writer = try VaultWriter.begin(
+      rows: rows,
+      sealing: ItemSealing(keys: epoch.keys, device: change.writer.sealing.device),
+      head: epoch.head, members: members.list, row: members.row, continuing: change.proven)
+    for slot in slots { try rows.put(slot.slot) }
+    if let last = successions.last, last.epoch == epoch.head.epoch { try rows.put(last) }
     for (index, item) in items.enumerated() {
-      try move(item, old, &writer)
+      try move(item, change.writer.sealing, &writer)
       progress.sealed(index + 1, of: items.count)
     }
-    return try writer.finish()
+    let record = try writer.finish()
+    return (
+      Outcome(decision: decision, check: try epoch.head.check(), added: added), record
+    )
   }
 
-  /// An item by its id; its group, or `nil` if the item is deleted.
-  private typealias Item = (id: Data, group: String?)
+  private func successions(
+    _ change: borrowing SlotChange, _ decision: RekeyDecision, _ epoch: VaultEpoch
+  ) throws(KeychainError) -> [SuccessionRow] {
+    let old = try change.writer.rows.successions()
+    guard let reason = decision.reason else { return old }
+    let succession = try Succession(
+      id: epoch.head.id, epoch: epoch.head.epoch, from: admin.key, to: epoch.administration,
+      after: change.list, reason: reason, recovery: decision.recoverySigner(admin))
+    return old + [succession.row]
+  }
 
-  private func items<Result>(
-    _ change: borrowing SlotChange, _ decision: Decision<Result>
+  /// An item by its row without the secret; its group, or `nil` if the item is deleted.
+  private typealias Item = (row: ItemRow, group: String?)
+
+  private func items(
+    _ change: borrowing SlotChange, _ decision: RekeyDecision
   ) throws(KeychainError) -> [Item] {
     let rows = change.writer.rows
     let sealing = change.writer.sealing
+    let deleted = decision.itemsToDelete.ids
     var groups = AccessGroupNames(rows: rows, sealing: sealing)
     var items: [Item] = []
     var dropped = 0
     try rows.forEachItem { id, item throws(KeychainError) in
       guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
       guard sealing.isOfOtherDevice(item) else {
-        let isDeleted = decision.deletedItems.contains(id)
-        items.append((id, isDeleted ? nil : try groups.name(of: item)))
+        items.append((item, deleted.contains(id) ? nil : try groups.name(of: item)))
         return
       }
       dropped += 1
-      guard dropped <= decision.otherDeviceItems else { throw .otherDevice(ItemRow.name(of: id)) }
-      items.append((id, nil))
+      guard dropped <= decision.plan.otherDeviceItemCount else {
+        throw .otherDevice(ItemRow.name(of: id))
+      }
+      items.append((item, nil))
     }
     return items
   }
@@ -149,22 +142,25 @@ struct VaultRekey {
   private func move(
     _ item: Item, _ old: ItemSealing, _ writer: inout VaultWriter
   ) throws(KeychainError) {
-    let name = ItemRow.name(of: item.id)
-    guard let group = item.group else { return try writer.rows.removeItem(item.id) }
-    guard let row = try writer.rows.item(item.id) else { throw .damagedItem(name) }
+    let name = ItemRow.name(of: item.row.id)
+    guard let group = item.group else { return try writer.rows.removeItem(item.row.id, tokens: []) }
+    guard let row = try writer.rows.item(item.row.id) else { throw .damagedItem(name) }
     let credential = try old.credential(in: row, group: group, name: name)
     let secret = try old.secret(in: row, group: group, name: name)
-    try writer.rows.removeItem(item.id)
+    try writer.rows.removeItem(row.id, tokens: [])
     // The version stays: it shows callers whether the item changed, and its keys are new in any
     // case.
-    try writer.put(credential, secret: secret, replacing: nil)
+    try writer.noteGroup(group, credential.accessibility)
+    let id = try writer.sealing.id(of: credential.identity)
+    try writer.put(writer.sealing.seal(credential, secret: secret, id: id), replacing: nil)
   }
 
   /// Must run last: until the commit is known to have succeeded, the identity must open either
   /// state.
-  private func unpinOldCheck() {
+  private func unpinOldCheck(_ new: VaultCheck) {
     do throws(KeychainError) {
-      try admin.opener.pin(newCheck, dropping: VaultCheck(bytes: admin.keys.checks.open))
+      let old = try admin.head.row.check()
+      if old != new { try admin.opener.pin(new, dropping: old) }
     } catch {
       admin.session.notice?(
         Notice(

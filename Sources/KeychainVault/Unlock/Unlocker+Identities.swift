@@ -12,10 +12,9 @@ extension Unlocker {
     _ presented: borrowing PresentedSecret, _ head: VaultHead, _ path: String
   ) throws(KeychainError) -> OpenedSlot {
     let check = try head.row.check()
-    let isPinned = presented.pins.contains(check)
     if presented.pins.isEmpty {
       reportFirstSight(check, path)
-    } else if !isPinned {
+    } else if !presented.pins.contains(check) {
       try requireFollowed(from: presented.pins, head, source: presented.source)
     }
     let identity = try VaultIdentity(seed: SharedSecret(copying: presented.secret).copy())
@@ -25,9 +24,7 @@ extension Unlocker {
       let opened = try trial.open(slot, of: head) { () throws(KeychainError) in
         try SlotSealing.open(slot, identity: identity, vault: head.row.id)
       }
-      guard let opened else { continue }
-      if !presented.pins.isEmpty, !isPinned { try follow(check, presented, head) }
-      return opened
+      if let opened { return opened }
     }
     if let failure = trial.failure { throw failure }
     try head.slots.requireUndamaged()
@@ -37,39 +34,19 @@ extension Unlocker {
       recovery: .listWhatOpens)
   }
 
-  /// Fails unless successions lead from a pinned administration key to the vault's.
+  /// Fails unless the vault's administration key followed a pinned one, and the seen record trusts
+  /// it.
   ///
-  /// The recovery code that is trusted for that is the one that was seen here before.
+  /// A pin alone does not: whoever left knows the old key, and the pin names no recovery code.
   private func requireFollowed(
     from pins: [VaultCheck], _ head: VaultHead, source: String
   ) throws(KeychainError) {
-    let id = head.row.id
-    let record = seenRecord(head.path).record
-    let isFollowed = try Succession.lead(
-      from: { key in (try? VaultCheck(id: id, administration: key)).map(pins.contains) ?? false },
-      in: head.successions, to: head.row,
-      trustingRecovery: record?.id == id ? record?.recoveryKey : nil)
-    if isFollowed { return }
     let check = try head.row.check()
     guard try head.oldChecks.contains(where: pins.contains) else {
       throw .notPinned(source, check, head.path)
     }
-    throw .successionNotFollowed(source, check, head.path)
-  }
-
-  /// Pins an identity to the key that follows from the pinned one.
-  ///
-  /// Otherwise it would have to be followed each time, and could not be after the recovery code was
-  /// replaced. An identity file that cannot be written stays as it is.
-  private func follow(
-    _ check: VaultCheck, _ presented: borrowing PresentedSecret, _ head: VaultHead
-  ) throws(KeychainError) {
-    guard let path = presented.identityPath else { return }
-    let old = try head.oldChecks
-    do throws(KeychainError) {
-      try IdentityWriting(path).pin(check, name: presented.source, dropping: old.contains)
-    } catch {
-      return
+    guard let record = seenRecord(head.path).record, try record.leads(to: head) else {
+      throw .successionNotFollowed(source, check, head.path)
     }
   }
 
@@ -107,6 +84,17 @@ extension KeychainError {
         + "old key, and the new check is \(check)",
       recovery: "ask who administers the vault; if \(.status) shows this check there, "
         + "run \(.pinIdentity(check: "\(check)"))")
+  }
+}
+
+extension SeenRecord {
+  /// Whether the record trusts a vault's administration key: it is the one that was seen, or
+  /// follows from it.
+  func leads(to head: VaultHead) throws(KeychainError) -> Bool {
+    guard id == head.row.id else { return false }
+    if trusts(head.row.administration) { return true }
+    return try Succession.lead(
+      from: trusts, in: head.successions, to: head.row, trustingRecovery: recoveryKey)
   }
 }
 

@@ -32,7 +32,8 @@ struct VaultHead: Sendable {
   }
 
   /// Returns what a slot yields, after checking that it is a slot of this vault now: its binding and
-  /// keys, the macs of the head, and that the signed list has it.
+  /// keys, the macs of the head, that the signed list has it, and that it was made under this
+  /// administration key or one before.
   ///
   /// - Returns: `nil` if the slot is of another vault or of an older epoch.
   func opened(
@@ -43,12 +44,23 @@ struct VaultHead: Sendable {
     }
     try row.requireMacs(of: keys, path: path)
     let list = try list(keys.open)
-    let member = try list.requireListed(slot)
-    let signer = opened.keys.signer(slot.number)
-    let signs = try !member.signingKey.isEmpty && signer.publicKey() == member.signingKey
-    if list.vaultKind == .shared, signs, member.writesStates { keys.signer = signer }
+    let member = try list.requireListed(slot, openedBy: opened.keys)
+    guard try Succession.lead(from: slot.made, in: successions, to: row) else {
+      throw .foreignSlot(slot.number)
+    }
+    let signer = member.signingKey.isEmpty ? nil : opened.keys.signer(slot.number)
+    if list.vaultKind == .shared, member.writesStates { keys.signer = signer }
     return OpenedSlot(
       slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
-      signer: signs ? signer : nil)
+      signer: signer)
+  }
+}
+
+extension KeychainError {
+  fileprivate static func foreignSlot(_ number: UInt32) -> Self {
+    Self(
+      .damaged,
+      "slot \(number) of the vault was made under another administration key than the vault has",
+      recovery: "somebody replaced the administration key in the file; restore a backup from before")
   }
 }
