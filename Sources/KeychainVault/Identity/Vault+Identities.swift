@@ -49,7 +49,7 @@ extension Vault {
   /// - Parameter path: The path of the file.
   /// - Returns: What the file contains, without its secret.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/incorrectSecret`` if it is not an
-  ///   identity file,
+  ///   identity file, ``KeychainError/Code/unsupportedFormat`` if it has a line of a newer release,
   ///   ``KeychainError/Code/insecurePermissions`` if it is open to others, or
   ///   ``KeychainError/Code/inputOutput`` if it cannot be read.
   public func identity(at path: String) throws(KeychainError) -> IdentityDescription {
@@ -76,8 +76,7 @@ extension Vault {
     let pin: VaultCheck
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
-    let text = try SecretFile.named(path, name: path, policy: nil)
-    try file.replace(text, pin: pin, dropping: { _ in replacing })
+    try file.pin(pin, name: path, dropping: { _ in replacing })
     return try identity(at: path)
   }
 
@@ -86,12 +85,12 @@ extension Vault {
   /// A vault that was never seen here is accepted only with `firstSight`.
   private func checkOfVaultHere(firstSight: Bool) throws(KeychainError) -> VaultCheck {
     let session = try existingSession()
-    let check = try session.readHead().row.checks.open
+    let head = try session.readHead()
     if let record = session.opened.seen.record {
-      guard record.checks.contains(check) else { throw .anotherVault(session.opened.path) }
+      guard try record.leads(to: head) else { throw .anotherVault(session.opened.path) }
     } else if !firstSight {
       throw KeychainError(.noStore, "the vault \(session.opened.path) was never seen here")
     }
-    return VaultCheck(bytes: check)
+    return try head.row.check()
   }
 }

@@ -68,6 +68,15 @@ struct VaultEpoch: Sendable {
       input, number: number, grant: grant, granted: granted(grant), head: head, name: name)
   }
 
+  /// Gives the keys to a new recipient.
+  func seal(
+    to recipient: VaultRecipient, number: UInt32, grant: SlotGrant = .administers,
+    name: String = ""
+  ) throws(KeychainError) -> SlotSealing.Sealed {
+    try SlotSealing.seal(
+      to: recipient, number: number, grant: grant, granted: granted(grant), head: head, name: name)
+  }
+
   /// Returns the first signed list of members.
   func members(
     _ members: [Member], kind: VaultKind

@@ -98,11 +98,16 @@ extension Vault {
   private func recipient(
     _ presented: borrowing PresentedSecret
   ) throws(KeychainError) -> VaultRecipient {
+    try identity(presented).recipient
+  }
+
+  /// Returns an identity with which a new vault is created.
+  func identity(
+    _ presented: borrowing PresentedSecret
+  ) throws(KeychainError) -> VaultIdentity {
     // Pins name other vaults, so the identity would not open the new one.
     guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
-    return try translated(
-      secrets: VaultRecipient(
-        publicKey: Data(SealedBox.publicKey(of: presented.secret))))
+    return try VaultIdentity(seed: SharedSecret(copying: presented.secret).copy())
   }
 
   /// Prepares a passphrase slot at the cost that the policy sets.
@@ -130,7 +135,7 @@ extension Vault {
     return parameters
   }
 
-  private func requireNoVault(startingAnew: Bool) throws(KeychainError) {
+  func requireNoVault(startingAnew: Bool) throws(KeychainError) {
     do throws(KeychainError) {
       guard try session() == nil else {
         throw KeychainError(
@@ -154,24 +159,33 @@ extension Vault {
     if inputs.device {
       inputs.deviceInput = try SlotInput.device(try unlocker.device.findOrCreate())
     }
+    let epoch = try VaultEpoch(signer: nil)
+    return try create(epoch, kind: .local, try inputs.sealed(epoch), hasDeviceSlot: inputs.device)
+  }
+
+  /// Creates the vault of a first epoch with its slots.
+  ///
+  /// Returns `false` if another process was faster.
+  func create(
+    _ epoch: VaultEpoch, kind: VaultKind, _ slots: [SlotSealing.Sealed], hasDeviceSlot: Bool
+  ) throws(KeychainError) -> Bool {
     let deadline = Deadline(after: configuration.deadline)
     let opened = try file.create(deadline)
-    let root = try RootKey.random()
-    let keys = try TierKeys(root: root)
-    let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenState? in
+    let members = try epoch.members(slots.map(\.member), kind: kind)
+    let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenRecord? in
       guard try !rows.isInitialized() else { return nil }
       try rows.initialize()
-      var writer = try VaultWriter(
-        rows: rows, sealing: ItemSealing(keys: keys, device: nil), state: .empty)
-      try writer.put(VaultRow(checks: keys.checks))
-      for slot in try inputs.sealed(root: root, keys: keys) { try writer.put(slot) }
+      let writer = try VaultWriter.begin(
+        rows: rows, sealing: ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
+        members: members.list, row: members.row, continuing: nil)
+      for slot in slots { try rows.put(slot.slot) }
       return try writer.finish()
     }
     guard let made else { return false }
-    reportPlaceInMemory(opened.path, hasDeviceSlot: inputs.device)
+    reportPlaceInMemory(opened.path, hasDeviceSlot: hasDeviceSlot)
     unlocker.forgetCachedKeys(of: opened.seen.record)
     do throws(KeychainError) {
-      try opened.seenFile.replace(by: SeenRecord(checks: [keys.checks.open], state: made))
+      try opened.seenFile.replace(by: made)
     } catch {
       configuration.notice?(
         Notice(
@@ -195,36 +209,25 @@ private struct NewSlots: ~Copyable {
   /// Seals the slots.
   ///
   /// The device slot opens everything only if nothing else does.
-  borrowing func sealed(
-    root: borrowing SecretBytes, keys: TierKeys
-  ) throws(KeychainError) -> [SlotRow] {
-    var rows: [SlotRow] = []
+  borrowing func sealed(_ epoch: VaultEpoch) throws(KeychainError) -> [SlotSealing.Sealed] {
+    var slots: [SlotSealing.Sealed] = []
+    var number: UInt32 { UInt32(slots.count + 1) }
     switch deviceInput {
     case .some(let input):
-      rows.append(
-        try SlotSealing.sealDevice(
-          input, number: 1, grant: hasDailyKey ? .openTier : .root, keys: keys, root: root))
+      slots.append(
+        try epoch.seal(input, number: number, grant: hasDailyKey ? .openTier : .administers))
     case .none: break
     }
     switch passphrase {
-    case .some(let input): rows.append(try Self.seal(input, rows.count + 1, root))
+    case .some(let input): slots.append(try epoch.seal(input, number: number))
     case .none: break
     }
     switch keyFile {
-    case .some(let input): rows.append(try Self.seal(input, rows.count + 1, root))
+    case .some(let input): slots.append(try epoch.seal(input, number: number))
     case .none: break
     }
-    if let recipient {
-      rows.append(
-        try SlotSealing.seal(to: recipient, number: UInt32(rows.count + 1), root: root))
-    }
-    return rows
-  }
-
-  private static func seal(
-    _ input: borrowing SlotInput, _ number: Int, _ root: borrowing SecretBytes
-  ) throws(KeychainError) -> SlotRow {
-    try SlotSealing.seal(input, number: UInt32(number), grant: .root, granted: root, root: root)
+    if let recipient { slots.append(try epoch.seal(to: recipient, number: number)) }
+    return slots
   }
 }
 
@@ -244,7 +247,7 @@ extension KeychainError {
         + "identity with \(.pinIdentity(check: nil))")
   }
 
-  fileprivate static func madeMeanwhile(_ path: String) -> Self {
+  static func madeMeanwhile(_ path: String) -> Self {
     Self(.alreadyExists, "another process made the vault \(path) meanwhile")
   }
 }

@@ -70,12 +70,12 @@ extension Vault {
     guard let session = try file.open(deadline).map({ session($0, deadline) }) else { return nil }
     let head = try session.readHead()
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return nil }
-    let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
+    let device = try unlocker.device.find()?.inVault(head.row.id)
+    let sealing = ItemSealing(keys: keys, device: device)
     return try session.opened.storage.read(deadline) {
       rows throws(KeychainError) -> CredentialSearchResult? in
-      guard try rows.vaultRow().checks == keys.checks else { return nil }
-      let state = try session.checkedState(rows, keys).row
-      var search = VaultSearch(rows: rows, sealing: sealing, state: state)
+      guard try rows.headRow().owns(keys) else { return nil }
+      var search = VaultSearch(rows: rows, sealing: sealing, proven: try session.proven(rows, keys))
       return try body(&search)
     }
   }

@@ -24,7 +24,7 @@ extension Vault {
     // When the file is gone, cached keys are found by the seen record.
     try session.recordSight(keys)
     do throws(KeychainError) {
-      try unlocker.cache.put(keys, fixedTime: timeout)
+      try unlocker.cache.put(keys, of: head.row.id, fixedTime: timeout)
     } catch {
       // A vault that the device key opens is open for later commands without a cache.
       guard try unlocker.device.keys(head)?.readable == .unlockedNow else { throw error }
@@ -45,13 +45,13 @@ extension Vault {
   ///   record cannot be read.
   public func lock(all: Bool = false) throws(KeychainError) {
     unlocker.forgetHeldKeys()
-    if let head = knownHead.value { unlocker.lock(head.row.checks.open, all: all) }
-    // The file may be gone, or its row may name other keys.
+    if let head = knownHead.value { unlocker.lock(head.row.id, all: all) }
+    // The file may be gone, or be of another vault.
     let seen = file.seenForLocking()
-    for check in seen.record?.checks ?? [] { unlocker.lock(check, all: all) }
+    if let record = seen.record { unlocker.lock(record.id, all: all) }
     do throws(KeychainError) {
       guard let session = try session() else { return }
-      unlocker.lock(try session.readHead().row.checks.open, all: all)
+      unlocker.lock(try session.readHead().row.id, all: all)
     } catch {
       guard error.code == .noStore, seen.record != nil else { throw error }
     }
