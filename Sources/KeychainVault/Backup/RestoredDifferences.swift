@@ -1,18 +1,36 @@
 public import KeychainVaultFormat
 
-/// How a restored vault differs from its seen record.
+/// How a restored vault differs from its seen record, and from what its own state says.
 public struct RestoredDifferences: Hashable, Sendable {
-  /// The counter of the file.
+  /// The counter of the file; 0 if its state is damaged.
   public var fileCounter: UInt64
 
   /// The counter that was seen, if it was of this vault.
   public var seenCounter: UInt64?
 
+  /// The number of root keys that the vault had.
+  public var fileEpoch: UInt64
+
+  /// The number of root keys that were seen, if it was of this vault.
+  public var seenEpoch: UInt64?
+
+  /// The serial number of the list of members.
+  public var fileListSerial: UInt64
+
+  /// The serial number of the list of members that was seen, if it was of this vault.
+  public var seenListSerial: UInt64?
+
   /// Whether the record is of another vault.
   public var isOtherVault: Bool
 
-  /// Whether the seen record has the same number of changes, but different ones: two copies of the
-  /// vault were changed.
+  /// Whether the vault has another administration key than the one that was seen, which does not
+  /// follow from it.
+  public var isOtherAdministrationKey: Bool
+
+  /// Whether the vault has another list of members than the one that was seen.
+  public var isOtherList: Bool
+
+  /// Whether two copies of the vault were changed, and the record is of the other one.
   public var isFork: Bool
 
   /// Whether the counters differ by more than is possible, so that the greater one is forged.
@@ -21,19 +39,19 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether the seen record is damaged, so that lost changes cannot be detected.
   public var isSeenRecordDamaged: Bool
 
-  /// Whether the vault's state row is damaged, so that its counts are unknown.
+  /// Whether the vault's state is damaged, so that nothing shows which items should be there.
   public var isStateDamaged: Bool
 
-  /// The number of items by the vault's state row; 0 if it is damaged.
+  /// The number of items by the vault's state; 0 if it is damaged.
   public var expectedItemCount: Int
 
   /// The number of items in the vault.
   public var itemCount: Int
 
-  /// The number of slots by the vault's state row; 0 if it is damaged.
-  public var expectedSlotCount: Int
+  /// The number of items that are bound to other devices, and are lost if the vault gets new keys.
+  public var otherDeviceItemCount: Int
 
-  /// The slots that open the vault.
+  /// The slots of the list of members.
   ///
   /// A removed slot may be among them again.
   public var slots: [VaultSlot]
@@ -41,11 +59,30 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// The numbers of slots that are damaged.
   public var damagedSlots: [UInt32]
 
-  /// Whether the rows agree with the vault's state row.
+  /// The numbers of the slots that the list of members does not have, and that open nothing.
+  public var unlistedSlots: [UInt32]
+
+  /// What a verification finds, in words: items that the vault's state lists and that are missing, or
+  /// the reverse, or that differ.
+  public var problems: [String]
+
+  /// Whether the rows agree with the vault's state.
   public var isConsistent: Bool
+
+  /// Whether accepting the vault takes a secret that administers it: it is another vault, or has
+  /// another administration key or list of members than the one that was seen.
+  public var needsAdministrator: Bool {
+    isOtherVault || isOtherAdministrationKey || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
+  }
+
+  /// Whether accepting the vault gives it new keys: its list of members is older than the one that
+  /// was seen, and may have slots that were removed since.
+  public var needsNewKeys: Bool {
+    fileEpoch < seenEpoch ?? 0 || fileListSerial < seenListSerial ?? 0
+  }
 
   /// Whether there is anything to accept.
   var exist: Bool {
-    isOtherVault || isFork || isForged || !isConsistent || fileCounter < seenCounter ?? 0
+    needsAdministrator || isFork || isForged || !isConsistent || fileCounter < seenCounter ?? 0
   }
 }

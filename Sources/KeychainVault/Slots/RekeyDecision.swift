@@ -7,8 +7,8 @@ internal import KeychainVaultFormat
 struct RekeyDecision {
   /// What is asked for.
   struct Request: Sendable {
-    /// The slot that is removed in the same transaction.
-    var removed: UInt32?
+    /// The slots that are removed in the same transaction.
+    var removed: Set<UInt32> = []
 
     /// Whether items that need a passphrase may be deleted with the last one.
     var deletesItems = false
@@ -39,8 +39,8 @@ struct RekeyDecision {
   init(_ change: borrowing SlotChange, _ request: Request = Request()) throws(KeychainError) {
     let admin = change.admin
     let own = try admin.session.unlocker.device.slot(admin.head)?.number
-    if let number = request.removed { try remove(number, change, own) }
-    let kept = change.slots.filter { $0.number != request.removed }
+    for number in request.removed { try remove(number, change, own) }
+    let kept = change.slots.filter { !request.removed.contains($0.number) }
     let promoted = request.limitsDevices
       ? nil : try kept.deviceToPromote(own, orElse: Self.keepOne)
     carried = kept.map { slot in
@@ -107,7 +107,7 @@ struct RekeyDecision {
     _ request: Request, _ items: PassphraseItems
   ) throws(KeychainError) {
     try items.requireAgreement(request.deletesItems || request.limitsDevices) { names in
-      .lastPassphrase(request.removed, names, withNewKeys: true)
+      .lastPassphrase(request.removed.first, names, withNewKeys: true)
     }
     // A first passphrase is one.
     guard !request.limitsDevices else { return }

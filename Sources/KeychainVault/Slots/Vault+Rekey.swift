@@ -45,7 +45,7 @@ extension Vault {
   ) throws(KeychainError) -> RekeyReport {
     let outcome = try rekey(
       .init(
-        removed: number, deletesItems: deletingItems, newAdministrationKey: newAdministrationKey),
+        removed: number.map { [$0] } ?? [], deletesItems: deletingItems, newAdministrationKey: newAdministrationKey),
       confirm, progress)
     return RekeyReport(plan: outcome.decision.plan, check: outcome.check)
   }

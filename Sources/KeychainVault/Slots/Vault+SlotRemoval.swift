@@ -32,7 +32,7 @@ extension Vault {
     if keepingKeys {
       return try removeSlotKeepingKeys(number, deletingItems: deletingItems, progress)
     }
-    return try rekey(.init(removed: number, deletesItems: deletingItems), confirm, progress)
+    return try rekey(.init(removed: [number], deletesItems: deletingItems), confirm, progress)
       .decision.itemsToDelete.credentials
   }
 

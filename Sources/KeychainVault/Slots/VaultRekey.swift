@@ -52,7 +52,7 @@ struct VaultRekey {
       }
       try admin.opener.pin(done.outcome.check)
       // Both administration keys are valid until the commit is known to have succeeded.
-      var both = SeenRecord(change.list, change.proven.seen)
+      var both = change.proven.record
       if done.record.administration != both.administration {
         both.nextAdministration = done.record.administration
       }
