@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nacl.bindings import crypto_box_seal_open
-from nacl.exceptions import CryptoError
-
 from vault_codes import (
-  PRIME, identity_key, identity_text, public_key, recipient_key, recipient_text, recovery_code,
-  recovery_text, text32)
+  PRIME, Keys, Recipient, identity_seed, identity_text, recovery_code, recovery_text, text32)
 from vault_identity import IdentityFile
-from vault_writer import VaultWriter
 from vector_cases import Cases, pattern, refuses
 
 CODE = pattern(0xA0, 16)
-PRIVATE_KEY = pattern(0x70, 32)
-PUBLIC_KEY = public_key(PRIVATE_KEY)
-IDENTITY = identity_text(PRIVATE_KEY)
+SEED = pattern(0x70, 32)
+RECIPIENT = Keys(SEED).recipient()
+RECIPIENT_KEYS = RECIPIENT.box_key + RECIPIENT.signing_key
+IDENTITY = identity_text(SEED)
 PINS = (pattern(0x10, 16), pattern(0xF0, 16))
 
 
@@ -25,20 +21,28 @@ def code_cases(cases: Cases) -> None:
   written_cases(cases)
   decoded_cases(cases)
   identity_file_cases(cases)
-  box_cases(cases)
 
 
 def written_cases(cases: Cases) -> None:
   """Texts are shown in hexadecimal, as every result is."""
   for variant, data, count in (
-    ("16 bytes", CODE, 4), ("32 bytes", PUBLIC_KEY, 3), ("zero", bytes(16), 4),
-    ("ones", b"\xff" * 32, 3)):
+    ("16 bytes", CODE, 4), ("32 bytes", SEED, 3), ("64 bytes", RECIPIENT_KEYS, 6),
+    ("zero", bytes(16), 4), ("ones", b"\xff" * 32, 3)):
     cases.add("text32", variant, text32(data, count).encode("ascii"), data=data, count=count)
   cases.add("recovery code", "", recovery_text(CODE).encode("ascii"), code=CODE)
   cases.add("recovery code", "zero", recovery_text(bytes(16)).encode("ascii"), code=bytes(16))
-  cases.add("public key", "", PUBLIC_KEY, privateKey=PRIVATE_KEY)
-  cases.add("recipient", "", recipient_text(PUBLIC_KEY).encode("ascii"), publicKey=PUBLIC_KEY)
-  cases.add("identity", "", IDENTITY.encode("ascii"), privateKey=PRIVATE_KEY)
+  cases.add("identity private key", "", Keys(SEED).private_key, seed=SEED)
+  cases.add("identity signing seed", "", Keys(SEED).signing_seed, seed=SEED)
+  cases.add("identity public keys", "", RECIPIENT_KEYS, seed=SEED)
+  cases.add("identity", "", IDENTITY.encode("ascii"), seed=SEED)
+  given = {"publicKey": RECIPIENT.box_key, "signingKey": RECIPIENT.signing_key}
+  cases.add("recipient", "", RECIPIENT.text().encode("ascii"), **given)
+  cases.add("fingerprint", "", RECIPIENT.fingerprint(), **given)
+
+
+def recipient_keys(written: str) -> bytes:
+  recipient = Recipient.decoded(written)
+  return recipient.box_key + recipient.signing_key
 
 
 def decoded_cases(cases: Cases) -> None:
@@ -46,27 +50,28 @@ def decoded_cases(cases: Cases) -> None:
   add_decoded(cases, "decoded recovery code", recovery_code, bytes(16), {
     "leading zeros": zeros, "leading zero left out": zeros[1:], "leading zero added": "0" + zeros})
   add_decoded(cases, "decoded recovery code", recovery_code, CODE, spellings(recovery_text(CODE)))
-  for kind, prefix, write, read in (
-    ("recipient", "pkpub1-", recipient_text, recipient_key),
-    ("identity", "pksec1-", identity_text, identity_key)):
-    key = PUBLIC_KEY if kind == "recipient" else PRIVATE_KEY
-    letters = write(key)[len(prefix) :]
+  for kind, prefix, written, read, key in (
+    ("recipient", "pkpub2-", RECIPIENT.text(), recipient_keys, RECIPIENT_KEYS),
+    ("identity", "pksec2-", IDENTITY, identity_seed, SEED)):
+    letters = written[len(prefix) :]
     variants = {
       name: prefix + text for name, text in spellings(letters).items()
       if name != "white space around it"}
-    other = "pksec1-" if kind == "recipient" else "pkpub1-"
+    other = "pksec2-" if kind == "recipient" else "pkpub2-"
     variants |= {
       "prefix in upper case": prefix.upper() + letters, "prefix of the other": other + letters,
-      "no prefix": letters, "prefix of another version": prefix.replace("1", "2") + letters,
-      "prefix with a letter for 1": prefix.replace("1", "l") + letters,
+      "no prefix": letters, "prefix of another version": prefix.replace("2", "1") + letters,
+      "prefix of a later version": prefix.replace("2", "3") + letters,
       "prefix without its hyphen": prefix[:-1] + letters,
-      "prefix with a Kelvin sign": prefix.replace("k", "\u212a") + letters}
+      "prefix with a Kelvin sign": prefix.replace("k", "\u212a") + letters,
+      "prefix with white space": f"{prefix[:2]} {prefix[2:]}{letters}",
+      "white space before it": f" \n{prefix}{letters}"}
     add_decoded(cases, f"decoded {kind}", read, key, variants)
-  add_decoded(cases, "decoded recipient", recipient_key, b"", {
-    name: recipient_text(data) for name, data in no_public_keys().items()})
+  add_decoded(cases, "decoded recipient", recipient_keys, b"", {
+    name: Recipient(*keys).text() for name, keys in no_public_keys().items()})
 
 
-def no_public_keys() -> dict[str, bytes]:
+def no_public_keys() -> dict[str, tuple[bytes, bytes]]:
   """Public keys that must be refused: points of low order, and other forms of keys."""
   low = (
     0, 1, 0x00B8495F16056286FDB1329CEB8D09DA6AC49FF1FAE35616AEB8413B7C7AEBE0,
@@ -74,8 +79,16 @@ def no_public_keys() -> dict[str, bytes]:
   numbers = {f"point {count} of low order": number for count, number in enumerate(low, start=1)}
   numbers |= {
     "prime": PRIME, "prime and nine": PRIME + 9, "ones": 2**256 - 1,
-    "top bit set": int.from_bytes(PUBLIC_KEY, "little") | 1 << 255}
-  return {name: number.to_bytes(32, "little") for name, number in numbers.items()}
+    "top bit set": int.from_bytes(RECIPIENT.box_key, "little") | 1 << 255}
+  keys = {
+    name: (number.to_bytes(32, "little"), RECIPIENT.signing_key)
+    for name, number in numbers.items()}
+  signing = {
+    "zero": 0, "identity": 1, "point of order 2": PRIME - 1, "not reduced": PRIME + 1,
+    "no point": 2, "ones": 2**256 - 1}
+  return keys | {
+    f"signing key: {name}": (RECIPIENT.box_key, number.to_bytes(32, "little"))
+    for name, number in signing.items()}
 
 
 def add_decoded(
@@ -118,8 +131,9 @@ def identity_file_cases(cases: Cases) -> None:
     "comments": f"# a\n\n  # b \u00e9\n{IDENTITY}\n#{IDENTITY}\n# {pins[0]}\n",
     "white space": f"\t {IDENTITY} \r\n \r\n {pins[0]}\t\r\n", "upper case": IDENTITY.upper(),
     "empty": "", "pin alone": pins[0], "two identities": f"{IDENTITY}\n{IDENTITY}\n",
-    "recipient": recipient_text(PUBLIC_KEY), "identity mistyped": IDENTITY[:-1] + "u",
-    "another line": f"{IDENTITY}\nhello\n", "comment behind": f"{IDENTITY} # comment\n",
+    "recipient": RECIPIENT.text(), "identity mistyped": IDENTITY[:-1] + "u",
+    "another line": f"{IDENTITY}\nhello\n", "identity of format 1": f"{IDENTITY.replace('2', '1', 1)}\n",
+    "line of a later version": f"{IDENTITY}\nsigns: {PINS[0].hex()}\n", "comment behind": f"{IDENTITY} # comment\n",
     "byte order mark": f"\ufeff{IDENTITY}\n",
     "pin in upper case": f"{IDENTITY}\n{pins[1].replace('f', 'F')}\n",
     "pin too short": f"{IDENTITY}\n{pins[0][:-2]}\n", "pin too long": f"{IDENTITY}\n{pins[0]}00\n",
@@ -133,27 +147,9 @@ def identity_file_cases(cases: Cases) -> None:
 
 
 def add_identity_file(cases: Cases, variant: str, data: bytes) -> None:
-  """The result is the private key and then the pins, one after the other."""
+  """The result is the seed and then the pins, one after the other."""
   expect = None
   if not refuses(IdentityFile.decoded, data):
     identity = IdentityFile.decoded(data)
-    expect = identity.private_key + b"".join(identity.pins)
+    expect = identity.seed + b"".join(identity.pins)
   cases.add("decoded identity file", variant, expect, contents=data)
-
-
-def box_cases(cases: Cases) -> None:
-  writer = VaultWriter("vectors")
-  writer.add_recipient(PUBLIC_KEY)
-  box = writer.slots[0].box
-  boxes = {
-    "opens": box, "last byte changed": box[:-1] + bytes([box[-1] ^ 1]),
-    "first byte changed": bytes([box[0] ^ 1]) + box[1:], "cut short": box[:-1]}
-  for variant, changed in boxes.items():
-    cases.add("recipient box", variant, opened(changed), privateKey=PRIVATE_KEY, box=changed)
-
-
-def opened(box: bytes) -> bytes | None:
-  try:
-    return crypto_box_seal_open(box, PUBLIC_KEY, PRIVATE_KEY)
-  except CryptoError:
-    return None

@@ -11,7 +11,7 @@ from export_content import Content, ExportedItem
 from export_reader import read_export
 from export_stream import (
   MAGIC, Head, export_commitment, export_key, sealed_export, sealed_stream)
-from vault_database import VaultError
+from vault_file import VaultError
 from vault_keys import passphrase_key
 from vault_notation import i64, sized, u8, u32, u64
 from vault_records import MAXIMUM_SECRET_COUNT, Identity, Metadata

@@ -5,12 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import vault_keys as keys
 from vault_notation import FormatError
+from vault_signing import signing_public_key
 
 
 def pattern(first: int, count: int) -> bytes:
   """Returns bytes that count up: plainly not a secret key."""
   return bytes((first + index) % 256 for index in range(count))
+
+
+# Fixed keys, plainly no secrets.
+ROOT = pattern(0x00, 32)
+DEVICE = pattern(0x20, 32)
+SALT = pattern(0x40, 32)
+NONCE = pattern(0x60, 24)
+RECOVERY_CODE = pattern(0xA0, 16)
+VAULT = pattern(0xB0, 16)
+ADMINISTRATION_SEED = pattern(0xC0, 32)
+ADMINISTRATION = signing_public_key(ADMINISTRATION_SEED)
+EPOCH = 3
+TIERS = keys.tier_keys(ROOT, VAULT, EPOCH)
+OPEN = TIERS[0]
+CHECKS = tuple(keys.tier_check(key) for key in TIERS)
+BINDING = keys.binding(VAULT, EPOCH, ADMINISTRATION)
 
 
 class Cases:

@@ -14,10 +14,10 @@ from nacl.bindings import (
   crypto_secretstream_xchacha20poly1305_TAG_MESSAGE as MESSAGE)
 from nacl.exceptions import CryptoError
 
-from vault_database import VaultError
+from vault_file import VaultError
 from vault_keys import passphrase_key
 from vault_notation import Cursor, FormatError, derive, equal, sized, u32, u64
-from vault_records import check_cost
+from vault_slots import check_cost
 
 MAGIC = b"PKEXPORT1\n"
 ANY_MAGIC = re.compile(b"PKEXPORT[0-9]{1,10}\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Creates a vault with one of everything in format 1, and the secrets that open it."""
+"""Creates a vault with one of everything in format 2, and the secrets that open it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_codes import public_key, recovery_text
-from vault_database import read_rows
+from vault_codes import Keys, recovery_text
 from vault_identity import IdentityFile
+from vault_items import Item, described
 from vault_keys import ACCESSIBILITIES
+from vault_members import Reason, VaultKind
 from vault_notation import digest
-from vault_reader import Item, described
-from vault_records import Granted, Identity, Metadata, SeenRecord, box_hash
+from vault_records import Identity, ItemRow, Metadata
+from vault_slots import Granted
 from vault_writer import CHEAP, INTERACTIVE, MODERATE, Cost, VaultWriter
 
 PASSPHRASE = "test passphrase, not a secret \u00e9 e\u0301".encode("utf-8")
@@ -22,7 +23,11 @@ KEY_FILE = b"A key file for tests. Every byte of it counts.\n\x00\xff"
 DEVICE = digest(32, b"test device secret")
 OTHER_DEVICE = digest(32, b"test device secret of another device")
 RECOVERY_CODE = digest(16, b"test recovery code")
-RECIPIENT = digest(32, b"test recipient")
+# Seeds of identities.
+IDENTITY = digest(32, b"test identity")
+WRITING_IDENTITY = digest(32, b"test identity that reads and writes")
+READING_IDENTITY = digest(32, b"test identity that reads")
+OTHER_IDENTITY = digest(32, b"test identity of somebody else")
 WARNING = "Test data: everyone knows this key."
 GROUPS = ("team", "gr\u00fcppe \U0001f511")
 LONG_AGO = -2_208_988_800_000_001  # A microsecond before 1900.
@@ -46,17 +51,25 @@ class Sample:
   """A vault not yet in a file, and what is expected in it."""
 
   writer: VaultWriter
-  entries: dict[bytes, Entry] = field(default_factory=dict)
+  entries: dict[Identity, Entry] = field(default_factory=dict)
 
-  def put(self, entry: Entry) -> None:
-    item_id = self.writer.put(entry.metadata, entry.secret, entry.item_class, entry.device)
-    self.entries[item_id] = entry
+  def put(self, entry: Entry) -> Identity:
+    self.writer.put(entry.metadata, entry.secret, entry.item_class, entry.device)
+    self.entries[entry.metadata.identity] = entry
+    return entry.metadata.identity
+
+  def remove(self, identity: Identity) -> None:
+    self.writer.remove(self.writer.id_of(identity))
+    del self.entries[identity]
+
+  def row(self, identity: Identity) -> ItemRow:
+    return self.writer.items[self.writer.id_of(identity)]
 
   def expected(self) -> list[dict]:
     """The items as a reader with every secret of this device shows them."""
     shown = []
-    for item_id, entry in sorted(self.entries.items()):
-      row = self.writer.items[item_id][0]
+    rows = [(self.row(identity), entry) for identity, entry in self.entries.items()]
+    for row, entry in sorted(rows, key=lambda pair: pair[0].id):
       open_item = Item(row, "open", entry.metadata, entry.secret)
       is_here = entry.device == DEVICE
       shown.append(described(open_item if is_here else Item(row, "other device"), True))
@@ -113,64 +126,108 @@ def secret_entries() -> list[Entry]:
     for size in sizes]
 
 
+def tree_entries() -> list[Entry]:
+  """So many items that all three trees have inner nodes."""
+  return [
+    Entry(generic("tree", str(number), f"group {number % 9}"), str(number).encode(), number % 3 * 2)
+    for number in range(80)]
+
+
 def make_sample(seed: str = "sample", cost: Cost = CHEAP) -> Sample:
-  """A vault with a slot of each kind and every kind of item."""
+  """A local vault with a slot of each kind and every kind of item, and a slot that was removed."""
   writer = VaultWriter(seed)
-  writer.add_passphrase(PASSPHRASE, cost)
-  writer.add_key_file(KEY_FILE)
-  writer.add_device(DEVICE)
-  writer.add_recovery_code(RECOVERY_CODE)
-  writer.add_recipient(public_key(RECIPIENT))
+  with writer.transaction():
+    writer.add_passphrase(PASSPHRASE, cost, name="the passphrase \u00e9")
+    writer.add_key_file(KEY_FILE)
+    writer.add_device(DEVICE, name="this device")
+    writer.add_recovery_code(RECOVERY_CODE)
+    writer.add_recipient(Keys(IDENTITY).recipient(), name="alice")
   sample = Sample(writer)
   for entry in entries():
     sample.put(entry)
+  left = writer.add_recipient(Keys(OTHER_IDENTITY).recipient(), name="bob")
+  with writer.transaction():
+    for entry in tree_entries():
+      sample.put(entry)
+  gone = sample.put(Entry(generic("gone", "gone", "gone"), b"gone"))
+  sample.remove(gone)
+  writer.remove_slot(left)
+  return sample
+
+
+def make_shared_sample(seed: str = "shared") -> Sample:
+  """A shared vault of four members, whose administration key was changed twice."""
+  writer = VaultWriter(seed, VaultKind.SHARED)
+  with writer.transaction():
+    writer.add_own(Keys(IDENTITY), name="alice")
+    writer.add_recovery_code(RECOVERY_CODE)
+    writing = writer.add_recipient(
+      Keys(WRITING_IDENTITY).recipient(), Granted.READS_AND_WRITES, "walter")
+    writer.add_recipient(Keys(READING_IDENTITY).recipient(), Granted.READS, "rita")
+  sample = Sample(writer)
+  for entry in (entry for entry in entries() if entry.item_class in (0, 2, 4)):
+    sample.put(entry)
+  left = writer.add_recipient(Keys(OTHER_IDENTITY).recipient(), name="bob")
+  writer.remove_slot(left)
+  writer.rekey(Reason.ON_REQUEST)
+  writer.writes_as(writing, Keys(WRITING_IDENTITY))
+  sample.put(Entry(generic("written", "by walter"), b"by walter", 2))
   return sample
 
 
 def make_server_sample(seed: str = "server") -> Sample:
   """A vault that only the device opens, as a server has it."""
   writer = VaultWriter(seed)
-  writer.add_device(DEVICE, Granted.ROOT)
+  writer.add_device(DEVICE, Granted.ADMINISTERS)
   sample = Sample(writer)
   for entry in class_entries()[:6]:
     sample.put(entry)
   return sample
 
 
+SAMPLES = {"local": make_sample, "shared": make_shared_sample, "server": make_server_sample}
+
+
 def write_files(folder: Path, name: str, sample: Sample) -> None:
-  """The vault, what opens it, what is in it, and the seen record of a user who has seen it."""
-  database = folder / f"{name}.db"
+  """The vault, what is in it, and what a user has who has seen it."""
+  database, writer = folder / f"{name}.db", sample.writer
   database.unlink(missing_ok=True)
-  sample.writer.write(database)
-  checks = sample.writer.vault.checks
-  files = {
-    "test-passphrase": PASSPHRASE, "test-key-file": KEY_FILE, "test-device.key": DEVICE,
-    "test-recovery-code": RECOVERY_CODE, "test-recipient.key": RECIPIENT,
-    "test-recovery-code.txt": recovery_text(RECOVERY_CODE).encode("ascii") + b"\n",
-    "test-identity": IdentityFile(RECIPIENT).encoded(WARNING),
-    f"{name}.identity": IdentityFile(RECIPIENT, (checks[0],)).encoded(WARNING),
-    f"{name}.seen": SeenRecord(
-      (checks[0],), sample.writer.counter, box_hash(read_rows(database).state_box)).encoded()}
-  for file_name, contents in files.items():
-    (folder / file_name).write_bytes(contents)
+  writer.write(database)
+  (folder / f"{name}.identity").write_bytes(
+    IdentityFile(IDENTITY, (writer.check,)).encoded(WARNING))
+  (folder / f"{name}.seen").write_bytes(writer.seen().encoded())
   expected = {
-    "counter": sample.writer.counter, "checks": [check.hex() for check in checks],
-    "slots": len(sample.writer.slots), "items": sample.expected()}
+    "counter": writer.counter, "epoch": writer.epoch, "serial": writer.serial,
+    "id": writer.id.hex(), "check": writer.check.hex(), "slots": len(writer.slots),
+    "items": sample.expected()}
   (folder / f"{name}.expected.json").write_text(json.dumps(expected, indent=1) + "\n", "utf-8")
 
 
+def write_secrets(folder: Path) -> None:
+  """What opens the samples."""
+  files = {
+    "test-passphrase": PASSPHRASE, "test-key-file": KEY_FILE, "test-device.key": DEVICE,
+    "test-recovery-code": RECOVERY_CODE,
+    "test-recovery-code.txt": recovery_text(RECOVERY_CODE).encode("ascii") + b"\n",
+    "test-identity": IdentityFile(IDENTITY).encoded(WARNING),
+    "test-writing-identity": IdentityFile(WRITING_IDENTITY).encoded(WARNING),
+    "test-reading-identity": IdentityFile(READING_IDENTITY).encoded(WARNING)}
+  for name, contents in files.items():
+    (folder / name).write_bytes(contents)
+
+
 def main() -> None:
-  parser = argparse.ArgumentParser(description="Makes a vault of format 1 for tests.")
+  parser = argparse.ArgumentParser(description="Makes a vault of format 2 for tests.")
   parser.add_argument("folder", type=Path)
-  parser.add_argument("--name", default="format1-python")
+  parser.add_argument("--name", default="format2-python")
   parser.add_argument("--seed", default="sample")
   parser.add_argument("--cost", choices=COSTS, default="cheap")
-  parser.add_argument("--server", action="store_true", help="with a device slot alone")
+  parser.add_argument("--kind", choices=SAMPLES, default="local")
   options = parser.parse_args()
-  sample = (
-    make_server_sample(options.seed) if options.server
-    else make_sample(options.seed, COSTS[options.cost]))
-  write_files(options.folder, options.name, sample)
+  make = SAMPLES[options.kind]
+  given = {"cost": COSTS[options.cost]} if options.kind == "local" else {}
+  write_secrets(options.folder)
+  write_files(options.folder, options.name, make(options.seed, **given))
 
 
 if __name__ == "__main__":

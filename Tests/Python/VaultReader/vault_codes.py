@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from nacl.bindings import crypto_scalarmult_base
 
-from vault_notation import FormatError, digest, equal
+from vault_notation import FormatError, derive, digest, equal, labelled_hash, sized
+from vault_signing import is_signing_key, signing_public_key
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 RECOVERY_CODE_COUNT = 16
-X25519_KEY_COUNT = 32
-RECIPIENT_PREFIX = "pkpub1-"
-IDENTITY_PREFIX = "pksec1-"
+KEY_COUNT = 32
+RECIPIENT_CHECK_COUNT = 6
+RECIPIENT_PREFIX = "pkpub2-"
+IDENTITY_PREFIX = "pksec2-"
 WHITE_SPACE = " \t\n\v\f\r"
 MAXIMUM_FILE_COUNT = 64 * 1024
 PRIME = 2**255 - 19
@@ -73,25 +77,56 @@ def recovery_code_of_file(data: bytes) -> bytes:
   return recovery_code(data.decode("utf-8", "replace"))
 
 
-def recipient_text(public_key: bytes) -> str:
-  return RECIPIENT_PREFIX + text32(public_key, 3).lower()
+@dataclass(frozen=True)
+class Recipient:
+  """The two public keys of an identity."""
+
+  box_key: bytes
+  signing_key: bytes
+
+  def text(self) -> str:
+    data = self.box_key + self.signing_key
+    return RECIPIENT_PREFIX + text32(data, RECIPIENT_CHECK_COUNT).lower()
+
+  def fingerprint(self) -> bytes:
+    return labelled_hash("pk2/fingerprint", sized(self.box_key) + sized(self.signing_key))[:16]
+
+  @staticmethod
+  def decoded(written: str) -> Recipient:
+    data = _prefixed_bytes(RECIPIENT_PREFIX, written, 2 * KEY_COUNT, RECIPIENT_CHECK_COUNT)
+    recipient = Recipient(data[:KEY_COUNT], data[KEY_COUNT:])
+    if not is_public_key(recipient.box_key) or not is_signing_key(recipient.signing_key):
+      raise FormatError("a recipient has a key that is nobody's public key")
+    return recipient
 
 
-def recipient_key(written: str) -> bytes:
-  """The public key of a recipient."""
-  key = _prefixed_key(RECIPIENT_PREFIX, written)
-  if not is_public_key(key):
-    raise FormatError("a recipient is nobody's public key")
-  return key
+@dataclass(frozen=True)
+class Keys:
+  """The private keys of an identity: one seed yields both."""
+
+  seed: bytes
+
+  @property
+  def private_key(self) -> bytes:
+    """The private X25519 key, which opens slots."""
+    return derive(self.seed, "pk2/ident.box")
+
+  @property
+  def signing_seed(self) -> bytes:
+    """The seed of the Ed25519 key, which signs states."""
+    return derive(self.seed, "pk2/ident.sign")
+
+  def recipient(self) -> Recipient:
+    return Recipient(public_key(self.private_key), signing_public_key(self.signing_seed))
 
 
-def identity_text(private_key: bytes) -> str:
-  return IDENTITY_PREFIX + text32(private_key, 3).lower()
+def identity_text(seed: bytes) -> str:
+  return IDENTITY_PREFIX + text32(seed, 3).lower()
 
 
-def identity_key(written: str) -> bytes:
-  """The private key of an identity."""
-  return _prefixed_key(IDENTITY_PREFIX, written)
+def identity_seed(written: str) -> bytes:
+  """The seed of an identity."""
+  return _prefixed_bytes(IDENTITY_PREFIX, written, KEY_COUNT, 3)
 
 
 def public_key(private_key: bytes) -> bytes:
@@ -118,8 +153,8 @@ def has_prefix(prefix: str, written: str) -> bool:
   return written[: len(prefix)].encode("utf-8", "replace").lower() == prefix.encode("ascii")
 
 
-def _prefixed_key(prefix: str, written: str) -> bytes:
+def _prefixed_bytes(prefix: str, written: str, count: int, check_count: int) -> bytes:
   trimmed = written.strip(WHITE_SPACE)
   if not has_prefix(prefix, trimmed):
     raise FormatError(f"a key does not begin with {prefix}")
-  return text32_bytes(trimmed[len(prefix) :], X25519_KEY_COUNT, 3)
+  return text32_bytes(trimmed[len(prefix) :], count, check_count)

@@ -2,80 +2,69 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-from vault_notation import BOX_OVERHEAD, FormatError, is_padded_count
-from vault_records import (
-  APPLICATION_ID, FORMAT, MAXIMUM_SLOTS, SCHEMA, Granted, GroupRow, ItemRow, SlotKind, SlotRow,
-  VaultRow, check_cost)
+from vault_file import Damage, Problem, VaultError, check_files_beside, check_header
 from vault_keys import ACCESSIBILITIES, DEVICE_CLASSES
+from vault_notation import BOX_OVERHEAD, FormatError, is_padded_count
+from vault_records import GroupRow, Head, ItemRow, features
+from vault_schema import (
+  APPLICATION_ID, CHAIN_COUNT, FORMAT, MAXIMUM_EPOCH, MAXIMUM_GENERATION,
+  MAXIMUM_METADATA_BOX_COUNT, MAXIMUM_PASSPHRASE_SLOTS, MAXIMUM_ROW_COUNT,
+  MAXIMUM_SECRET_BOX_COUNT, MAXIMUM_SLOTS, MAXIMUM_TOKENS_COUNT, SCHEMA, TABLES)
+from vault_slots import SlotKind, SlotRow
+from vault_slot_shape import slot_of
+from vault_tree import Tree, depth_of
 
-MAXIMUM_PASSPHRASE_SLOTS = 8
-MAXIMUM_ROW_COUNT = 21631056
-MAXIMUM_METADATA_BOX_COUNT = 4325416
-MAXIMUM_SECRET_BOX_COUNT = 17301544
-JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-
-
-class VaultError(Exception):
-  """Why a vault cannot be read at all; `code` is one word for programs."""
-
-  def __init__(self, code: str, message: str) -> None:
-    super().__init__(message)
-    self.code = code
-
-
-@dataclass(frozen=True, order=True)
-class Problem:
-  """A fault in a readable vault."""
-
-  code: str
-  subject: str
+__all__ = ["Damage", "Problem", "Rows", "VaultError", "read_rows"]
 
 
 @dataclass
 class Rows:
   """All rows, as they lie in the file; of the slots those that have the shape of one."""
 
-  vault: VaultRow
-  state_box: bytes
+  head: Head
+  list_box: bytes
+  administration_box: bytes
+  successions: list[tuple[int, bytes]]
   slots: list[SlotRow]
   shapeless_slots: list[object]
+  state_box: bytes
+  chain: dict[int, bytes]
   items: list[ItemRow]
+  tokens: set[tuple[bytes, bytes]]
   groups: list[GroupRow]
-  tokens_by_token: set[tuple[bytes, bytes]]
-  tokens_by_item: set[tuple[bytes, bytes]]
+  nodes: dict[Tree, dict[int, bytes]]
   problems: list[Problem] = field(default_factory=list)
-
-  def tokens_of(self, item_id: bytes) -> list[bytes]:
-    return self._tokens.get(item_id, [])
-
-  def has_damaged_slots(self) -> bool:
-    return len(self.intact_slots()) < self.slot_count()
 
   def intact_slots(self) -> list[SlotRow]:
     """The slots that may open the vault."""
     return [slot for slot in self.slots if slot.computed_sum() == slot.sum]
 
+  def has_damaged_slots(self) -> bool:
+    return len(self.intact_slots()) < self.slot_count()
+
   def slot_count(self) -> int:
     return len(self.slots) + len(self.shapeless_slots)
 
   @cached_property
-  def _tokens(self) -> dict[bytes, list[bytes]]:
-    tokens: dict[bytes, list[bytes]] = {}
-    for token, item in sorted(self.tokens_by_token):
-      tokens.setdefault(item, []).append(token)
-    return tokens
+  def items_by_id(self) -> dict[bytes, ItemRow]:
+    return {item.id: item for item in self.items}
+
+  @cached_property
+  def items_by_token(self) -> dict[bytes, list[bytes]]:
+    found: dict[bytes, list[bytes]] = {}
+    for token, item in sorted(self.tokens):
+      found.setdefault(token, []).append(item)
+    return found
 
 
 def read_rows(path: Path) -> Rows:
-  """Reads a vault in one snapshot; raises `VaultError` if it is not a vault of format 1."""
+  """Reads a vault in one snapshot; raises `VaultError` if it is not a vault of format 2."""
   # Before SQLite opens the file: opening and closing it beside SQLite would drop SQLite's locks.
   real = path.resolve(strict=True)
   check_files_beside(real)
@@ -90,7 +79,7 @@ def read_rows(path: Path) -> Rows:
     finally:
       connection.close()
   except sqlite3.DatabaseError as error:
-    raise VaultError("damaged", f"SQLite: {error}") from None
+    raise Damage("database", f"SQLite: {error}") from None
 
 
 def rows_of(connection: sqlite3.Connection) -> Rows:
@@ -102,126 +91,84 @@ def rows_of(connection: sqlite3.Connection) -> Rows:
   try:
     rows = take_rows(connection)
   except (FormatError, TypeError, ValueError) as error:
-    raise VaultError("damaged", f"a row is not one of format 1: {error}") from None
+    raise Damage("row", f"a row is not one of format 2: {error}") from None
   rows.problems = problems
   check_slot_limits(rows)
   rows.problems += problems_without_keys(rows)
   return rows
 
 
-def check_files_beside(path: Path) -> None:
-  """Refuses files that SQLite would trust, delete or wait for."""
-  journal, log, shared = (Path(f"{path}{suffix}") for suffix in ("-journal", "-wal", "-shm"))
-  for file in (journal, log, shared):
-    if os.path.lexists(file):
-      check_own(file)
-  if log.exists() and log.stat().st_size > 0:
-    raise VaultError("damaged", f"{log} is not empty")
-  end = journal.read_bytes()[-16:] if journal.exists() else b""
-  if len(end) == 16 and end[8:] == JOURNAL_MAGIC and end[:4] != bytes(4):
-    raise VaultError("damaged", f"{journal} names a super-journal")
-
-
-def check_own(file: Path) -> None:
-  found = file.lstat()
-  is_own = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
-  if not is_own or found.st_mode & 0o077:
-    raise VaultError("refused", f"{file} is not a file of the user that is closed to others")
-
-
-def check_header(path: Path) -> None:
-  with open(path, "rb") as file:
-    header = file.read(20)
-  if header[:16] != b"SQLite format 3\0":
-    raise VaultError("foreign", "the file is not a vault")
-  if header[18:20] != b"\1\1":
-    raise VaultError("damaged", "the journal mode is WAL")
-
-
 def check_file(connection: sqlite3.Connection) -> None:
   if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
     raise VaultError("foreign", "the file is not a vault")
   version = connection.execute("PRAGMA user_version").fetchone()[0]
+  if version == 1:
+    raise VaultError("other-format", "the vault has format 1, which only development versions had")
   if version > FORMAT:
-    raise VaultError("newer-format", f"the vault has format {version}")
+    raise VaultError("other-format", f"the vault has format {version}, which is newer")
   if version != FORMAT:
-    raise VaultError("damaged", f"there is no format {version}")
+    raise Damage("version", f"there is no format {version}")
   found = connection.execute(
     "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL OR name NOT GLOB 'sqlite_autoindex_*'")
   if sorted(sql or "" for (sql,) in found) != sorted(SCHEMA):
-    raise VaultError("damaged", "the schema is not that of format 1")
+    raise Damage("schema", "the schema is not that of format 2")
 
 
 def check_lengths(connection: sqlite3.Connection) -> None:
-  """Refuses rows that are too long, before one is loaded; SQLite's own limit is for single columns."""
-  for table in ("vault", "state", "slot", "item", "token", "access_group"):
+  """Refuses rows that are too long, before one is loaded; SQLite's limit is for single columns."""
+  for table in TABLES:
     columns = [column[1] for column in connection.execute(f"PRAGMA table_info({table})")]
     count = " + ".join(f"coalesce(length({column}), 0)" for column in columns)
     if connection.execute(
         f"SELECT 1 FROM {table} WHERE {count} > {MAXIMUM_ROW_COUNT} LIMIT 1").fetchone():
-      raise VaultError("damaged", f"a row of {table} is too long")
+      raise Damage("row-length", f"a row of {table} is too long")
 
 
 def take_rows(connection: sqlite3.Connection) -> Rows:
-  vaults = connection.execute("SELECT one, check0, check1, check2, sum FROM vault").fetchall()
-  states = connection.execute("SELECT one, box FROM state").fetchall()
-  if [row[0] for row in vaults] != [1] or [row[0] for row in states] != [1]:
-    raise FormatError("there is not exactly one vault row and one state row")
-  _, *checks, total = vaults[0]
-  for check in checks:
-    require_blob(check, 16)
-  slots = connection.execute(
-    "SELECT number, kind, granted, parameters, salt, commitment, box, mac, sum FROM slot"
-    f" ORDER BY number LIMIT {MAXIMUM_SLOTS + 1}")
+  def rows_in(table: str, order: str) -> list[tuple]:
+    return connection.execute(f"SELECT * FROM {table} ORDER BY {order}").fetchall()
+
+  heads, lists, states = (rows_in(table, "one") for table in ("head", "members", "state"))
+  if [[row[0] for row in rows] for rows in (heads, lists, states)] != [[1], [1], [1]]:
+    raise FormatError("there is not exactly one row of head, members and state")
+  slots = connection.execute(f"SELECT * FROM slot ORDER BY number LIMIT {MAXIMUM_SLOTS + 1}")
   shaped = [(row[0], well_shaped_slot(row)) for row in slots]
-  items = connection.execute(
-    "SELECT id, class, device, version, metadata, secret FROM item ORDER BY id")
-  groups = connection.execute("SELECT token, class, box FROM access_group ORDER BY token, class")
   return Rows(
-    VaultRow(tuple(checks), require_blob(total, 16)), require_blob(states[0][1]),
+    head_of(heads[0][1:]), require_blob(lists[0][1]), require_blob(lists[0][2]),
+    [(require_integer(epoch), require_blob(record))
+     for epoch, record in rows_in("succession", "epoch")],
     [slot for _, slot in shaped if slot is not None],
-    [number for number, slot in shaped if slot is None], [item_of(row) for row in items],
-    [group_of(row) for row in groups],
-    tokens_of(connection, "ORDER BY token, item"),
-    tokens_of(connection, "INDEXED BY token_by_item"))
+    [number for number, slot in shaped if slot is None], require_blob(states[0][1]),
+    {chain_place(place): require_blob(box) for place, box in rows_in("chain", "place")},
+    [item_of(row) for row in rows_in("item", "id")],
+    {(require_blob(token, 16), require_blob(item, 32))
+     for token, item in rows_in("token", "token, item")},
+    [group_of(row) for row in rows_in("access_group", "token, class")],
+    {tree: {node_number(prefix): require_blob(content)
+            for prefix, content in rows_in(tree.table, "prefix")} for tree in Tree})
 
 
-def tokens_of(connection: sqlite3.Connection, through: str) -> set[tuple[bytes, bytes]]:
-  """The token rows, read through one of the two trees that hold them.
-
-  SQLite reads the index even for `NOT INDEXED`, because it covers the table; only an order makes it
-  walk the table's own tree.
-  """
-  rows = connection.execute(f"SELECT token, item FROM token {through}")
-  return {(require_blob(token, 16), require_blob(item, 32)) for token, item in rows}
+def head_of(row: tuple) -> Head:
+  """The head; one of a feature that this reader does not know is of a newer format."""
+  vault, epoch, *checks, parameters, administration, mac0, mac1, mac2, generation, total = row
+  for value, count in (
+      (vault, 16), *((check, 16) for check in checks), (administration, 32), (mac0, 32),
+      (mac1, 32), (mac2, 32), (total, 16)):
+    require_blob(value, count)
+  if require_integer(epoch) not in range(1, MAXIMUM_EPOCH + 1) or (
+      require_integer(generation) not in range(1, MAXIMUM_GENERATION + 1)):
+    raise FormatError("the epoch or the generation is out of range")
+  if features(require_blob(parameters)):
+    raise VaultError("other-format", "the vault has a feature that is newer")
+  return Head(
+    vault, epoch, tuple(checks), parameters, administration, (mac0, mac1, mac2), generation, total)
 
 
 def well_shaped_slot(row: tuple) -> SlotRow | None:
   try:
     return slot_of(row)
-  except (FormatError, ValueError):
+  except FormatError:
     return None
-
-
-def slot_of(row: tuple) -> SlotRow:
-  slot = SlotRow(*row)
-  if require_integer(slot.number) not in range(1, 1 << 32):
-    raise FormatError("the number of a slot is none of 32 bits")
-  SlotKind(require_integer(slot.kind))
-  Granted(require_integer(slot.granted))
-  if slot.kind != SlotKind.DEVICE and slot.granted != Granted.ROOT:
-    raise FormatError("a slot that must grant the root key grants another")
-  sizes = {SlotKind.PASSPHRASE: 12, SlotKind.RECIPIENT: 32}
-  require_blob(slot.parameters, sizes.get(slot.kind, 0))
-  require_blob(slot.salt, 32)
-  require_blob(slot.commitment, 32)
-  # A sealed box is the sender's public key (32 bytes), a tag (16) and the granted key.
-  require_blob(slot.box, 80 if slot.kind == SlotKind.RECIPIENT else BOX_OVERHEAD + 32)
-  require_blob(slot.mac, 32)
-  require_blob(slot.sum, 16)
-  if slot.kind == SlotKind.PASSPHRASE:
-    check_cost(*slot.cost())
-  return slot
 
 
 def item_of(row: tuple) -> ItemRow:
@@ -231,8 +178,9 @@ def item_of(row: tuple) -> ItemRow:
   require_integer(item.version)
   if item.device is not None:
     require_blob(item.device, 16)
-  require_blob(item.metadata)
-  require_blob(item.secret)
+  require_blob(item.hash, 32)
+  for column in (item.tokens, item.metadata, item.secret):
+    require_blob(column)
   return item
 
 
@@ -244,6 +192,17 @@ def group_of(row: tuple) -> GroupRow:
   if not is_padded_count(len(require_blob(group.box)) - BOX_OVERHEAD):
     raise FormatError("the name of a group has no padded length")
   return group
+
+
+def chain_place(value: object) -> int:
+  if require_integer(value) not in range(CHAIN_COUNT):
+    raise FormatError("an entry of the chain has no place")
+  return value
+
+
+def node_number(value: object) -> int:
+  depth_of(require_integer(value))
+  return value
 
 
 def require_blob(value: object, count: int | None = None) -> bytes:
@@ -262,48 +221,25 @@ def check_slot_limits(rows: Rows) -> None:
   """Refuses expensive parameters before anything is computed."""
   passphrases = [slot for slot in rows.intact_slots() if slot.kind == SlotKind.PASSPHRASE]
   if rows.slot_count() > MAXIMUM_SLOTS or len(passphrases) > MAXIMUM_PASSPHRASE_SLOTS:
-    raise VaultError("damaged", "the vault has too many slots")
+    raise Damage("slot-limit", "the vault has too many slots")
 
 
 def problems_without_keys(rows: Rows) -> list[Problem]:
-  problems = [Problem("slot-shape", f"slot {number}") for number in rows.shapeless_slots]
-  problems += [
-    Problem("slot-sum", f"slot {slot.number}")
-    for slot in rows.slots if slot.computed_sum() != slot.sum]
-  if rows.vault.computed_sum() != rows.vault.sum:
-    problems.append(Problem("vault-sum", "vault row"))
-  problems += [
-    Problem("item-shape", item.id.hex()) for item in rows.items if not has_shape(item)]
-  return problems + slot_rule_problems(rows.slots) + tree_problems(rows)
+  return (
+    [Problem("slot-shape", f"slot {number}") for number in rows.shapeless_slots]
+    + [Problem("slot-sum", f"slot {slot.number}")
+       for slot in rows.slots if slot.computed_sum() != slot.sum]
+    + [Problem("item-shape", item.id.hex()) for item in rows.items if not has_shape(item)])
 
 
 def has_shape(item: ItemRow) -> bool:
   """Whether the columns of an item agree with one another, as far as that shows without a key."""
-  boxes = (item.metadata, item.secret)
+  boxes, tokens = (item.metadata, item.secret), item.token_list()
   return (
     item.item_class in range(len(ACCESSIBILITIES)) and item.version >= 1
     and (item.device is not None) == (item.item_class in DEVICE_CLASSES)
     and len(item.metadata) <= MAXIMUM_METADATA_BOX_COUNT
     and len(item.secret) <= MAXIMUM_SECRET_BOX_COUNT
-    and all(is_padded_count(len(box) - BOX_OVERHEAD) for box in boxes))
-
-
-def slot_rule_problems(slots: list[SlotRow]) -> list[Problem]:
-  """A device slot may grant the root key only where there is no stronger slot."""
-  if not {slot.kind for slot in slots} & {SlotKind.PASSPHRASE, SlotKind.KEY_FILE}:
-    return []
-  return [
-    Problem("device-grant", f"slot {slot.number}")
-    for slot in slots if slot.kind == SlotKind.DEVICE and slot.granted == Granted.ROOT]
-
-
-def tree_problems(rows: Rows) -> list[Problem]:
-  """Compares the two token trees, and both with the item tree."""
-  differing = rows.tokens_by_token ^ rows.tokens_by_item
-  ids = {item.id for item in rows.items}
-  strays = {item for _, item in rows.tokens_by_token if item not in ids}
-  unfound = {id for id in ids if (id[:16], id) not in rows.tokens_by_token}
-  return (
-    [Problem("token-trees", item.hex()) for item in {item for _, item in differing}]
-    + [Problem("token-without-item", item.hex()) for item in strays]
-    + [Problem("item-without-token", id.hex()) for id in unfound])
+    and all(is_padded_count(len(box) - BOX_OVERHEAD) for box in boxes)
+    and len(item.tokens) % 16 == 0 and len(item.tokens) <= MAXIMUM_TOKENS_COUNT
+    and all(left < right for left, right in zip(tokens, tokens[1:])))

@@ -1,4 +1,4 @@
-"""Identity files: the private key of a recipient, and the vaults that it may open."""
+"""Identity files: the seed of a recipient's keys, and the vaults that it may open."""
 
 from __future__ import annotations
 
@@ -6,47 +6,49 @@ import re
 from dataclasses import dataclass
 
 from vault_codes import (
-  IDENTITY_PREFIX, MAXIMUM_FILE_COUNT, WHITE_SPACE, has_prefix, identity_key, identity_text,
-  public_key, recipient_text)
+  IDENTITY_PREFIX, MAXIMUM_FILE_COUNT, WHITE_SPACE, Keys, has_prefix, identity_seed, identity_text)
 from vault_notation import FormatError
 
 PIN = re.compile("vault: ([0-9a-f]{32})")
 
 
+class UnknownLine(FormatError):
+  """A line that a newer program may have written: an unsupported format, not a wrong key."""
+
+
 @dataclass(frozen=True)
 class IdentityFile:
-  """A private key, and the checks of T0 of the vaults that it may open, if any are pinned."""
+  """The seed of an identity, and the checks of the vaults that it may open, if any are pinned."""
 
-  private_key: bytes
+  seed: bytes
   pins: tuple[bytes, ...] = ()
+
+  def keys(self) -> Keys:
+    return Keys(self.seed)
 
   def recipient(self) -> str:
     """The text to give to the person who adds the slot."""
-    return recipient_text(public_key(self.private_key))
-
-  def may_open(self, check: bytes) -> bool:
-    """Whether a vault of this check is pinned, or none is."""
-    return not self.pins or check in self.pins
+    return self.keys().recipient().text()
 
   def encoded(self, comment: str = "") -> bytes:
     comments = [f"# {line}" for line in comment.splitlines()]
     pins = [f"vault: {pin.hex()}" for pin in self.pins]
-    lines = [*comments, f"# recipient: {self.recipient()}", identity_text(self.private_key), *pins]
+    lines = [*comments, f"# recipient: {self.recipient()}", identity_text(self.seed), *pins]
     return "".join(line + "\n" for line in lines).encode("utf-8")
 
   @staticmethod
   def decoded(data: bytes) -> IdentityFile:
-    identities, pins = [], []
+    seeds, pins = [], []
     for line in meaningful_lines(data):
       if pin := PIN.fullmatch(line):
         pins.append(bytes.fromhex(pin[1]))
       elif has_prefix(IDENTITY_PREFIX, line):
-        identities.append(identity_key(line))
+        seeds.append(identity_seed(line))
       else:
-        raise FormatError("an identity file has a line of no known form")
-    if len(identities) != 1:
+        raise UnknownLine("an identity file has a line of no known form")
+    if len(seeds) != 1:
       raise FormatError("an identity file does not hold exactly one identity")
-    return IdentityFile(identities[0], tuple(pins))
+    return IdentityFile(seeds[0], tuple(pins))
 
 
 def meaningful_lines(data: bytes) -> list[str]:

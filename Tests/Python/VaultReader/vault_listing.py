@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import base64
 
-from vault_database import VaultError
+from vault_file import VaultError
 from vault_notation import FormatError
 from vault_records import IDENTITY_NAMES, Metadata
 
-EXIT_CODES = {
-  "damaged": 65, "foreign": 65, "rolled-back": 65, "another-vault": 65, "wrong-key": 78,
-  "refused": 79, "newer-format": 79}
+EXIT_CODES = {"wrong-key": 78, "refused": 79, "other-format": 79, "newer-format": 79}
 
 
 def exit_code(error: VaultError | FormatError | OSError) -> int:
   if isinstance(error, OSError):
     return 74
-  return EXIT_CODES[error.code] if isinstance(error, VaultError) else 65
+  return EXIT_CODES.get(error.code, 65) if isinstance(error, VaultError) else 65
 
 
 def described_metadata(metadata: Metadata) -> dict:

@@ -1,4 +1,4 @@
-"""The notation of vault format 1: encodings of values, and the three primitives."""
+"""The notation of vault format 2: encodings of values, and the primitives."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import hashlib
 import hmac
 import struct
 
-from nacl.bindings import crypto_secretbox, crypto_secretbox_open
+from nacl.bindings import (
+  crypto_box, crypto_box_seal_open, crypto_scalarmult_base, crypto_secretbox, crypto_secretbox_open)
 from nacl.exceptions import CryptoError
 
 NONCE_COUNT = 24
 BOX_OVERHEAD = NONCE_COUNT + 16
+SEAL_OVERHEAD = 48
 MINIMUM_PADDED_COUNT = 256
 
 
 class FormatError(Exception):
-  """Bytes that no writer of format 1 makes."""
+  """Bytes that no writer of the format makes."""
 
 
 def u8(value: int) -> bytes:
@@ -56,6 +58,12 @@ def derive(key: bytes, label: str, fields: bytes = b"") -> bytes:
   return hashlib.blake2b(fields, key=key, person=person, digest_size=32).digest()
 
 
+def labelled_hash(label: str, data: bytes) -> bytes:
+  """`HL(label, data)`."""
+  person = label.encode("ascii").ljust(16, b"\0")
+  return hashlib.blake2b(data, person=person, digest_size=32).digest()
+
+
 def digest(count: int, data: bytes) -> bytes:
   """`H(count, data)`."""
   return hashlib.blake2b(data, digest_size=count).digest()
@@ -81,8 +89,21 @@ def equal(left: bytes, right: bytes) -> bool:
   return hmac.compare_digest(left, right)
 
 
-def xor(left: bytes, right: bytes) -> bytes:
-  return bytes(a ^ b for a, b in zip(left, right, strict=True))
+def sealed_box(public_key: bytes, message: bytes, sender: bytes) -> bytes:
+  """`Seal(public_key, message)` with a given private key of the sender."""
+  sender_public = crypto_scalarmult_base(sender)
+  nonce = digest(24, sender_public + public_key)
+  return sender_public + crypto_box(message, nonce, public_key, sender)
+
+
+def open_sealed_box(private_key: bytes, box: bytes) -> bytes:
+  """Opens a `Seal`; raises `FormatError` if it is not for this key, or was changed."""
+  if len(box) < SEAL_OVERHEAD:
+    raise FormatError("a sealed box is too short")
+  try:
+    return crypto_box_seal_open(box, crypto_scalarmult_base(private_key), private_key)
+  except CryptoError:
+    raise FormatError("a sealed box does not open") from None
 
 
 def padme(count: int) -> int:

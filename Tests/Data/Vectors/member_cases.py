@@ -1,0 +1,252 @@
+"""Vectors of the list of members, and of successions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from vault_codes import Keys
+from vault_members import (
+  MEMBERS_LABEL, SUCCESSION_LABEL, Member, MemberList, Reason, Succession, VaultKind, opened_list,
+  successions_hash)
+from vault_notation import FormatError, digest, u32, u64
+from vault_signing import sign, signing_public_key
+from vault_slots import Granted, SlotKind
+from vector_cases import (
+  ADMINISTRATION, ADMINISTRATION_SEED, EPOCH, ROOT, VAULT, Cases, pattern, refuses)
+
+NEW_SEED = pattern(0xD0, 32)
+NEW = signing_public_key(NEW_SEED)
+RECOVERY_SEED = pattern(0xE0, 32)
+RECOVERY_KEY = signing_public_key(RECOVERY_SEED)
+
+
+def keys_of(number: int) -> tuple[bytes, bytes]:
+  """The two public keys of somebody."""
+  return tuple(vars(Keys(pattern(number, 32)).recipient()).values())
+
+
+def member(number: int, kind: int, granted: int = Granted.ADMINISTERS, name: str = "") -> Member:
+  box_key, signing_key = keys_of(number)
+  signs = kind in (SlotKind.RECOVERY_CODE, SlotKind.RECIPIENT)
+  return Member(
+    number, int(kind), int(granted), digest(32, u32(number)), box_key,
+    signing_key if signs else b"", name)
+
+
+def member_list(kind: VaultKind, *members: Member, **fields) -> MemberList:
+  plain = MemberList(
+    VAULT, EPOCH, ADMINISTRATION, digest(32, b"column"), 9, 40, int(kind), successions_hash([]),
+    members)
+  return replace(plain, **fields)
+
+
+DEVICE = member(3, SlotKind.DEVICE, Granted.OPEN_TIER, "this device")
+LOCAL = member_list(
+  VaultKind.LOCAL, member(1, SlotKind.PASSPHRASE, name="caf\u00e9"), member(2, SlotKind.KEY_FILE),
+  DEVICE, member(5, SlotKind.RECOVERY_CODE), member(6, SlotKind.RECOVERY_CODE),
+  member(9, SlotKind.RECIPIENT, name="alice"))
+SERVER = member_list(VaultKind.LOCAL, member(1, SlotKind.DEVICE), serial=1, next_number=2)
+OWNER = member(1, SlotKind.RECIPIENT, name="alice")
+SHARED = member_list(
+  VaultKind.SHARED, OWNER, member(2, SlotKind.RECOVERY_CODE),
+  member(4, SlotKind.RECIPIENT, Granted.READS_AND_WRITES, "walter"),
+  member(7, SlotKind.RECIPIENT, Granted.READS, "rita"))
+LISTS = {"local": LOCAL, "server": SERVER, "shared": SHARED}
+
+
+def member_cases(cases: Cases) -> None:
+  list_cases(cases)
+  signed_cases(cases)
+  succession_cases(cases)
+
+
+def list_cases(cases: Cases) -> None:
+  cases.add("members", "server", SERVER.encoded(), vault=VAULT, epoch=EPOCH,
+            administration=ADMINISTRATION, administrationBox=SERVER.administration_box,
+            serial=1, nextNumber=2, kindOfVault=0, successions=SERVER.successions,
+            **member_inputs(SERVER.members[0]))
+  for variant, found in LISTS.items():
+    cases.add("members hash", variant, found.hash(), members=found.encoded())
+    cases.add("members signature", variant, found.signed(ADMINISTRATION_SEED)[-64:],
+              seed=ADMINISTRATION_SEED, members=found.encoded())
+  accepted = LISTS | {
+    "unknown kind": member_list(VaultKind.LOCAL, *SERVER.members, replace(OWNER, number=5, kind=6)),
+    "unknown grant": member_list(
+      VaultKind.SHARED, OWNER, replace(OWNER, number=5, granted=5)),
+    "name of 256 bytes": member_list(VaultKind.LOCAL, replace(OWNER, name="\u00e9" * 128)),
+    "greatest numbers": member_list(
+      VaultKind.LOCAL, replace(OWNER, number=(1 << 32) - 2), next_number=(1 << 32) - 1,
+      serial=1 << 48, epoch=1 << 31),
+    "32 members": member_list(
+      VaultKind.LOCAL, *(replace(OWNER, number=number) for number in range(1, 33)))}
+  for variant, found in accepted.items():
+    encoded = found.encoded()
+    assert MemberList.decoded(encoded).encoded() == encoded, variant
+    cases.add("decoded members", variant, encoded, members=encoded)
+  for variant, encoded in refused_lists().items():
+    assert refuses(MemberList.decoded, encoded), variant
+    cases.add("decoded members", variant, None, members=encoded)
+
+
+def member_inputs(one: Member) -> dict:
+  return {
+    "number": one.number, "kind": one.kind, "granted": one.granted, "row": one.row,
+    "boxKey": one.box_key, "signingKey": one.signing_key, "name": one.name}
+
+
+def refused_lists() -> dict[str, bytes]:
+  """Lists that every reader refuses, whoever signed them."""
+  local, shared = VaultKind.LOCAL, VaultKind.SHARED
+  passphrase, root = member(1, SlotKind.PASSPHRASE), member(1, SlotKind.DEVICE)
+  second = replace(OWNER, number=2)
+  good = SHARED.encoded()
+  lists = {
+    "serial 0": replace(SHARED, serial=0), "serial above 2^48": replace(SHARED, serial=(1 << 48) + 1),
+    "epoch 0": replace(SHARED, epoch=0), "epoch above 2^31": replace(SHARED, epoch=(1 << 31) + 1),
+    "kind of vault 2": replace(SHARED, kind=2), "id too short": replace(SHARED, vault=VAULT[1:]),
+    "administration key too long": replace(SHARED, administration=ADMINISTRATION + b"\0"),
+    "hash of the column too short": replace(SHARED, administration_box=bytes(31)),
+    "hash of successions too short": replace(SHARED, successions=bytes(31)),
+    "no members": member_list(local),
+    "33 members": member_list(local, *(replace(OWNER, number=n) for n in range(1, 34))),
+    "number 0": member_list(local, replace(OWNER, number=0)),
+    "number twice": member_list(local, OWNER, OWNER),
+    "out of order": member_list(local, second, OWNER),
+    "next number that was used": member_list(local, OWNER, next_number=1),
+    "row too short": member_list(local, replace(OWNER, row=bytes(31))),
+    "box key too short": member_list(local, replace(OWNER, box_key=bytes(31))),
+    "recipient without a signing key": member_list(local, replace(OWNER, signing_key=b"")),
+    "recovery code without a signing key": member_list(
+      local, replace(member(1, SlotKind.RECOVERY_CODE), signing_key=b"")),
+    "signing key too short": member_list(local, replace(OWNER, signing_key=OWNER.signing_key[1:])),
+    "passphrase with a signing key": member_list(
+      local, replace(passphrase, signing_key=OWNER.signing_key)),
+    "name of 257 bytes": member_list(local, replace(OWNER, name="\u00e9" * 128 + "x")),
+    "nobody administers a local vault": member_list(local, DEVICE),
+    "nobody administers a shared vault": member_list(shared, *SHARED.members[2:]),
+    "only an unknown kind administers": member_list(local, DEVICE, replace(OWNER, number=5, kind=6)),
+    "device administers next to a passphrase": member_list(
+      local, root, replace(passphrase, number=2)),
+    "device administers next to a key file": member_list(
+      local, root, member(2, SlotKind.KEY_FILE)),
+    "passphrase of the open tier": member_list(local, OWNER, replace(passphrase, number=2, granted=2)),
+    "recovery code of the open tier": member_list(
+      local, OWNER, member(2, SlotKind.RECOVERY_CODE, Granted.OPEN_TIER)),
+    "recipient of the open tier": member_list(local, OWNER, replace(second, granted=2)),
+    "local recipient that reads": member_list(local, OWNER, replace(second, granted=4)),
+    "local recipient that reads and writes": member_list(local, OWNER, replace(second, granted=3)),
+    "shared passphrase": member_list(shared, OWNER, replace(passphrase, number=2)),
+    "shared key file": member_list(shared, OWNER, member(2, SlotKind.KEY_FILE)),
+    "shared device": member_list(shared, OWNER, DEVICE),
+    "shared recipient of the open tier": member_list(shared, OWNER, replace(second, granted=2)),
+    "shared recovery code that reads": member_list(
+      shared, OWNER, member(2, SlotKind.RECOVERY_CODE, Granted.READS)),
+    "two shared recovery codes": member_list(
+      shared, OWNER, member(2, SlotKind.RECOVERY_CODE), member(3, SlotKind.RECOVERY_CODE))}
+  found = {variant: one.encoded() for variant, one in lists.items()}
+  return found | {
+    "empty": b"", "a byte follows": good + b"\0", "a byte is missing": good[:-1],
+    "a member more than there are": changed_count(LOCAL, 1),
+    "a member fewer than there are": changed_count(LOCAL, -1),
+    "name that is not UTF-8": member_list(
+      local, replace(OWNER, name="\u00e9")).encoded()[:-1] + b"\xff"}
+
+
+def changed_count(found: MemberList, by: int) -> bytes:
+  plain, all_members = replace(found, members=()).encoded(), found.members
+  count = len(all_members)
+  return plain[:-4] + u32(count + by) + b"".join(one.encoded() for one in all_members)
+
+
+def signed_cases(cases: Cases) -> None:
+  """Lists with their signatures, as the box holds them; the result is the list."""
+  good = SHARED.signed(ADMINISTRATION_SEED)
+  plain = {
+    "right": good, "signed by another": SHARED.signed(ROOT),
+    "last byte changed": good[:-1] + bytes([good[-1] ^ 1]), "no signature": SHARED.encoded(),
+    "cut short": good[:-1], "a byte follows": good + b"\0", "63 bytes": bytes(63),
+    "signed as a state": SHARED.encoded() + sign(ADMINISTRATION_SEED, "pk2/state", SHARED.encoded()),
+    "signed without a label": SHARED.encoded() + sign(ADMINISTRATION_SEED, "", SHARED.encoded()),
+    "another serial": replace(SHARED, serial=10).encoded() + good[-64:]}
+  for variant, data in plain.items():
+    cases.add("opened members", variant, opened(data), administration=ADMINISTRATION, plain=data)
+  assert MEMBERS_LABEL == "pk2/members" and opened(good) == SHARED.encoded()
+
+
+def opened(plain: bytes) -> bytes | None:
+  return result(lambda: opened_list(plain, ADMINISTRATION).encoded())
+
+
+def result(compute: Callable[[], bytes]) -> bytes | None:
+  try:
+    return compute()
+  except FormatError:
+    return None
+
+
+def succession_cases(cases: Cases) -> None:
+  made = {
+    "on request": succession(Reason.ON_REQUEST),
+    "administrator left": succession(Reason.ADMINISTRATOR_LEFT),
+    "with a recovery code": succession(Reason.ADMINISTRATOR_LEFT, RECOVERY_SEED)}
+  for variant, one in made.items():
+    given = {} if one.recovery_key is None else {"recoveryKey": one.recovery_key}
+    cases.add("succession body", variant, one.body(), vault=VAULT, epoch=one.epoch, old=one.old,
+              new=one.new, listHash=one.list_hash, reason=one.reason, **given)
+    cases.add("succession signature", variant, one.old_signature, seed=ADMINISTRATION_SEED,
+              body=one.body())
+    cases.add("decoded succession", variant, one.encoded(), record=one.encoded())
+    cases.add("followed succession", variant, None if one.recovery_key is None else one.new,
+              record=one.encoded(), trustedRecoveryKey=RECOVERY_KEY)
+  for variant, one in refused_successions().items():
+    assert refuses(Succession.decoded, one), variant
+    cases.add("decoded succession", variant, None, record=one)
+  signing_cases(cases, made["with a recovery code"])
+  records = [one.encoded() for one in made.values()]
+  for count in range(4):
+    cases.add("successions hash", str(count), successions_hash(records[:count]),
+              **{f"record{number}": one for number, one in enumerate(records[:count])})
+
+
+def succession(reason: Reason, recovery_seed: bytes | None = None) -> Succession:
+  return Succession.made(
+    VAULT, 4, ADMINISTRATION_SEED, NEW_SEED, SHARED.hash(), reason, recovery_seed)
+
+
+def refused_successions() -> dict[str, bytes]:
+  one = succession(Reason.ON_REQUEST, RECOVERY_SEED)
+  good = one.encoded()
+  changed = {
+    "reason 2": replace(one, reason=2), "epoch 0": replace(one, epoch=0),
+    "epoch above 2^31": replace(one, epoch=(1 << 31) + 1),
+    "id too short": replace(one, vault=VAULT[1:]), "old key too short": replace(one, old=NEW[1:]),
+    "new key too long": replace(one, new=NEW + b"\0"),
+    "hash of the list too short": replace(one, list_hash=bytes(31)),
+    "signature too short": replace(one, old_signature=bytes(63)),
+    "second signature too long": replace(one, new_signature=bytes(65)),
+    "third signature too short": replace(one, recovery_signature=bytes(63)),
+    "recovery key too short": replace(one, recovery_key=bytes(31)),
+    "recovery key alone": replace(one, recovery_signature=None),
+    "third signature alone": replace(one, recovery_key=None)}
+  return {variant: found.encoded() for variant, found in changed.items()} | {
+    "empty": b"", "a byte follows": good + b"\0", "a byte is missing": good[:-1]}
+
+
+def signing_cases(cases: Cases, one: Succession) -> None:
+  """Successions with a wrong signature: no result, as a new key that is trusted is one."""
+  wrong = sign(ROOT, SUCCESSION_LABEL, one.body())
+  changed = {
+    "old signature wrong": replace(one, old_signature=wrong),
+    "new signature wrong": replace(one, new_signature=wrong),
+    "signatures swapped": replace(
+      one, old_signature=one.new_signature, new_signature=one.old_signature),
+    "recovery code's signature wrong": replace(one, recovery_signature=wrong),
+    "of another recovery code": Succession.made(
+      VAULT, 4, ADMINISTRATION_SEED, NEW_SEED, one.list_hash, Reason.ADMINISTRATOR_LEFT, ROOT),
+    "another epoch": replace(one, epoch=5)}
+  for variant, found in changed.items():
+    assert not found.may_be_followed(RECOVERY_KEY), variant
+    cases.add("followed succession", variant, None, record=found.encoded(),
+              trustedRecoveryKey=RECOVERY_KEY)
+  assert u64(one.epoch) in one.body()

@@ -1,0 +1,47 @@
+"""The tables of vault format 2, and the limits of what they hold."""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x504B5654
+FORMAT = 2
+MAXIMUM_ROW_COUNT = 30019664
+MAXIMUM_METADATA_BOX_COUNT = 4325416
+MAXIMUM_SECRET_BOX_COUNT = 17301544
+MAXIMUM_TOKENS_COUNT = 8388608
+MAXIMUM_SLOTS = 32
+MAXIMUM_PASSPHRASE_SLOTS = 8
+MAXIMUM_COUNTER = 1 << 48
+MAXIMUM_EPOCH = 1 << 31
+MAXIMUM_SERIAL = 1 << 48
+MAXIMUM_GENERATION = 1 << 32
+# How far numbers go up at most between two looks at a vault, and a counter before the first look.
+LARGEST_STEP = 1 << 32
+LARGEST_EPOCH_STEP = 1 << 16
+LARGEST_FIRST_COUNTER = 1 << 40
+CHAIN_COUNT = 1000
+
+SCHEMA = (
+  "CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), id BLOB NOT NULL,"
+  " epoch INTEGER NOT NULL, check0 BLOB NOT NULL, check1 BLOB NOT NULL, check2 BLOB NOT NULL,"
+  " parameters BLOB NOT NULL, administration BLOB NOT NULL, mac0 BLOB NOT NULL,"
+  " mac1 BLOB NOT NULL, mac2 BLOB NOT NULL, generation INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
+  "CREATE TABLE members (one INTEGER PRIMARY KEY CHECK (one = 1), list BLOB NOT NULL,"
+  " administration BLOB NOT NULL) STRICT",
+  "CREATE TABLE succession (epoch INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
+  "CREATE TABLE slot (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
+  " granted INTEGER NOT NULL, parameters BLOB NOT NULL, salt BLOB NOT NULL,"
+  " made BLOB NOT NULL, commitment BLOB NOT NULL, box BLOB NOT NULL, sum BLOB NOT NULL) STRICT",
+  "CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), box BLOB NOT NULL) STRICT",
+  "CREATE TABLE chain (place INTEGER PRIMARY KEY, box BLOB NOT NULL) STRICT",
+  "CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, class INTEGER NOT NULL, device BLOB,"
+  " version INTEGER NOT NULL, tokens BLOB NOT NULL, hash BLOB NOT NULL, metadata BLOB NOT NULL,"
+  " secret BLOB NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE token (token BLOB NOT NULL, item BLOB NOT NULL, PRIMARY KEY (token, item))"
+  " STRICT, WITHOUT ROWID",
+  "CREATE TABLE access_group (token BLOB NOT NULL, class INTEGER NOT NULL, box BLOB NOT NULL,"
+  " PRIMARY KEY (token, class)) STRICT, WITHOUT ROWID",
+  "CREATE TABLE item_node (prefix INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT",
+  "CREATE TABLE token_node (prefix INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT",
+  "CREATE TABLE group_node (prefix INTEGER PRIMARY KEY, content BLOB NOT NULL) STRICT",
+)
+TABLES = tuple(statement.split()[2] for statement in SCHEMA)
