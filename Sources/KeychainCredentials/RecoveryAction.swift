@@ -63,12 +63,9 @@ extension KeychainError.Recovery {
     /// Specify a slot by its number.
     case nameSlot
 
-    /// Remove a slot, with the items that nobody could open any more, or with new keys for the
+    /// Remove a slot, with the items that nobody could open any more, or without new keys for the
     /// vault.
     case removeSlot(number: UInt32?, deletingItems: Bool, withNewKeys: Bool)
-
-    /// Keep this key when the vault gets new keys; `nil` for every key that can be kept.
-    case keepSlot(Key?)
 
     /// Create an identity.
     case createIdentity
@@ -147,13 +144,9 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
     case .addSlot(let key): Self.adding(key)
     case .addSlotForService: "`Vault.addPassphraseSlot(…)` or `Vault.addKeyFileSlot(…)`"
     case .nameSlot: "`slot:`"
-    case .removeSlot(let number, let deletingItems, withNewKeys: false):
-      "`Vault.removeSlot(\(Self.argument(number))\(deletingItems ? ", deletingItems: true" : ""))`"
-    case .removeSlot(let number, let deletingItems, withNewKeys: true):
-      "`Vault.rekey(removing: \(Self.argument(number))"
-        + "\(deletingItems ? ", deletingItems: true" : ""), …)`"
-    case .keepSlot(.identity): "`keepingRecipient:`"
-    case .keepSlot: "`keeping:` of `Vault.rekey(…)`"
+    case .removeSlot(let number, let deletingItems, let withNewKeys):
+      "`Vault.removeSlot(\(Self.argument(number))\(withNewKeys ? "" : ", keepingKeys: true")"
+        + "\(deletingItems ? ", deletingItems: true" : ""))`"
     case .createIdentity: "`Vault.createIdentity(…)`"
     case .showIdentity: "`Vault.identity(…)`"
     case .pinIdentity: "`Vault.pinIdentity(…)`"

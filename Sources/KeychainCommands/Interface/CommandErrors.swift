@@ -49,11 +49,7 @@ extension KeychainError {
     return Self(.notFound, "there is no credential with these values of \(names)")
   }
 
-  static func noSlot(of recipient: VaultRecipient) -> Self {
-    Self(
-      .notFound, "the vault has no slot of the recipient \(recipient)",
-      recovery: .listSlots)
-  }
+  static let noIdentity = KeychainError(.internalFailure, "no identity was named")
 
   static let noKeyFile = KeychainError(.internalFailure, "no key file was named")
 }

@@ -35,10 +35,6 @@ enum Questions {
 
   static let answersDiffer = "the two answers differ; try again"
 
-  static func questionToKeepRecipient(_ slot: VaultSlot) -> String {
-    "slot \(slot.number) opens the vault to \(SlotNames.label(of: slot)); keep it? [y/N] "
-  }
-
   /// Returns the name of a credential in a question.
   private static func name(of identity: CredentialIdentity) -> String {
     let group = identity.accessGroup.isEmpty ? "" : ", access group \(identity.accessGroup)"

@@ -43,9 +43,9 @@ extension KeychainError.Recovery.Action {
     case .nameSlot: "--slot"
     case .removeSlot(let number, let deletingItems, let withNewKeys):
       Self.command(
-        "slots remove " + (number.map { "\($0)" } ?? "NUMBER") + (withNewKeys ? " --rekey" : "")
+        "slots remove " + (number.map { "\($0)" } ?? "NUMBER")
+          + (withNewKeys ? "" : " --keep-keys")
           + (deletingItems ? " --delete-items" : ""))
-    case .keepSlot(let key): Self.keeping(key)
     case .createIdentity: Self.command("identity create FILE")
     case .showIdentity: Self.command("identity show FILE")
     case .pinIdentity(let check):
@@ -78,19 +78,8 @@ extension KeychainError.Recovery.Action {
     case .passphrase: command("slots add --passphrase")
     case .keyFile: command("slots add --new-key-file FILE")
     case .recoveryCode: command("recovery create")
-    case .identity: command("slots add --recipient")
+    case .identity: command("slots add --recipient RECIPIENT")
     case .device: command("slots add --device")
-    }
-  }
-
-  private static func keeping(_ key: KeychainError.Recovery.Key?) -> String {
-    switch key {
-    case .none, .device:
-      "--keep-passphrase-file, --keep-key-file, --keep-recovery-code-file or --keep-recipient"
-    case .passphrase: "--keep-passphrase-file"
-    case .keyFile: "--keep-key-file"
-    case .recoveryCode: "--keep-recovery-code-file"
-    case .identity: "--keep-recipient"
     }
   }
 }

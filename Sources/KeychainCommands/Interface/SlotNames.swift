@@ -2,7 +2,7 @@ internal import KeychainVault
 
 /// The names of slots.
 enum SlotNames {
-  /// Returns the name of a slot; without a device key, it is not known whether a slot is this
+  /// Returns the kind of a slot; without a device key, it is not known whether a slot is this
   /// machine's.
   static func name(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
     switch slot.kind {
@@ -16,8 +16,15 @@ enum SlotNames {
     }
   }
 
-  /// Returns the name of a slot with its recipient, because there may be several.
+  /// Returns the kind of a slot with what people call it, and the fingerprint of its recipient.
   static func label(of slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
-    name(of: slot, deviceKeyExists: deviceKeyExists) + (slot.recipient.map { " \($0)" } ?? "")
+    called(slot, deviceKeyExists: deviceKeyExists)
+      + (slot.recipient.map { " (fingerprint \($0.fingerprint))" } ?? "")
+  }
+
+  /// Returns the kind of a slot with what people call it.
+  static func called(_ slot: VaultSlot, deviceKeyExists: Bool = true) -> String {
+    name(of: slot, deviceKeyExists: deviceKeyExists)
+      + (slot.name.isEmpty ? "" : " '\(slot.name)'")
   }
 }

@@ -60,13 +60,14 @@ enum UsageText {
   static let nothingToUnlock =
     "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
     + "--with-key-file or --identity"
+  static let sharedByIdentity =
+    "a shared vault is made with --identity, whose owner administers it; who else uses it gets a slot with "
+    + "'slots add --recipient'"
+  static let codeFileOfShared =
+    "--code-file and --name go with --shared; 'recovery create' makes a code for another vault"
   static let descriptorTwice =
     "what unlocks and --new-passphrase-fd need two descriptors"
-  static let keptDescriptorTwice =
-    "what unlocks and each --keep-passphrase-fd need a descriptor of their own"
-  static let keptByRekey = "--keep-… goes with --rekey: without it, all other slots stay"
-  static let keptByFirstSecret =
-    "--keep-recipient goes with a passphrase or key file: --device and --recipient give no new keys"
+  static let grantOfRecipient = "--may goes with --recipient"
   static let check = "write the 32 hexadecimal digits that 'status' shows where the vault is"
   static let backupToOutput =
     "a backup is a file, and is not written to standard output; for a file of that name, write ./-"

@@ -138,7 +138,7 @@ extension Notice {
 
   private static func protection(of vault: Vault) -> String? {
     guard let slots = try? vault.slots() else { return nil }
-    return slots.contains { $0.kind == .device && $0.grant == .root }
+    return slots.contains { $0.kind == .device && $0.grant == .administers }
       ? "it opens by this machine's device key" : "it opens by the passphrase or key it was given"
   }
 

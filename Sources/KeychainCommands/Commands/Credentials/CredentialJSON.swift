@@ -37,7 +37,9 @@ private struct CredentialFactsJSON: Encodable {
   let modified: Date
   let expires: Date?
   let expired: Bool
-  let version: UInt64
+
+  /// The version as text: readers of JSON that keep numbers as doubles would lose digits.
+  let version: String
 
   init(_ credential: Credential) {
     accessibility = credential.accessibility.description
@@ -49,7 +51,7 @@ private struct CredentialFactsJSON: Encodable {
     modified = credential.modified
     expires = credential.expires
     expired = credential.isExpired()
-    version = credential.version
+    version = String(credential.version)
   }
 }
 

@@ -16,13 +16,13 @@ enum NextStep {
   case makeVault
 
   // Keys of the vault.
-  case protectDisk(removingSlots: [UInt32], codeCount: Int)
+  case protectDisk
   case addSource(named: String)
   case rescue(VaultRescue, opensByDevice: Bool)
   case unlock
   case unlockEachTime
   case addDeviceOfRestoredBackup
-  case makeRecoveryCode(isAfterPassphrase: Bool)
+  case makeRecoveryCode
   case addSecondSlot(to: SlotKind)
   case replaceWeakKeyFile
 
@@ -72,15 +72,9 @@ extension Diagnosis {
     grade == .weak && status.hasSlotOfThisDevice
   }
 
-  // The first passphrase gives the vault new keys. Slots of other devices cannot get them, and
-  // recovery codes get them only if the codes are given.
   private func protectionSteps(_ status: VaultStatus) -> [NextStep] {
     guard isWeakHere(status), status.canBeOpened else { return [] }
-    let others = status.fullSlots.filter { $0.kind == .device && $0.isThisDevice != true }
-    let protection = NextStep.protectDisk(
-      removingSlots: others.map(\.number),
-      codeCount: status.fullSlots.count { $0.kind == .recoveryCode })
-    return [protection] + status.unlockSources.prefix(1).map { .addSource(named: $0) }
+    return [.protectDisk] + status.unlockSources.prefix(1).map { .addSource(named: $0) }
   }
 
   private func openingSteps(_ status: VaultStatus) -> [NextStep] {
@@ -98,8 +92,7 @@ extension Diagnosis {
       steps.append(.addDeviceOfRestoredBackup)
     }
     if status.canBeOpened, !status.slots.contains(where: { $0.kind == .recoveryCode }) {
-      // The passphrase gives the vault new keys, so the code should be created after it.
-      steps.append(.makeRecoveryCode(isAfterPassphrase: isWeakHere(status)))
+      steps.append(.makeRecoveryCode)
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
       steps.append(.addSecondSlot(to: only.kind))

@@ -117,7 +117,7 @@ struct Diagnosis {
   /// file, the file is assumed to belong to it.
   static func grade(_ status: VaultStatus, hasWeakKeyFile: Bool = false) -> Grade? {
     guard status.exists else { return nil }
-    let opening = status.slots.filter { $0.grant == .root }
+    let opening = status.slots.filter { $0.grant == .administers }
     if opening.contains(where: { $0.kind == .device }) { return .weak }
     let isCheap = opening.contains { slot in
       slot.passwordHash.map { $0.memory < PasswordHash.Parameters.moderate.memory } ?? false

@@ -121,7 +121,7 @@ extension DiagnosisText {
     var pairs = [("state", VaultText.state(of: status)), ("items", counts(status))]
     pairs += status.slots.map { ("opened by", words(for: $0, status)) }
     pairs += status.damagedSlots.map { ("damaged", "slot \($0), which opens nothing any more") }
-    pairs += VaultText.check(status)
+    pairs += VaultText.identity(of: status)
     if let grade = diagnosis.grade { pairs.append(("protection", words(for: grade))) }
     pairs += status.losses.map { Self.words(for: $0, status) }
     let record = VaultText.words(for: status.seenRecord)
@@ -131,14 +131,12 @@ extension DiagnosisText {
   }
 
   private func words(for slot: VaultSlot, _ status: VaultStatus) -> String {
-    let name = SlotNames.name(of: slot, deviceKeyExists: status.hasDeviceSecret)
-    let value =
-      switch (slot.grant, slot.passwordHash) {
-      case (.openTier, _): "opens what needs no unlock"
-      case (.root, let cost?): "opens everything; \(cost.memory >> 20) MiB, \(cost.passes) passes"
-      case (.root, nil): "opens everything"
-      }
-    return "slot \(slot.number), \(name): \(value)" + (slot.recipient.map { "; \($0)" } ?? "")
+    let label = SlotNames.label(of: slot, deviceKeyExists: status.hasDeviceSecret)
+    let grant =
+      slot.grant == .administers && status.kind != .shared
+      ? "opens everything" : slot.grant.description
+    let cost = slot.passwordHash.map { "; \($0.memory >> 20) MiB, \($0.passes) passes" }
+    return "slot \(slot.number), \(label): \(grant)" + (cost ?? "")
   }
 
   private func counts(_ status: VaultStatus) -> String {

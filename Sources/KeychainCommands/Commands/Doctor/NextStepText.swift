@@ -17,8 +17,7 @@ enum NextStepText {
         + "session, or move them into the vault there, with '\(path) migrate'"
     case .makeVault:
       "run '\(path) init', or store a credential with '\(path) set', which makes the vault"
-    case .protectDisk(let slots, let codeCount):
-      protectingTheDisk(removing: slots, codeCount: codeCount)
+    case .protectDisk: "for protection of the disk too, run '\(path) slots add --passphrase'"
     case .addSource(let name):
       "\(name) is not needed, as the device key opens the vault, which was made without it; to have it "
         + "protect the vault, run '\(path) slots add --new-passphrase-file FILE', or '--with-key-file "
@@ -33,15 +32,14 @@ enum NextStepText {
     case .addDeviceOfRestoredBackup:
       "if this is a restored backup, run '\(path) slots add --device', and this machine opens the "
         + "vault as the old one did"
-    case .makeRecoveryCode(let isAfterPassphrase):
-      "\(isAfterPassphrase ? "after that, " : "")for a code on paper that opens the vault when all else "
-        + "is lost, run '\(path) recovery create'"
+    case .makeRecoveryCode:
+      "for a code on paper that opens the vault when all else is lost, run '\(path) recovery create'"
     case .addSecondSlot(let kind):
       "for a second way to open the vault, run '\(path) slots add "
         + (kind == .passphrase ? "--new-key-file FILE'" : "--passphrase'")
     case .replaceWeakKeyFile:
       "for a key file that nobody guesses, run '\(path) slots add --new-key-file FILE', and remove "
-        + "the old one with '\(path) slots remove NUMBER --rekey'"
+        + "the old one with '\(path) slots remove NUMBER'"
     case .moveToLocalDisk: "move the vault to a local disk, with KEYCHAIN_VAULT"
     case .leaveMemory:
       "for a vault that stays, use StateDirectory= in the unit of a service, a volume in a container, or "
@@ -65,18 +63,6 @@ enum NextStepText {
   }
 
   private static var path: String { KeychainCommandContext.current.commandPath }
-
-  private static func protectingTheDisk(removing slots: [UInt32], codeCount: Int) -> String {
-    let removing = slots.map { "'\(path) slots remove \($0)', " }.joined()
-    let asking =
-      switch codeCount {
-      case 0: ""
-      case 1: ", which asks for the recovery code"
-      default: ", which asks for the recovery codes"
-      }
-    return
-      "for protection of the disk too, run \(removing)'\(path) slots add --passphrase'\(asking)"
-  }
 
   private static func listing(_ service: ServiceName?, inAllGroups: Bool) -> String {
     var command = "\(path) list"

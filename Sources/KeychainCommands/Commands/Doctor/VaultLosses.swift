@@ -42,8 +42,8 @@ enum VaultRescue: Equatable {
 }
 
 extension VaultStatus {
-  /// The slots that open everything.
-  var fullSlots: [VaultSlot] { slots.filter { $0.grant == .root } }
+  /// The slots that open everything, and may change what opens the vault.
+  var fullSlots: [VaultSlot] { slots.filter { $0.grant == .administers } }
 
   /// Whether anything opens the whole vault: this machine's device key, or a key that a person has.
   var canBeOpened: Bool {

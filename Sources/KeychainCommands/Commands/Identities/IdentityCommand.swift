@@ -50,7 +50,8 @@ struct IdentityShowCommand: KeychainSubcommand {
     abstract: "Show the recipient of an identity, and the vaults that it is pinned to",
     usage: usage("identity show [<options>] [<file>]"),
     discussion: """
-      The secret in the file is never shown.
+      The secret in the file is never shown. The fingerprint is what 'slots list' shows where a vault is: \
+      compare the two before you rely on a slot.
 
       Example:
         \(keychainPath) identity show ~/.config/keychain/identity
@@ -82,7 +83,8 @@ struct IdentityPinCommand: KeychainSubcommand {
     discussion: """
       Who can write a vault's file can put another vault there that opens by the same identity. An \
       identity with pins opens only the vaults whose check it names; without, the first sight of a \
-      vault is believed. The check stands in 'status', and changes when the vault gets a new root key.
+      vault is believed. The check stands in 'status', and changes when the vault gets a new administration \
+      key, as when an administrator is removed.
 
       Example:
         \(keychainPath) identity pin ~/.config/keychain/identity
@@ -128,11 +130,13 @@ extension Session {
 struct IdentityJSON: Encodable {
   let file: String
   let recipient: String
+  let fingerprint: String
   let vaults: [String]
 
   init(_ identity: IdentityDescription) {
     file = identity.path
     recipient = identity.recipient.description
+    fingerprint = identity.recipient.fingerprint
     vaults = identity.pins.map(\.description)
   }
 }
@@ -147,7 +151,8 @@ enum IdentityText {
     let path = KeychainCommandContext.current.commandPath
     return
       "where a vault is, '\(path) slots add --recipient \(identity.recipient)' opens it to the "
-      + "identity; here, --identity or KEYCHAIN_IDENTITY_FILE uses it"
+      + "identity, which shows there with the fingerprint \(identity.recipient.fingerprint); here, "
+      + "--identity or KEYCHAIN_IDENTITY_FILE uses it"
   }
 
   static func pins(of identity: IdentityDescription) -> String {
@@ -168,7 +173,10 @@ enum IdentityText {
   /// Returns everything about an identity except its secret, one fact per line.
   static func description(of identity: IdentityDescription) -> String {
     FactLines.text(
-      [("file", identity.path), ("recipient", identity.recipient.description)]
+      [
+        ("file", identity.path), ("recipient", identity.recipient.description),
+        ("fingerprint", identity.recipient.fingerprint),
+      ]
         + identity.pins.map { ("vault", $0.description) })
   }
 }

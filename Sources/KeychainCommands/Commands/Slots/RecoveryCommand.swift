@@ -1,8 +1,5 @@
 internal import ArgumentParser
-internal import Glibc
 internal import KeychainCredentials
-internal import KeychainSecrets
-internal import KeychainTerminal
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
@@ -34,62 +31,26 @@ struct RecoveryCreateCommand: KeychainSubcommand {
     completion: .file())
   var codeFile: String?
 
+  @Option(
+    parsing: .unconditional,
+    help: .init("What people call it, such as 'safe'; encrypted", valueName: "name"))
+  var name: String?
+
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    guard codeFile != nil || session.prompt != nil else { throw .nobodyToShowTheCode }
+    let shown = ShownRecoveryCode(file: codeFile)
+    try shown.requireReader(in: session)
     let earlier = try session.vault.slots().filter { $0.kind == .recoveryCode }
-    let slot = try create(in: session)
+    let slot = try shown.confirmed(in: session) { confirm throws(KeychainError) in
+      try session.withProgress { progress throws(KeychainError) in
+        try session.vault.addRecoveryCodeSlot(
+          name: name ?? "", progress: progress, confirm: confirm)
+      }
+    }
     session.interface.say(SlotText.added(slot))
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
     if !earlier.isEmpty { session.interface.hint(RecoveryCodeText.earlierCodes(earlier)) }
-  }
-
-  private func create(in session: Session) throws(KeychainError) -> VaultSlot {
-    var isWritten = false
-    do throws(KeychainError) {
-      return try session.withProgress { progress throws(KeychainError) in
-        try session.vault.addRecoveryCodeSlot(progress: progress) { code throws(KeychainError) in
-          guard let codeFile else { return try isWrittenDown(code, session) }
-          try Self.write(code, to: codeFile)
-          isWritten = true
-          return true
-        }
-      }
-    } catch {
-      if isWritten, let codeFile { unlink(codeFile) }
-      throw error
-    }
-  }
-
-  private func isWrittenDown(
-    _ code: borrowing RecoveryCode, _ session: Session
-  ) throws(KeychainError) -> Bool {
-    guard let prompt = session.prompt else { throw .nobodyToShowTheCode }
-    return try prompt.confirmRetyped(
-      code.text(), below: RecoveryCodeText.aboveCode, question: RecoveryCodeText.questionForCode,
-      wrong: RecoveryCodeText.wrongCode
-    ) { answer in
-      guard let typed = try? RecoveryCode(text: answer) else { return false }
-      return typed.isEqual(to: code)
-    }
-  }
-
-  private static func write(
-    _ code: borrowing RecoveryCode, to path: String
-  ) throws(KeychainError) {
-    let text = try code.text()
-    let line = try translating { () throws(SecretsError) in
-      var buffer = try SecretBuffer()
-      try text.withBytes { bytes throws(SecretsError) in try buffer.append(bytes) }
-      try buffer.append(UInt8(ascii: "\n"))
-      return try buffer.finish()
-    }
-    do throws(KeychainError) {
-      try line.write(toNewFile: path)
-    } catch {
-      throw error.code == .alreadyExists ? .fileExists(path) : error
-    }
   }
 }
 
@@ -114,11 +75,4 @@ enum RecoveryCodeText {
       + "'\(KeychainCommandContext.current.commandPath) slots remove NUMBER' removes an older one "
       + "(\(slots.count == 1 ? "slot" : "slots") \(numbers))"
   }
-}
-
-extension KeychainError {
-  static let nobodyToShowTheCode = KeychainError(
-    .refused,
-    "there is no terminal to show the recovery code on, or asking is turned off; nothing was changed",
-    recovery: "write it into a new file with --code-file FILE")
 }

@@ -5,28 +5,27 @@ internal import PrephirencesCommandLine
 
 /// The texts about slots and their changes.
 enum SlotText {
-  /// The table of slots.
-  static func table(_ slots: [VaultSlot], deviceKeyExists: Bool) -> TextTable {
+  /// The table of slots; in a shared vault it has what each member may do.
+  static func table(
+    _ slots: [VaultSlot], isShared: Bool = false, deviceKeyExists: Bool
+  ) -> TextTable {
     TextTable(
-      header: ["SLOT", "KIND", "OPENS", "DETAIL"],
+      header: ["SLOT", "KIND", isShared ? "MAY" : "OPENS", "NAME", "DETAIL"],
       rows: slots.map {
         [
-          String($0.number), SlotNames.name(of: $0, deviceKeyExists: deviceKeyExists), opens($0),
-          detail($0),
+          String($0.number), SlotNames.name(of: $0, deviceKeyExists: deviceKeyExists),
+          isShared ? SharedGrant($0.grant)?.rawValue ?? "" : opens($0), $0.name, detail($0),
         ]
       })
   }
 
   private static func opens(_ slot: VaultSlot) -> String {
-    switch slot.grant {
-    case .root: "everything"
-    case .openTier: "what needs no unlock"
-    }
+    slot.grant == .openTier ? "what needs no unlock" : "everything"
   }
 
-  /// Returns the cost of a passphrase's hash, or the recipient.
+  /// Returns the cost of a passphrase's hash, or the fingerprint of a recipient.
   private static func detail(_ slot: VaultSlot) -> String {
-    if let recipient = slot.recipient { return recipient.description }
+    if let recipient = slot.recipient { return recipient.fingerprint }
     return slot.passwordHash.map { "\($0.memory >> 20) MiB, \($0.passes) passes" } ?? ""
   }
 
@@ -43,20 +42,10 @@ enum SlotText {
       + "'\(KeychainCommandContext.current.commandPath) unlock\(key)' opens it"
   }
 
-  static func questionToKeepCode(_ slot: VaultSlot, failures: Int) -> String {
-    let again = failures > 0 ? "that is not the code of slot \(slot.number); try again\n" : ""
-    return "\(again)recovery code of slot \(slot.number), to keep it: "
-  }
-
-  static func questionToRemove(
-    _ slot: VaultSlot, deleting count: Int, rekeying: Bool
-  ) -> String {
-    let also = [
-      count == 0 ? nil : "delete \(Words.items(count))", rekeying ? "give the vault new keys" : nil,
-    ].compactMap(\.self)
-    let what = "remove slot \(slot.number), \(SlotNames.label(of: slot))"
-    return also.isEmpty
-      ? "\(what)? [y/N] " : "\(what), and \(also.joined(separator: ", and "))? [y/N] "
+  static func questionToRemove(_ slot: VaultSlot, deleting count: Int) -> String {
+    let also = count == 0 ? "" : ", and delete \(Words.items(count))"
+    return "remove slot \(slot.number), \(SlotNames.label(of: slot)), and keep the vault's keys"
+      + "\(also)? [y/N] "
   }
 
   static func willDelete(_ identity: CredentialIdentity) -> String {
@@ -71,11 +60,12 @@ enum SlotText {
       + "copies of the vault that were made before still open with it"
   }
 
-  static var removalKeepsKeys: String {
+  static func removalKeepsKeys(of slot: VaultSlot) -> String {
     let path = KeychainCommandContext.current.commandPath
+    let rekey = slot.grant == .administers ? "rekey --new-administration-key" : "rekey"
     return
-      "the vault keeps its keys, which whoever opened it with that slot may know: '\(path) rekey' "
-      + "gives it new ones, and 'slots remove --rekey' does both in one step"
+      "the vault keeps its keys, which whoever opened it with that slot may know; '\(path) \(rekey)' "
+      + "gives it new ones"
   }
 
   static func deleted(_ count: Int) -> String { "deleted \(Words.items(count))" }

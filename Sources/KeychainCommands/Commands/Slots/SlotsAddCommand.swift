@@ -15,14 +15,14 @@ struct SlotsAddCommand: KeychainSubcommand {
       it is; what opens it from now on is given by the options below. A recovery code is made by \
       'recovery create'.
 
-      The first passphrase or key file of a vault gives it new keys. To keep a recovery code, type it on a \
-      terminal, or give it with --recovery-code-file. To keep a recipient, name it with --keep-recipient, \
-      or agree on a terminal. Remove other slots first, with 'slots remove'.
+      The first passphrase or key file of a vault gives it new keys, since the device key knew the old ones. \
+      Everything else that opens the vault stays: the command lists it, and asks on a terminal; elsewhere, \
+      add --yes. A shared vault has recipients only; --may says what a new one may do there.
 
       Example:
         \(keychainPath) slots add --passphrase
-        \(keychainPath) slots add --new-key-file ~/backup/vault.key
-        \(keychainPath) slots add --recipient "$(ssh colleague \(keychainPath) identity create)"
+        \(keychainPath) slots add --new-key-file ~/backup/vault.key --name backup
+        \(keychainPath) slots add --recipient pkpub2-… --name alice --may read
       """)
 
   @Flag(help: "Add a passphrase, asked for twice unless --new-passphrase-… is given")
@@ -36,12 +36,21 @@ struct SlotsAddCommand: KeychainSubcommand {
 
   @Option(
     help: .init(
-      "Add whoever has this recipient's identity", valueName: "pkpub1-…"),
+      "Add whoever has this recipient's identity", valueName: "pkpub2-…"),
     transform: VaultRecipient.init(argument:))
   var recipient: VaultRecipient?
 
-  @OptionGroup(title: "What the first passphrase or key file keeps")
-  var kept: KeptRecipientOptions
+  @Option(
+    parsing: .unconditional,
+    help: .init("What people call it, such as 'alice'; encrypted", valueName: "name"))
+  var name: String?
+
+  @Option(
+    help: .init("What the recipient may do in a shared vault (default: write)", valueName: "what"))
+  var may: SharedGrant?
+
+  @Flag(name: .shortAndLong, help: "Do not ask before the vault gets new keys")
+  var yes = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
@@ -52,8 +61,8 @@ struct SlotsAddCommand: KeychainSubcommand {
     else {
       throw ValidationError(UsageText.oneSlot)
     }
-    guard kept.keepRecipient.isEmpty || wantsPassphrase || keyFile.isGiven else {
-      throw ValidationError(UsageText.keptByFirstSecret)
+    guard may == nil || recipient != nil else {
+      throw ValidationError(UsageText.grantOfRecipient)
     }
     if let descriptor = newPassphrase.newPassphraseFd, descriptor == common.unlockDescriptor {
       throw ValidationError(UsageText.descriptorTwice)
@@ -77,16 +86,22 @@ struct SlotsAddCommand: KeychainSubcommand {
     let vault = session.vault
     if device {
       return try session.withProgress { progress throws(KeychainError) in
-        try vault.addDeviceSlot(progress: progress)
+        try vault.addDeviceSlot(name: name ?? "", progress: progress)
       }
     }
-    if let recipient {
-      return try session.withProgress { progress throws(KeychainError) in
-        try vault.addRecipientSlot(recipient, progress: progress)
-      }
-    }
-    try kept.requireSlots(in: vault)
+    if let recipient { return try add(recipient, in: session) }
     return wantsPassphrase ? try addPassphrase(in: session) : try addKeyFile(in: session)
+  }
+
+  private func add(
+    _ recipient: VaultRecipient, in session: Session
+  ) throws(KeychainError) -> VaultSlot {
+    let usual: SlotGrant =
+      try session.vault.status().kind == .shared ? .readsAndWrites : .administers
+    return try session.withProgress { progress throws(KeychainError) in
+      try session.vault.addRecipientSlot(
+        recipient, name: name ?? "", grant: may?.grant ?? usual, progress: progress)
+    }
   }
 
   private func addPassphrase(in session: Session) throws(KeychainError) -> VaultSlot {
@@ -96,10 +111,9 @@ struct SlotsAddCommand: KeychainSubcommand {
     }
     return try session.withProgress { progress throws(KeychainError) in
       try session.vault.addPassphraseSlot(
-        askingForCode: session.questionForKeptCode,
-        keepingRecipient: { slot throws(KeychainError) in
-          try kept.keeps(slot, asking: session.prompt)
-        }, progress: progress
+        name: name ?? "",
+        confirm: { plan throws(KeychainError) in try session.agrees(to: plan, assumingYes: yes) },
+        progress: progress
       ) { () throws(KeychainError) in try session.newPassphrase(newPassphrase) }
     }
   }
@@ -109,21 +123,10 @@ struct SlotsAddCommand: KeychainSubcommand {
       guard let path else { throw .noKeyFile }
       return try session.withProgress { progress throws(KeychainError) in
         try session.vault.addKeyFileSlot(
-          path: path, askingForCode: session.questionForKeptCode,
-          keepingRecipient: { slot throws(KeychainError) in
-            try kept.keeps(slot, asking: session.prompt)
-          }, progress: progress)
+          path: path, name: name ?? "",
+          confirm: { plan throws(KeychainError) in try session.agrees(to: plan, assumingYes: yes) },
+          progress: progress)
       }
-    }
-  }
-}
-
-extension Session {
-  /// Asks for a recovery code that should get new keys; `nil` if nobody can be asked.
-  fileprivate var questionForKeptCode: ((VaultSlot, Int) throws(KeychainError) -> SecretBytes?)? {
-    guard let prompt else { return nil }
-    return { slot, failures throws(KeychainError) in
-      try prompt.secret(SlotText.questionToKeepCode(slot, failures: failures))
     }
   }
 }

@@ -19,8 +19,10 @@ struct SlotsListCommand: KeychainSubcommand {
     abstract: "List what opens the vault",
     usage: usage("slots list [<options>]"),
     discussion: """
-      Each slot with its number, its kind, what it opens and, of a passphrase, the cost of its \
-      hash. In a pipe the fields are separated by tabs.
+      Each slot with its number, its kind, what it opens, its name and, of a passphrase, the cost of its \
+      hash; of a recipient, the fingerprint that 'identity show' prints where the identity is. In a shared \
+      vault, what each member may do. Names and fingerprints are encrypted, and show only where the vault \
+      opens, at least by the device key. In a pipe the fields are separated by tabs.
 
       Example:
         \(keychainPath) slots list
@@ -35,8 +37,9 @@ struct SlotsListCommand: KeychainSubcommand {
   func perform(in session: Session) throws(KeychainError) {
     let slots = try session.vault.slots()
     if json { return try CommandOutput.write(try CommandOutput.json(slots.map(SlotJSON.init))) }
+    let status = try session.vault.status()
     let table = SlotText.table(
-      slots, deviceKeyExists: try session.vault.status().hasDeviceSecret)
+      slots, isShared: status.kind == .shared, deviceKeyExists: status.hasDeviceSecret)
     try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 }
@@ -49,7 +52,9 @@ struct SlotJSON: Encodable {
   let memory: UInt64?
   let passes: UInt32?
   let thisDevice: Bool?
+  let name: String?
   let recipient: String?
+  let fingerprint: String?
 
   init(_ slot: VaultSlot) {
     number = slot.number
@@ -58,7 +63,9 @@ struct SlotJSON: Encodable {
     memory = slot.passwordHash?.memory
     passes = slot.passwordHash?.passes
     thisDevice = slot.isThisDevice
+    name = slot.name.isEmpty ? nil : slot.name
     recipient = slot.recipient?.description
+    fingerprint = slot.recipient?.fingerprint
   }
 
   // Programs depend on these words, so they are independent of names in the code.
@@ -75,8 +82,10 @@ struct SlotJSON: Encodable {
 
   private static func word(for grant: SlotGrant) -> String {
     switch grant {
-    case .root: "root"
+    case .administers: "administers"
     case .openTier: "openTier"
+    case .readsAndWrites: "readsAndWrites"
+    case .reads: "reads"
     }
   }
 }

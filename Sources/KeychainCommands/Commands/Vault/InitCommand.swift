@@ -15,8 +15,14 @@ struct InitCommand: KeychainSubcommand {
       unlock. On a terminal, and without options, a passphrase is asked for; an empty one means none. \
       Elsewhere nothing is asked.
 
+      With --shared, several people or services use the vault, each with an identity of their own, and every \
+      change is signed by who made it. The identity of --identity administers it. A recovery code does \
+      so, too: it is shown once, and must be typed in; without a terminal, --code-file writes it to a \
+      new file. Passphrases, key files and device keys do not open such a vault.
+
       Example:
         \(keychainPath) init --passphrase
+        \(keychainPath) init --shared --identity ~/.config/keychain/identity --vault /srv/team.db
       """)
 
   @Flag(
@@ -25,6 +31,19 @@ struct InitCommand: KeychainSubcommand {
 
   @OptionGroup(title: "What opens the vault") var newPassphrase: NewPassphraseOptions
   @OptionGroup(title: "What opens the vault") var keyFile: NewKeyFileOptions
+
+  @Flag(help: "Make a vault that several identities use, and that signs who changed it")
+  var shared = false
+
+  @Option(
+    help: .init("Write the recovery code of a shared vault to a new file", valueName: "path"),
+    completion: .file())
+  var codeFile: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: .init("What people call the identity in a shared vault; encrypted", valueName: "name"))
+  var name: String?
 
   @Flag(help: "Do not let this machine's device key open the vault")
   var noDevice = false
@@ -37,6 +56,13 @@ struct InitCommand: KeychainSubcommand {
   private var wantsPassphrase: Bool { passphrase || newPassphrase.isGiven }
 
   func validate() throws {
+    if shared {
+      guard !wantsPassphrase, !keyFile.isGiven, common.identity != nil else {
+        throw ValidationError(UsageText.sharedByIdentity)
+      }
+    } else if codeFile != nil || name != nil {
+      throw ValidationError(UsageText.codeFileOfShared)
+    }
     if noDevice && !wantsPassphrase && !keyFile.isGiven && common.identity == nil {
       throw ValidationError(UsageText.nothingOpens)
     }
@@ -44,6 +70,7 @@ struct InitCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
+    if shared { return try createShared(in: session) }
     let startsAnew = try startsAnew(session)
     guard !usesSourcesAtHand(session) else {
       try session.vault.create(startingAnew: startsAnew)
@@ -57,6 +84,23 @@ struct InitCommand: KeychainSubcommand {
         startingAnew: startsAnew)
     }
     try say(in: session)
+  }
+
+  private func createShared(in session: Session) throws(KeychainError) {
+    guard let identity = common.identity else { throw .noIdentity }
+    let shown = ShownRecoveryCode(file: codeFile)
+    try shown.requireReader(in: session)
+    let startsAnew = try startsAnew(session)
+    try shown.confirmed(in: session) { confirm throws(KeychainError) in
+      try session.vault.createShared(
+        identityFile: identity, name: name ?? "", startingAnew: startsAnew, confirmingCode: confirm)
+    }
+    try say(in: session)
+    if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
+    session.interface.hint(VaultText.addMembers)
+    if let check = try session.vault.status().check {
+      session.interface.hint(IdentityText.toPin(check))
+    }
   }
 
   private func say(in session: Session) throws(KeychainError) {

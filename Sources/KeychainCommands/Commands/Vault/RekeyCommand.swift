@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// Gives the vault new keys.
 struct RekeyCommand: KeychainSubcommand {
@@ -11,29 +12,37 @@ struct RekeyCommand: KeychainSubcommand {
       somebody may have a copy of the vault and a passphrase, key or code that opened it once. \
       Such a copy still holds the secrets of its time; change these where they are used.
 
-      The command keeps what unlocks the vault now, this machine's device key, and what --keep-… names; on \
-      a terminal it asks for the other passphrases and for each recipient. It removes all other slots, and \
-      credentials that are bound to other devices: it lists them, and asks on a terminal; elsewhere, add \
-      --yes. If no passphrase, key file or recipient is kept, this machine's device key alone opens \
-      everything afterwards. Compare each recipient with what 'identity show' prints where the identity \
-      is: whoever once had the vault's keys can have restored one that was removed.
+      Everything that opens the vault stays, and no secret of it is needed. The command lists it by name and \
+      fingerprint: compare the fingerprints with what 'identity show' prints where the identities \
+      are. It also lists what is lost, such as credentials that are bound to other devices, and asks on a \
+      terminal; elsewhere, add --yes.
+
+      The administration key, which signs the list of what opens the vault, stays as well, unless a slot that \
+      administers is removed. Use --new-administration-key where somebody may know it. The vault then has a new \
+      check, which pinned identities and other machines need, unless the recovery code opened the vault for \
+      this: then they follow by themselves.
 
       Example:
         \(keychainPath) rekey
-        \(keychainPath) rekey --passphrase-file f --keep-key-file ~/backup/vault.key --yes
-        \(keychainPath) rekey --passphrase-file f --keep-recipient pkpub1-… --yes
+        \(keychainPath) rekey --remove 3 --passphrase-file f --yes
+        \(keychainPath) rekey --new-administration-key --recovery-code-file code
       """)
 
-  @OptionGroup(title: "What opens the vault afterwards") var kept: KeptSlotOptions
+  @Option(
+    help: .init("Also remove a slot, as 'slots remove' does", valueName: "number"),
+    completion: .slots)
+  var remove: UInt32?
 
-  @Flag(name: .shortAndLong, help: "Remove what is not kept, without asking")
+  @Flag(help: "Also give the vault a new administration key, and a new check")
+  var newAdministrationKey = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask")
   var yes = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  func validate() throws { try kept.validate(with: common) }
-
   func perform(in session: Session) throws(KeychainError) {
-    try session.rekey(keeping: kept, assumingYes: yes)
+    try session.rekey(
+      removing: remove, newAdministrationKey: newAdministrationKey, assumingYes: yes)
   }
 }

@@ -1,6 +1,4 @@
 internal import KeychainCredentials
-internal import KeychainSecrets
-internal import KeychainTerminal
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
@@ -8,25 +6,17 @@ extension Session {
   /// Gives the vault new keys, and reports the result.
   ///
   /// A slot can be removed in the same step, together with the items that need a passphrase if no
-  /// passphrase is kept. If `isAgreed`, nothing is asked, and everything that is not kept is
-  /// removed.
+  /// passphrase is left. If `isAgreed`, nothing is asked.
   func rekey(
-    removing removed: UInt32? = nil, deletingItems: Bool = false, keeping kept: KeptSlotOptions,
-    assumingYes isAgreed: Bool
+    removing removed: UInt32? = nil, deletingItems: Bool = false,
+    newAdministrationKey: Bool = false, assumingYes isAgreed: Bool
   ) throws(KeychainError) {
-    try kept.recipients.requireSlots(in: vault)
     let wasCached = try vault.status().cachedFor != nil
-    let asked = isAgreed ? nil : prompt
     let report = try withProgress { progress throws(KeychainError) in
       try vault.rekey(
-        removing: removed, deletingItems: deletingItems, keeping: try kept.sources(),
-        asking: { slot, failures throws(KeychainError) in
-          try asked?.secret(RekeyText.questionToKeep(slot, failures: failures))
-        },
-        keepingRecipient: { slot throws(KeychainError) in
-          try kept.recipients.keeps(slot, asking: asked)
-        },
-        confirm: { plan throws(KeychainError) in try confirm(plan, assumingYes: isAgreed) },
+        removing: removed, deletingItems: deletingItems,
+        newAdministrationKey: newAdministrationKey,
+        confirm: { plan throws(KeychainError) in try agrees(to: plan, assumingYes: isAgreed) },
         progress: progress)
     }
     for line in RekeyText.lines(of: report) { interface.say(line) }
@@ -34,34 +24,67 @@ extension Session {
     if wasCached { interface.hint(RekeyText.lockedByNewKeys) }
   }
 
-  private func confirm(
-    _ plan: RekeyPlan, assumingYes isAgreed: Bool
+  /// Shows what new keys keep and lose, and asks a person to agree.
+  ///
+  /// Nothing is asked if the device key of this machine alone opens the vault, and nothing is lost.
+  func agrees(
+    to plan: RekeyPlan, assumingYes isAgreed: Bool
   ) throws(KeychainError) -> Bool {
+    guard plan.concernsOthers else { return true }
     let hasDeviceKey = try vault.status().hasDeviceSecret
-    for line in RekeyText.losses(of: plan, deviceKeyExists: hasDeviceKey) {
+    for line in RekeyText.lines(of: plan, deviceKeyExists: hasDeviceKey) {
       interface.say(line, isAskedAbout: !isAgreed)
     }
-    guard isAgreed || prompt != nil else { throw .wouldLoseSomething }
-    return try confirm(RekeyText.questionToRekey, assumingYes: isAgreed)
+    guard isAgreed || prompt != nil else { throw .newKeysNeedConfirmation }
+    return try confirm(
+      RekeyText.question(plan, deviceKeyExists: hasDeviceKey), assumingYes: isAgreed)
+  }
+}
+
+extension RekeyPlan {
+  /// Whether there is something for a person to compare, or something is lost.
+  fileprivate var concernsOthers: Bool {
+    removed != nil || losesItems || promotesDevice || !unlisted.isEmpty
+      || kept.contains { $0.isThisDevice != true }
   }
 }
 
 /// The texts about new keys.
 enum RekeyText {
-  static func questionToKeep(_ slot: VaultSlot, failures: Int) -> String {
-    let again = failures > 0 ? "that passphrase is wrong; try again\n" : ""
-    return "\(again)passphrase of slot \(slot.number) (empty to let it go): "
+  static func question(_ plan: RekeyPlan, deviceKeyExists: Bool) -> String {
+    guard let removed = plan.removed else { return "give the vault new keys? [y/N] " }
+    let label = SlotNames.label(of: removed, deviceKeyExists: deviceKeyExists)
+    return "remove slot \(removed.number), \(label), and give the vault new keys? [y/N] "
   }
 
-  static let questionToRekey = "give the vault new keys, and lose that? [y/N] "
+  /// Returns what new keys keep and lose, one fact per line.
+  static func lines(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
+    let opening = plan.kept.map { slot in
+      "will open the vault: slot \(slot.number), "
+        + SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists) + opens(slot)
+    }
+    let key =
+      plan.changesAdministrationKey
+      ? ["the vault gets a new administration key, and with it a new check"] : []
+    return opening + losses(of: plan, deviceKeyExists: deviceKeyExists) + key
+  }
 
-  /// Returns what new keys would lose, one fact per line.
-  static func losses(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
-    var lines = plan.dropped.map { slot in
-      let forged =
-        plan.forged.contains(slot.number) ? ", which no holder of the vault's root key made" : ""
-      return "will open nothing any more: slot \(slot.number), "
-        + SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists) + forged
+  /// Returns what a slot gives, if it does not give everything.
+  private static func opens(_ slot: VaultSlot) -> String {
+    switch slot.grant {
+    case .administers: ""
+    case .openTier, .readsAndWrites, .reads: ", which \(slot.grant)"
+    }
+  }
+
+  private static func losses(of plan: RekeyPlan, deviceKeyExists: Bool) -> [String] {
+    var lines: [String] = []
+    if let slot = plan.removed {
+      let label = SlotNames.label(of: slot, deviceKeyExists: deviceKeyExists)
+      lines.append("will be removed: slot \(slot.number), \(label)")
+    }
+    lines += plan.unlisted.map {
+      "will be removed: the row of slot \($0), which opens nothing, as the signed list does not have it"
     }
     if plan.otherDeviceItemCount > 0 {
       let missing = deviceKeyExists ? "" : ", or to this one, whose device.key is missing"
@@ -84,29 +107,27 @@ enum RekeyText {
     return [
       removed,
       "sealed \(Words.items(kept)) again\(lost); the vault is opened by "
-        + plan.kept.map { "slot \($0.number) (\(SlotNames.label(of: $0)))" }.joined(separator: ", "),
-      "the vault's check is now \(report.check)",
+        + plan.kept.map { "slot \($0.number) (\(SlotNames.called($0)))" }.joined(separator: ", "),
+      plan.changesAdministrationKey ? "the vault's check is now \(report.check)" : nil,
     ].compactMap(\.self)
   }
 
   /// Returns what a person should do after the vault got new keys.
   static func hints(about report: RekeyReport) -> [String] {
-    var hints = [
+    let copies =
       "copies of the vault made before still open as they did, and hold the secrets of their time: "
-        + "change those that somebody may have, and make a new backup"
+      + "change those that somebody may have, and make a new backup"
+    let plan = report.plan
+    guard plan.changesAdministrationKey, !plan.isSignedByRecoveryCode,
+      plan.kept.contains(where: { $0.isThisDevice != true })
+    else { return [copies] }
+    let path = KeychainCommandContext.current.commandPath
+    return [
+      copies,
+      "other machines that have seen the vault refuse it until somebody there compares the new check with you: "
+        + "'\(path) identity pin FILE --check \(report.check)' for a pinned identity, and "
+        + "'\(path) accept-restored'",
     ]
-    if report.plan.dropped.contains(where: { $0.kind == .recoveryCode }) {
-      hints.append(
-        "the old recovery code opens nothing any more; for a new one, run "
-          + "'\(KeychainCommandContext.current.commandPath) recovery create'")
-    }
-    if report.plan.kept.contains(where: { $0.kind == .recipient }) {
-      hints.append(
-        "identity files elsewhere that are pinned to the vault need the new check: "
-          + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check "
-          + "\(report.check)'")
-    }
-    return hints
   }
 
   static var lockedByNewKeys: String {
@@ -119,8 +140,8 @@ enum RekeyText {
 }
 
 extension KeychainError {
-  static let wouldLoseSomething = KeychainError(
+  static let newKeysNeedConfirmation = KeychainError(
     .invalidArgument,
-    "new keys would lose the above, and there is no terminal to ask, or asking is turned off",
-    recovery: "keep slots with \(.keepSlot(nil)), or add --yes to let them go")
+    "new keys need a yes to the above, and there is no terminal to ask, or asking is turned off",
+    recovery: "compare what will open the vault, and add --yes")
 }

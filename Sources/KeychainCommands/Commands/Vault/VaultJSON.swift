@@ -14,7 +14,11 @@ struct StatusJSON: Encodable {
   let cacheAvailable: Bool
   let items: Int
   let itemsByAccessibility: [String: Int]
+  let kind: String?
+  let id: String?
+  let epoch: UInt64?
   let counter: UInt64?
+  let witness: String?
   let check: String?
   let slots: [SlotJSON]
   let damagedSlots: [UInt32]
@@ -41,7 +45,11 @@ struct StatusJSON: Encodable {
     items = status.itemCount
     itemsByAccessibility = Dictionary(
       uniqueKeysWithValues: status.itemsByAccessibility.map { ($0.key.description, $0.value) })
+    kind = status.kind.map(Self.word)
+    id = status.id
+    epoch = status.epoch
     counter = status.counter
+    witness = VaultText.witness(status)
     check = status.check?.description
     slots = status.slots.map(SlotJSON.init)
     damagedSlots = status.damagedSlots
@@ -54,6 +62,13 @@ struct StatusJSON: Encodable {
     inMemory = status.isInMemory
     readOnly = status.isReadOnly
     unlockSources = status.unlockSources
+  }
+
+  private static func word(for kind: VaultKind) -> String {
+    switch kind {
+    case .local: "local"
+    case .shared: "shared"
+    }
   }
 
   private static func state(of status: VaultStatus) -> String {

@@ -20,10 +20,10 @@ enum VaultText {
         ("items", String(status.itemCount)),
         (
           "opened by",
-          status.slots.map { SlotNames.name(of: $0, deviceKeyExists: status.hasDeviceSecret) }
+          status.slots.map { SlotNames.called($0, deviceKeyExists: status.hasDeviceSecret) }
             .joined(separator: ", ")
         ),
-      ] + check(status) + disagreement(status) + problem(ofSource: sourceProblem))
+      ] + identity(of: status) + disagreement(status) + problem(ofSource: sourceProblem))
   }
 
   /// Returns how a vault is missing.
@@ -44,9 +44,20 @@ enum VaultText {
     }
   }
 
-  /// Returns what distinguishes the vault from others.
-  static func check(_ status: VaultStatus) -> [(String, String)] {
-    status.check.map { [("check", $0.description)] } ?? []
+  /// Returns what distinguishes the vault from others, and its state from other states.
+  static func identity(of status: VaultStatus) -> [(String, String)] {
+    [
+      ("kind", status.kind == .shared ? "shared: every change is signed by who made it" : nil),
+      ("check", status.check?.description), ("epoch", status.epoch.map { "\($0)" }),
+      ("witness", witness(status)),
+    ].compactMap { name, value in value.map { (name, $0) } }
+  }
+
+  /// Returns what two people compare to know that they see the same state: the counter, and the
+  /// beginning of its digest.
+  static func witness(_ status: VaultStatus) -> String? {
+    guard let counter = status.counter, let digest = status.witness else { return nil }
+    return "\(counter) \(digest)"
   }
 
   /// Returns how the seen record disagrees with the vault, if it does.
@@ -86,6 +97,11 @@ enum VaultText {
     "without device.key everything in the vault is lost; "
       + "'\(KeychainCommandContext.current.commandPath) recovery create' makes a code on paper "
       + "that opens it"
+  }
+
+  static var addMembers: String {
+    "for others, run '\(KeychainCommandContext.current.commandPath) slots add --recipient RECIPIENT --name "
+      + "NAME --may administer', write or read; they make the recipient with 'identity create'"
   }
 
   static func nothingToLock(_ path: String) -> String {
