@@ -11,101 +11,57 @@ struct AcceptRestoredCommand: KeychainSubcommand {
     usage: usage("accept-restored [<options>]"),
     discussion: """
       An older copy of the vault is refused until a person accepts it, and so is one of two copies that \
-      were both changed. The command first shows how the copy differs from what was seen here last, and \
-      every slot that opens it: one that was removed may be there again. It asks on a terminal; \
+      were both changed, or one with another administration key. The command first shows how the copy \
+      differs from what was seen here last, and every slot that opens it. It asks on a terminal; \
       elsewhere, add --yes.
+
+      If what opens the vault was changed since the copy was made, a slot that was removed may be there \
+      again. Accepting then takes a secret that administers the vault, and gives it new keys. A slot stays \
+      only if it opened the vault for this, is this machine's, or is agreed to: on a terminal each one is \
+      asked about; elsewhere --keep-slot names them, and the others are removed.
 
       Example:
         \(keychainPath) accept-restored
+        \(keychainPath) accept-restored --passphrase-file f --keep-slot 3 --yes
       """)
 
-  @Flag(name: .shortAndLong, help: "Do not ask")
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: .init("Keep a slot of an older list; may be repeated", valueName: "number"),
+    completion: .slots)
+  var keepSlot: [UInt32] = []
+
+  @Flag(name: .shortAndLong, help: "Do not ask, and keep no slot that --keep-slot does not name")
   var yes = false
 
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    let isAccepted = try session.vault.acceptRestored { differences throws(KeychainError) in
-      for line in RestoredText.lines(of: differences) {
-        session.interface.say(line, isAskedAbout: !yes)
-      }
-      return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: yes)
-    }
+    let isAccepted = try session.vault.acceptRestored(
+      confirm: { differences throws(KeychainError) in
+        for line in RestoredText.lines(of: differences) {
+          session.interface.say(line, isAskedAbout: !yes)
+        }
+        if let missing = keepSlot.first(where: { number in
+          !differences.slots.contains { $0.number == number }
+        }) {
+          throw .noSlot(missing)
+        }
+        return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: yes)
+      },
+      confirmSlot: { slot throws(KeychainError) in try keeps(slot, in: session) })
     session.interface.say(isAccepted ? RestoredText.accepted : RestoredText.nothingToAccept)
   }
-}
 
-/// The texts about a restored vault.
-enum RestoredText {
-  static let questionToAcceptRestored = "accept this vault as it is? [y/N] "
-  static let accepted = "accepted the vault as it is"
-  static let nothingToAccept = "the vault is as it was seen last; there is nothing to accept"
-
-  /// Returns how a restored vault differs from the record of it, and what opens it, one fact per
-  /// line.
-  static func lines(of differences: RestoredDifferences) -> [String] {
-    var lines: [String] = []
-    if differences.isOtherVault {
-      lines.append("this is another vault than the one seen here before")
+  /// Returns whether a slot of an older list stays.
+  private func keeps(_ slot: VaultSlot, in session: Session) throws(KeychainError) -> Bool {
+    guard !keepSlot.contains(slot.number) else { return true }
+    if !yes, let prompt = session.prompt,
+      try prompt.confirm(RestoredText.questionToKeep(slot))
+    {
+      return true
     }
-    if differences.isSeenRecordDamaged {
-      lines.append("what was seen here before is unknown: its record is damaged")
-    }
-    lines += counters(differences)
-    return lines + contents(differences) + slots(differences)
-  }
-
-  /// Returns the contents of the file, and whether they are as expected.
-  private static func contents(_ differences: RestoredDifferences) -> [String] {
-    let held = Words.items(differences.itemCount)
-    guard !differences.isStateDamaged else {
-      return [
-        "the row that says how much it should hold is damaged, so whether items are missing is not "
-          + "known; it holds \(held)"
-      ]
-    }
-    let count = differences.expectedItemCount
-    return [
-      count == differences.itemCount
-        ? nil : "it should hold \(Words.items(count)), and holds \(held)",
-      differences.isConsistent
-        ? "its rows agree with each other" : "its rows do not agree with each other",
-    ].compactMap(\.self)
-  }
-
-  private static func counters(_ differences: RestoredDifferences) -> [String] {
-    let counted = "the file is at change \(differences.fileCounter)"
-    guard let seen = differences.seenCounter else { return [counted] }
-    let both = "\(counted), and the newest that was seen here is \(seen)"
-    if differences.isForged {
-      return [
-        "\(both); the two are too far apart, so the greater number is forged",
-        "the vault goes on from \(min(seen, differences.fileCounter))",
-      ]
-    }
-    if differences.isFork {
-      return ["\(both), of another copy: what was changed in that one is lost"]
-    }
-    return [both + lost(seen, differences.fileCounter)]
-  }
-
-  private static func lost(_ seen: UInt64, _ kept: UInt64) -> String {
-    guard seen > kept else { return "" }
-    return seen - kept == 1 ? ", so 1 change is lost" : ", so \(seen - kept) changes are lost"
-  }
-
-  /// Returns the slots: only a person knows whether one was removed that still opens an older copy.
-  private static func slots(_ differences: RestoredDifferences) -> [String] {
-    var lines: [String] = []
-    let count = differences.slots.count + differences.damagedSlots.count
-    if !differences.isStateDamaged, differences.expectedSlotCount != count {
-      lines.append("it should have \(differences.expectedSlotCount) slots, and has \(count)")
-    }
-    lines += differences.slots.map { "it opens by slot \($0.number), \(SlotNames.label(of: $0))" }
-    lines += differences.damagedSlots.map { "slot \($0) is damaged" }
-    let path = KeychainCommandContext.current.commandPath
-    return lines + [
-      "one that was removed before can be removed again: '\(path) slots remove NUMBER'"
-    ]
+    session.interface.say(RestoredText.notKept(slot), isAskedAbout: !yes)
+    return false
   }
 }
