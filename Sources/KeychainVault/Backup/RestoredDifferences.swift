@@ -15,17 +15,17 @@ public struct RestoredDifferences: Hashable, Sendable {
   public var seenEpoch: UInt64?
 
   /// The serial number of the list of members.
-  public var fileListSerial: UInt64
+  public var fileSerial: UInt64
 
   /// The serial number of the list of members that was seen, if it was of this vault.
-  public var seenListSerial: UInt64?
+  public var seenSerial: UInt64?
 
   /// Whether the record is of another vault.
   public var isOtherVault: Bool
 
   /// Whether the vault has another administration key than the one that was seen, which does not
   /// follow from it.
-  public var isOtherAdministrationKey: Bool
+  public var isAdministrationKeyChanged: Bool
 
   /// Whether the vault has another list of members than the one that was seen.
   public var isOtherList: Bool
@@ -47,6 +47,15 @@ public struct RestoredDifferences: Hashable, Sendable {
 
   /// The number of items in the vault.
   public var itemCount: Int
+
+  /// The number of items that the vault's trees list and that are missing.
+  public var missingItems: Int
+
+  /// The number of items in the vault that its trees do not list.
+  public var unlistedItems: Int
+
+  /// The number of items that are not as the vault's trees list them.
+  public var changedItems: Int
 
   /// The number of items that are bound to other devices, and are lost if the vault gets new keys.
   public var otherDeviceItemCount: Int
@@ -72,13 +81,13 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether accepting the vault takes a secret that administers it: it is another vault, or has
   /// another administration key or list of members than the one that was seen.
   public var needsAdministrator: Bool {
-    isOtherVault || isOtherAdministrationKey || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
+    isOtherVault || isAdministrationKeyChanged || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
   }
 
   /// Whether accepting the vault gives it new keys: its list of members is older than the one that
   /// was seen, and may have slots that were removed since.
-  public var needsNewKeys: Bool {
-    fileEpoch < seenEpoch ?? 0 || fileListSerial < seenListSerial ?? 0
+  public var makesNewKeys: Bool {
+    fileEpoch < seenEpoch ?? 0 || fileSerial < seenSerial ?? 0
   }
 
   /// Whether there is anything to accept.

@@ -1,101 +1,225 @@
 internal import Foundation
 public import KeychainCredentials
 internal import KeychainSecrets
-internal import KeychainVaultFormat
+public import KeychainVaultFormat
 internal import PrephirencesFiles
 
 extension Vault {
   /// Accepts the vault as it is now, after it was restored from a backup on purpose.
   ///
-  /// Corrects the state row to match the rows, and the seen record to match the vault. The counter
-  /// continues from the greater of the two, or from the smaller one if they differ by more than is
-  /// possible.
+  /// Makes the trees and the state again from the rows, and corrects the seen record to match the
+  /// vault. The counter continues from the greater of the two, or from the smaller one if they differ
+  /// by more than is possible.
   ///
-  /// - Parameter confirm: Receives the differences, and the slots that will open the vault. Return
-  ///   `false` to change nothing.
+  /// If the list of members is older than the one that was seen, slots that were removed since may be
+  /// in it. The vault then gets new keys in the same transaction. The slot that opens it and this
+  /// device's slot stay, and others for which `confirmSlot` returns `true`.
+  ///
+  /// - Parameters:
+  ///   - confirm: Receives the differences, and the slots of the list of members. Return `false` to
+  ///     change nothing.
+  ///   - confirmSlot: Receives another slot, if the vault gets new keys, and returns whether it still
+  ///     opens the vault. Without this closure, none does.
   /// - Returns: `false` if there was nothing to accept; `confirm` is not called then.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/cancelled`` if `confirm` returns
-  ///   `false`, ``KeychainError/Code/busy`` if the vault changed meanwhile, or
-  ///   ``KeychainError/Code/locked`` if the indexes cannot be read.
+  ///   `false`, ``KeychainError/Code/busy`` if the vault changed meanwhile,
+  ///   ``KeychainError/Code/locked`` or ``KeychainError/Code/incorrectSecret`` if the vault cannot be
+  ///   opened as far as is needed, ``KeychainError/Code/refused`` if what opens it does not
+  ///   administer it and must, or ``KeychainError/Code/damaged`` if its list of members is damaged.
   @discardableResult
   public func acceptRestored(
-    confirm: (RestoredDifferences) throws(KeychainError) -> Bool
+    confirm: (RestoredDifferences) throws(KeychainError) -> Bool,
+    confirmSlot: (VaultSlot) throws(KeychainError) -> Bool = { (_) throws(KeychainError) in false }
   ) throws(KeychainError) -> Bool {
     let session = try existingSession()
     let head = try session.readHead()
     let keys = try unlocker.keys(.nothing, head, path: session.opened.path, session.deadline)
-    let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
-    let differences = try session.opened.storage.read(session.deadline) {
-      rows throws(KeychainError) in
-      try compare(rows, sealing, session.opened.seen).differences
+    let found = try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
+      try RestoredVault(rows, keys, session)
     }
-    guard differences.exist else {
+    guard found.differences.exist else {
       // Writes a damaged record again, and reports it.
       try session.recordSight(keys)
       return false
     }
     let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
-      try confirm(differences)
+      try confirm(found.differences)
     }
     guard isConfirmed else {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
-    let counter = try StateRow.counter(
-      acceptingFile: differences.fileCounter, seen: differences.seenCounter)
-    let state = try session.opened.storage.write(session.deadline) {
-      rows throws(KeychainError) -> SeenState in
-      let now = try compare(rows, sealing, session.opened.seen)
-      guard try rows.vaultRow().checks == keys.checks, now.differences == differences else {
-        throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
+    if found.differences.needsAdministrator {
+      try acceptAsAdministrator(found, session, head, confirmSlot)
+    } else {
+      let signing = found.list.vaultKind == .shared && keys.signer == nil
+      let keys = signing ? try unlocker.signingKeys(head, path: head.path, session.deadline) : keys
+      let record = try session.opened.storage.write(session.deadline) {
+        rows throws(KeychainError) in try found.accept(rows, keys, session)
       }
-      var state = now.actual
-      state.counter = counter
-      let box = try state.sealed(under: keys.open.bytes)
-      try rows.putState(box)
-      return try SeenState(counter: counter, box: box)
+      try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
     }
-    try session.opened.seenFile.replace(
-      by: SeenRecord(checks: [keys.checks.open], state: state),
-      lettingGo: session.opened.seen.record)
-    if differences.isOtherVault { unlocker.forgetCachedKeys(of: session.opened.seen.record) }
+    if found.differences.isOtherVault { unlocker.forgetCachedKeys(of: session.opened.seen.record) }
     return true
   }
 
-  /// Returns the current state row, `nil` if it is damaged, and the state row that would match the
-  /// rows.
-  private static func restored(
-    _ rows: any VaultRows, _ sealing: ItemSealing
-  ) throws(KeychainError) -> (found: StateRow?, actual: StateRow) {
-    let found: StateRow?
-    do throws(KeychainError) {
-      found = try StateRow.open(rows.stateBox(), under: sealing.keys.open.bytes)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      found = nil
+  private func acceptAsAdministrator(
+    _ found: RestoredVault, _ session: VaultSession, _ head: VaultHead,
+    _ confirmSlot: (VaultSlot) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let seen = session.opened.seen.record
+    let opener = try unlocker.administrator(head, path: head.path, session.deadline)
+    let admin = try VaultAdministration(
+      session: session.ignoringSeen, head: head, opener: opener)
+    guard found.differences.makesNewKeys else {
+      let record = try session.opened.storage.write(session.deadline) {
+        rows throws(KeychainError) in try found.accept(rows, admin.keys, session)
+      }
+      return try session.opened.seenFile.replace(by: record, lettingGo: seen)
     }
-    var verification = VaultVerification(rows: rows, sealing: sealing, state: found ?? .empty)
-    return (found, try verification.run().actual)
+    let request = RekeyDecision.Request(
+      removed: try slotsToRemove(found, admin, confirmSlot), newAdministrationKey: true)
+    let device = try unlocker.device.find()?.inVault(head.row.id)
+    let rekey = VaultRekey(
+      admin: admin, above: (seen?.state.epoch ?? 0, seen?.state.serial ?? 0))
+    let (outcome, record) = try session.opened.storage.write(session.deadline) {
+      rows throws(KeychainError) in
+      _ = try found.accept(rows, admin.keys, session)
+      let change = try admin.change(of: admin.session.proven(rows, admin.keys), rows, device)
+      let done = try rekey.write(change, RekeyDecision(change, request))
+      try admin.opener.pin(done.outcome.check)
+      return done
+    }
+    // Until then the record shows that newer lists were seen, whatever happens to this process.
+    try session.opened.seenFile.replace(by: record, lettingGo: seen)
+    rekey.finish(outcome)
   }
 
-  private func compare(
-    _ rows: any VaultRows, _ sealing: ItemSealing, _ seen: SeenRecordFile.Content
-  ) throws(KeychainError) -> (differences: RestoredDifferences, actual: StateRow) {
-    let (state, actual) = try Self.restored(rows, sealing)
-    let head = try VaultHead(rows)
-    let isOther = seen.record.map { !$0.checks.contains(sealing.keys.checks.open) } ?? false
+  private func slotsToRemove(
+    _ found: RestoredVault, _ admin: VaultAdministration,
+    _ confirmSlot: (VaultSlot) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> Set<UInt32> {
+    var removed: Set<UInt32> = []
+    for slot in found.differences.slots
+    where slot.number != admin.opener.opened.slot.number && slot.isThisDevice != true {
+      let isKept = try admin.session.deadline.excluding { () throws(KeychainError) in
+        try confirmSlot(slot)
+      }
+      if !isKept { removed.insert(slot.number) }
+    }
+    return removed
+  }
+}
+
+/// A vault that was restored, as one transaction found it.
+struct RestoredVault: Sendable {
+  let differences: RestoredDifferences
+  let head: VaultHead
+  let list: MemberList
+
+  /// The state in the file; `nil` if it is damaged.
+  let chained: ChainedState?
+
+  init(
+    _ rows: any VaultRows, _ keys: TierKeys, _ session: VaultSession
+  ) throws(KeychainError) {
+    head = try VaultHead(rows, path: session.opened.path)
+    guard head.row.owns(keys) else {
+      throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
+    }
+    try head.row.requireMacs(of: keys, path: head.path)
+    list = try head.list(keys.open)
+    let device = try session.unlocker.device.find()?.inVault(head.row.id)
+    let sealing = ItemSealing(keys: keys.openTierOnly, device: device)
+    chained = try Self.state(rows, keys, head, list)
+    var problems: [String] = []
+    if let chained {
+      let proven = ProvenVault(head: head.row, members: list, chained: chained)
+      var verification = VaultVerification(rows: rows, sealing: sealing, proven: proven)
+      problems = try verification.run().report.problems
+    } else {
+      problems = ["the vault's state is damaged"]
+    }
+    differences = try RestoredDifferences(
+      head, list, chained, items: ItemDifferences(rows, sealing), problems,
+      own: session.unlocker.device.slot(head)?.number, seen: session.opened.seen)
+  }
+
+  private static func state(
+    _ rows: any VaultRows, _ keys: TierKeys, _ head: VaultHead, _ list: MemberList
+  ) throws(KeychainError) -> ChainedState? {
+    do throws(KeychainError) {
+      let chained = try ChainedState.open(rows.stateBox(), under: keys.open.bytes)
+      try chained.requireMatch(head.row, list)
+      return chained
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
+  }
+
+  /// Makes the state that matches the rows, if they are still as they were shown.
+  ///
+  /// - Returns: What the seen record must say.
+  func accept(
+    _ rows: any WritableVaultRows, _ keys: TierKeys, _ session: VaultSession
+  ) throws(KeychainError) -> SeenRecord {
+    let now = try RestoredVault(rows, keys, session)
+    guard now.differences == differences, now.chained == chained, now.list == list else {
+      throw KeychainError(.busy, "the vault changed meanwhile", recovery: .tryAgain)
+    }
+    let device = try session.unlocker.device.find()?.inVault(head.row.id)
+    let counter = try StateCounter.accepting(
+      file: differences.fileCounter, seen: differences.seenCounter)
+    let writer = try VaultWriter(
+      accepting: rows, ItemSealing(keys: keys, device: device), head: head.row, list: list,
+      counter: counter, after: chained)
+    return try writer.finish()
+  }
+}
+
+extension RestoredDifferences {
+  fileprivate init(
+    _ head: VaultHead, _ list: MemberList, _ chained: ChainedState?, items: ItemDifferences,
+    _ problems: [String], own: UInt32?, seen: SeenRecordFile.Content
+  ) throws(KeychainError) {
+    let isOther = seen.record.map { $0.id != head.row.id } ?? false
     let record = isOther ? nil : seen.record
-    let found = try SeenState(counter: actual.counter, box: rows.stateBox())
-    let differences = RestoredDifferences(
-      fileCounter: actual.counter, seenCounter: record?.state.counter, isOtherVault: isOther,
-      // If the state row is damaged, only the versions of items show the counter, so this is not a
-      // fork.
-      isFork: state != nil && record?.relation(of: found) == .forked,
-      isForged: record?.isTooFar(from: found) ?? false, isSeenRecordDamaged: seen == .unreadable,
-      isStateDamaged: state == nil,
-      expectedItemCount: Int(clamping: (state ?? .empty).itemCount),
-      itemCount: Int(clamping: actual.itemCount),
-      expectedSlotCount: Int((state ?? .empty).slotCount),
-      slots: try describe(head), damagedSlots: head.slots.damaged, isConsistent: state == actual)
-    return (differences, actual)
+    let state = chained.map(SeenState.init)
+    let relation = state.flatMap { record?.relation(of: $0) }
+    let listed = list.members.compactMap { member in
+      head.slots.intact.first { $0.number == member.number }?.described(
+        isThisDevice: member.number == own, member: member)
+    }
+    let isForgedAtFirstSight =
+      seen.record == nil && state?.counter ?? 0 > StateCounter.greatestAtFirstSight
+    self.init(
+      fileCounter: state?.counter ?? record?.state.counter ?? 0,
+      seenCounter: record?.state.counter, fileEpoch: head.row.epoch,
+      seenEpoch: record?.state.epoch, fileSerial: list.serial, seenSerial: record?.state.serial,
+      isOtherVault: isOther,
+      isAdministrationKeyChanged: try record.map { record throws(KeychainError) in
+        try !record.leads(to: head)
+      } ?? false,
+      isOtherList: try record.map { record throws(KeychainError) in
+        try record.state.listHash != list.hash()
+      } ?? false,
+      isFork: relation == .forked, isForged: relation == .tooFarAhead || isForgedAtFirstSight,
+      isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil,
+      expectedItemCount: Int(clamping: chained?.state.items.count ?? 0), itemCount: items.count,
+      missingItems: items.missing, unlistedItems: items.unlisted, changedItems: items.changed,
+      otherDeviceItemCount: items.ofOtherDevices, slots: listed,
+      damagedSlots: head.slots.damaged, unlistedSlots: list.unlisted(in: head.slots),
+      problems: problems, isConsistent: problems.isEmpty)
+  }
+}
+
+extension VaultSession {
+  /// The session of an operation that a person accepts, whatever was seen before.
+  fileprivate var ignoringSeen: VaultSession {
+    var opened = opened
+    opened.seen = .none
+    return VaultSession(
+      opened: opened, unlocker: unlocker, knownHead: knownHead, deadline: deadline, notice: notice,
+      postponed: postponed)
   }
 }

@@ -31,7 +31,7 @@ struct DeviceSecretFile: Sendable {
         .damaged, "the device key \(path) does not have 32 bytes",
         recovery: "restore it from a backup; do not replace it with a new one")
     }
-    return try DeviceSecret(secret)
+    return DeviceSecret(secret)
   }
 
   /// Reads the secret, and creates it first if there is none.

@@ -1,4 +1,4 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainVaultFormat
 
 /// A slot's row with its entry in the signed list of members.
@@ -99,7 +99,7 @@ extension KeychainError {
     Self(.refused, "nobody would be left who administers the vault", recovery: recovery)
   }
 
-  private static func unknownMember(_ member: Member) -> Self {
+  fileprivate static func unknownMember(_ member: Member) -> Self {
     Self(
       .unsupportedFormat,
       "\(member.called) is of a kind that this release does not know, so it cannot change who opens "
@@ -107,13 +107,13 @@ extension KeychainError {
       recovery: "use the release that made it, or a newer one")
   }
 
-  private static func missingSlot(_ member: Member) -> Self {
+  fileprivate static func missingSlot(_ member: Member) -> Self {
     Self(
       .damaged, "\(member.called) is missing in the vault, and its list of members has it",
       recovery: "somebody removed it from the file; restore a backup from before")
   }
 
-  private static func changedSlot(_ member: Member) -> Self {
+  fileprivate static func changedSlot(_ member: Member) -> Self {
     Self(
       .damaged, "\(member.called) is not the one that the vault's list of members has",
       recovery: "somebody changed it in the file; restore a backup from before")

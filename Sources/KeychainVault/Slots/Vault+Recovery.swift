@@ -11,13 +11,13 @@ extension Vault {
   /// does not change.
   ///
   /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification after `confirm`.
   ///     The vault is verified before `confirm`, too.
   ///   - confirm: Receives the code, shows it, and returns whether it was written down. The time it
   ///     takes does not count against the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``; ``KeychainError`` with
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
   ///   ``KeychainError/Code/refused`` if this is a shared vault that has a recovery code,
   ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`, or what it throws. Nothing is
   ///   changed then.
@@ -59,18 +59,18 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - recipient: The public half of the identity.
-  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
-  ///   - grant: What the recipient may do. In a vault that is not shared, every recipient
-  ///     ``SlotGrant/administers``.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - requested: What the recipient may do: ``SlotGrant/readsAndWrites`` by default in a shared
+  ///     vault. In another vault, every recipient ``SlotGrant/administers``.
   ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``; ``KeychainError`` with
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``; ``KeychainError`` with
   ///   ``KeychainError/Code/alreadyExists`` if the recipient has a slot,
   ///   ``KeychainError/Code/invalidArgument`` if its key is unusable, or
   ///   ``KeychainError/Code/refused`` if the vault cannot have that grant.
   @discardableResult
   public func addRecipientSlot(
-    _ recipient: VaultRecipient, name: String = "", grant: SlotGrant = .administers,
+    _ recipient: VaultRecipient, name: String = "", grant requested: SlotGrant? = nil,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     guard recipient.isUsable else {
@@ -79,7 +79,9 @@ extension Vault {
         recovery: "make an identity with \(.createIdentity)")
     }
     let admin = try administration(adding: .recipient, name: name)
-    guard grant == .administers || (admin.list.vaultKind == .shared && grant != .openTier) else {
+    let isShared = admin.list.vaultKind == .shared
+    let grant = requested ?? (isShared ? .readsAndWrites : .administers)
+    guard grant == .administers || (isShared && grant != .openTier) else {
       throw KeychainError(
         .refused, "a vault that is not shared has only recipients that administer it",
         recovery: "add the recipient without limits, or create a shared vault")

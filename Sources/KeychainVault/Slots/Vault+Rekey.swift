@@ -30,7 +30,7 @@ extension Vault {
   ///   - confirm: Receives what stays and what is lost. Return `false` to change nothing.
   ///   - progress: Called from time to time with the progress of the work.
   /// - Returns: What was done.
-  /// - Throws: ``KeychainError``, as ``addPassphraseSlot(_:name:progress:)``. Also
+  /// - Throws: ``KeychainError``, as ``addPassphraseSlot(_:name:confirm:progress:)``. Also
   ///   ``KeychainError/Code/cancelled`` if `confirm` returns `false`,
   ///   ``KeychainError/Code/refused`` if nothing would be left that administers the vault, if the
   ///   slot opened this shared vault, or if items need a passphrase and none is kept,
@@ -58,12 +58,7 @@ extension Vault {
     let agreed = try admin.inspect { change throws(KeychainError) in
       try RekeyDecision(change, request).plan
     }
-    let isConfirmed = try admin.session.deadline.excluding { () throws(KeychainError) in
-      try confirm(agreed)
-    }
-    guard isConfirmed else {
-      throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
-    }
+    try admin.requireAgreement(to: agreed, confirm)
     let outcome = try VaultRekey(admin: admin, progress: progress).run { change throws(KeychainError) in
       let decision = try RekeyDecision(change, request)
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
@@ -77,6 +72,20 @@ extension Vault {
     if decision.plan.promotesDevice { reportPromotion() }
     for credential in decision.itemsToDelete.credentials {
       observers.notify(CredentialChange(credential.identity, .removed))
+    }
+  }
+}
+
+extension VaultAdministration {
+  /// Fails unless a person agrees to a plan.
+  func requireAgreement(
+    to plan: RekeyPlan, _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
+  ) throws(KeychainError) {
+    let isConfirmed = try session.deadline.excluding { () throws(KeychainError) in
+      try confirm(plan)
+    }
+    guard isConfirmed else {
+      throw KeychainError(.cancelled, "the vault keeps its keys; nothing was changed")
     }
   }
 }

@@ -24,9 +24,7 @@ extension Vault {
   @discardableResult
   public func removeSlot(
     _ number: UInt32, keepingKeys: Bool = false, deletingItems: Bool = false,
-    confirm: (RekeyPlan) throws(KeychainError) -> Bool = { (plan) throws(KeychainError) in
-      plan.otherDeviceItemCount == 0
-    },
+    confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> [Credential] {
     if keepingKeys {

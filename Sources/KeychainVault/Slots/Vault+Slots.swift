@@ -18,6 +18,8 @@ extension Vault {
   /// - Parameters:
   ///   - passphrase: The passphrase, not empty.
   ///   - name: What people call the slot: at most 256 bytes of UTF-8, which the vault encrypts.
+  ///   - confirm: Receives what stays and what is lost, if the vault gets new keys. Return `false` to
+  ///     change nothing. Without this closure, nothing is changed if items would be lost.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
   /// - Throws: ``KeychainError``, like every change of slots: ``KeychainError/Code/locked`` or
@@ -25,37 +27,41 @@ extension Vault {
   ///   or a device slot with limited access, are not enough), ``KeychainError/Code/refused`` if
   ///   there are too many slots, the secret at hand does not administer the vault, or the vault is
   ///   shared, ``KeychainError/Code/unsupportedFormat`` if a slot is of a kind that this release
-  ///   does not know, or ``KeychainError/Code/damaged`` if the vault is not intact, for example
-  ///   because a slot was changed outside it.
+  ///   does not know, ``KeychainError/Code/damaged`` if the vault is not intact, for example
+  ///   because a slot was changed outside it, or ``KeychainError/Code/cancelled`` if `confirm`
+  ///   returns `false`.
   @discardableResult
   public func addPassphraseSlot(
     _ passphrase: borrowing SecretBytes, name: String = "",
+    confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .passphrase, name: name)
-    return try add(try slotInput(passphrase: passphrase), name, admin, progress)
+    let plan = try plan(.passphrase, admin, confirm)
+    return try add(try slotInput(passphrase: passphrase), name, admin, plan, progress)
   }
 
   /// Adds a passphrase and asks for it last, after everything else was checked.
   ///
   /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - confirm: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   ///   - passphrase: Returns the passphrase. The time it takes does not count against the deadline.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and what the closure throws.
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and what the closure throws.
   package func addPassphraseSlot(
-    name: String = "", progress: ((VaultProgress) -> Void)?,
+    name: String = "",
+    confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
+    progress: ((VaultProgress) -> Void)?,
     passphrase: () throws(KeychainError) -> SecretBytes
   ) throws(KeychainError) -> VaultSlot {
     let admin = try administration(adding: .passphrase, name: name)
-    try admin.inspect { change throws(KeychainError) in
-      _ = try change.freeNumber(for: .passphrase)
-    }
+    let plan = try plan(.passphrase, admin, confirm)
     let answer = try admin.session.deadline.excluding { () throws(KeychainError) in
       try passphrase()
     }
-    return try add(try slotInput(passphrase: answer), name, admin, progress)
+    return try add(try slotInput(passphrase: answer), name, admin, plan, progress)
   }
 
   /// Adds a key file.
@@ -66,14 +72,17 @@ extension Vault {
   ///   - path: The path of a file of 32 bytes to 64 KiB; all of its bytes count. The file is only
   ///     read. Its contents are not stretched: if they are a few readable words, a notice
   ///     (``Notice/Kind/weakKeyFile``) says so.
-  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
+  ///   - confirm: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification or the sealing.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if the file has a slot.
   @discardableResult
   public func addKeyFileSlot(
-    path: String, name: String = "", progress: ((VaultProgress) -> Void)? = nil
+    path: String, name: String = "",
+    confirm: (RekeyPlan) throws(KeychainError) -> Bool = losingNothing,
+    progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VaultSlot {
     let contents = try KeyFile.read(
       path, name: "the new key file", policy: configuration.secretFilePolicy)
@@ -86,7 +95,8 @@ extension Vault {
       }
     }
     reportIfWeak(contents, path)
-    return try add(try SlotInput.keyFile(contents), name, admin, progress)
+    let plan = try plan(.keyFile, admin, confirm)
+    return try add(try SlotInput.keyFile(contents), name, admin, plan, progress)
   }
 
   /// Adds this machine's device secret.
@@ -96,10 +106,10 @@ extension Vault {
   /// So a vault whose device secret was lost works again after it was opened with a recovery code.
   ///
   /// - Parameters:
-  ///   - name: As of ``addPassphraseSlot(_:name:progress:)``.
+  ///   - name: As of ``addPassphraseSlot(_:name:confirm:progress:)``.
   ///   - progress: Called from time to time with the progress of the verification.
   /// - Returns: The new slot.
-  /// - Throws: As ``addPassphraseSlot(_:name:progress:)``, and
+  /// - Throws: As ``addPassphraseSlot(_:name:confirm:progress:)``, and
   ///   ``KeychainError/Code/alreadyExists`` if this device has a slot.
   @discardableResult
   public func addDeviceSlot(
@@ -119,22 +129,44 @@ extension Vault {
     }
   }
 
+  /// Agrees to new keys only if nothing is lost.
+  public static func losingNothing(_ plan: RekeyPlan) throws(KeychainError) -> Bool {
+    plan.otherDeviceItemCount == 0
+  }
+
+  private static let limitingDevices = RekeyDecision.Request(limitsDevices: true)
+
+  /// Returns what new keys would change, after a person agreed; `nil` if the slot needs no new keys.
+  ///
+  /// Whoever has a device secret that opens everything knows the root key and the administration
+  /// key. Everything that would be refused at the end is refused here, before anybody is asked.
+  private func plan(
+    _ kind: SlotKind, _ admin: VaultAdministration,
+    _ confirm: (RekeyPlan) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> RekeyPlan? {
+    let plan = try admin.inspect { change throws(KeychainError) -> RekeyPlan? in
+      _ = try change.freeNumber(for: kind)
+      guard change.slots.contains(where: \.isFullDevice) else { return nil }
+      return try RekeyDecision(change, Self.limitingDevices).plan
+    }
+    if let plan { try admin.requireAgreement(to: plan, confirm) }
+    return plan
+  }
+
   private func add(
     _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration,
-    _ progress: ((VaultProgress) -> Void)?
+    _ agreed: RekeyPlan?, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
-    // Whoever has the device secret knows the root key and the administration key.
-    let limitsDevices = admin.list.members.contains {
-      $0.kind == .device && $0.grant == .administers
-    }
-    guard limitsDevices else { return try addWithoutRekey(input, name, admin, progress) }
+    guard let agreed else { return try addWithoutRekey(input, name, admin, progress) }
     let outcome = try VaultRekey(admin: admin, progress: progress).run(
       adding: { number, epoch throws(KeychainError) in
         try epoch.seal(input, number: number, name: name)
       },
       { change throws(KeychainError) in
         _ = try change.freeNumber(for: input.kind)
-        return try RekeyDecision(change, .init(limitsDevices: true))
+        let decision = try RekeyDecision(change, Self.limitingDevices)
+        guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
+        return decision
       })
     reportGrantChange(outcome)
     guard let added = outcome.added else {

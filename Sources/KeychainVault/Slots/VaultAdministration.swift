@@ -73,23 +73,28 @@ struct VaultAdministration: Sendable {
   func transaction<Result>(
     _ body: (inout SlotChange) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
-    let (keys, session, opener) = (keys, session, opener)
     let device = try session.unlocker.device.find()?.inVault(head.row.id)
-    let sealing = ItemSealing(keys: keys, device: device)
     return try session.opened.storage.write(session.deadline) {
       (rows: any WritableVaultRows) throws(KeychainError) -> Result in
       guard try rows.headRow().owns(keys) else {
         throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
       }
-      let proven = try session.proven(rows, keys)
-      let slots = try proven.members.rows(in: rows.slots())
-      var change = try SlotChange(
-        writer: VaultWriter(rows: rows, sealing: sealing, proven: proven), proven: proven,
-        slots: slots, admin: self)
-      // Otherwise two processes could each remove the slot that the other one used.
-      guard slots.contains(where: { $0.slot == opener.opened.slot }) else { throw .slotsChanged }
+      var change = try change(of: session.proven(rows, keys), rows, device)
       return try body(&change)
     }
+  }
+
+  /// Returns a change of the slots within a transaction.
+  func change(
+    of proven: ProvenVault, _ rows: any WritableVaultRows, _ device: VaultDevice?
+  ) throws(KeychainError) -> SlotChange {
+    let slots = try proven.members.rows(in: rows.slots())
+    // Otherwise two processes could each remove the slot that the other one used.
+    guard slots.contains(where: { $0.slot == opener.opened.slot }) else { throw .slotsChanged }
+    let sealing = ItemSealing(keys: keys, device: device)
+    return try SlotChange(
+      writer: VaultWriter(rows: rows, sealing: sealing, proven: proven), proven: proven,
+      slots: slots, admin: self)
   }
 }
 

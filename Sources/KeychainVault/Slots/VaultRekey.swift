@@ -43,13 +43,7 @@ struct VaultRekey {
   ) throws(KeychainError) -> Outcome {
     let session = admin.session
     let (outcome, record) = try admin.transaction { change throws(KeychainError) in
-      let decision = try decide(change)
-      // The work takes time, and the commit may then have to wait for readers.
-      let done = try session.deadline.excluding { () throws(KeychainError) in
-        // All items are opened here in any case, and sealed again.
-        try change.requireIntact(opening: admin.keys, progress: progress.verified)
-        return try write(change, decision, adding: new)
-      }
+      let done = try write(change, decide(change), adding: new)
       try admin.opener.pin(done.outcome.check)
       // Both administration keys are valid until the commit is known to have succeeded.
       var both = change.proven.record
@@ -59,18 +53,35 @@ struct VaultRekey {
       try session.opened.seenFile.replace(by: both)
       return done
     }
+    session.remember(record, synced: true)
+    finish(outcome)
+    return outcome
+  }
+
+  /// Forgets the old keys, after the new state was committed and recorded.
+  func finish(_ outcome: Outcome) {
+    let session = admin.session
     session.unlocker.lock(admin.head.row.id, all: true)
     session.knownHead.value = nil
-    session.remember(record, synced: true)
     unpinOldCheck(outcome.check)
     compact()
-    return outcome
   }
 
   // MARK: - Rows
 
-  /// Replaces the old state with the new state.
-  private func write(
+  /// Verifies the vault, and replaces the old state with the new state.
+  func write(
+    _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot? = nil
+  ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
+    // The work takes time, and the commit may then have to wait for readers.
+    try admin.session.deadline.excluding { () throws(KeychainError) in
+      // All items are opened here in any case, and sealed again.
+      try change.requireIntact(opening: admin.keys, progress: progress.verified)
+      return try replace(change, decision, adding: new)
+    }
+  }
+
+  private func replace(
     _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
   ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
     let rows = change.writer.rows
@@ -85,10 +96,10 @@ struct VaultRekey {
     try rows.overwriteDeleted()
     let items = try items(change, decision)
     for number in change.slots.map(\.number) + decision.unlisted { try rows.removeSlot(number) }
-    var writer = try VaultWriter.begin(
-      rows: rows,
-      sealing: ItemSealing(keys: epoch.keys, device: change.writer.sealing.device),
-      head: epoch.head, members: members.list, row: members.row, continuing: change.proven)
+    var writer = try VaultWriter(
+      beginning: rows, ItemSealing(keys: epoch.keys, device: change.writer.sealing.device),
+      head: epoch.head, list: members.list, row: members.row,
+      continuing: (change.proven, admin.keys))
     for slot in slots { try rows.put(slot.slot) }
     if let last = successions.last, last.epoch == epoch.head.epoch { try rows.put(last) }
     for (index, item) in items.enumerated() {

@@ -175,9 +175,9 @@ extension Vault {
     let made = try opened.storage.write(deadline) { rows throws(KeychainError) -> SeenRecord? in
       guard try !rows.isInitialized() else { return nil }
       try rows.initialize()
-      let writer = try VaultWriter.begin(
-        rows: rows, sealing: ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
-        members: members.list, row: members.row, continuing: nil)
+      let writer = try VaultWriter(
+        beginning: rows, ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
+        list: members.list, row: members.row, continuing: nil)
       for slot in slots { try rows.put(slot.slot) }
       return try writer.finish()
     }

@@ -31,9 +31,20 @@ package enum Tree: UInt8, CaseIterable, Sendable {
   package static let greatestDepth = 15
 }
 
-extension TreeRoot {
-  /// What a node says of a child without keys.
+/// What a state says of a tree: its number of keys, and the hash of its first node.
+package struct TreeRoot: Hashable, Sendable {
+  package let count: UInt64
+  package let hash: Data
+
   package static let noHash = Data(repeating: 0, count: 32)
+
+  /// The root of a tree without keys.
+  package static let empty = TreeRoot(count: 0, hash: noHash)
+
+  package init(count: UInt64, hash: Data) {
+    self.count = count
+    self.hash = hash
+  }
 }
 
 /// Where the nodes of the trees are read.
