@@ -42,6 +42,9 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether the vault's state is damaged, so that nothing shows which items should be there.
   public var isStateDamaged: Bool
 
+  /// Whether the vault is refused as it is.
+  public var isRefused: Bool
+
   /// The number of items by the vault's state; 0 if it is damaged.
   public var expectedItemCount: Int
 
@@ -81,7 +84,8 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// Whether accepting the vault takes a secret that administers it: it is another vault, or has
   /// another administration key or list of members than the one that was seen.
   public var needsAdministrator: Bool {
-    isOtherVault || isAdministrationKeyChanged || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
+    guard isRefused else { return false }
+    return isOtherVault || isAdministrationKeyChanged || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
   }
 
   /// Whether accepting the vault gives it new keys: its list of members is older than the one that
@@ -92,6 +96,6 @@ public struct RestoredDifferences: Hashable, Sendable {
 
   /// Whether there is anything to accept.
   var exist: Bool {
-    needsAdministrator || isFork || isForged || !isConsistent || fileCounter < seenCounter ?? 0
+    isRefused || !isConsistent
   }
 }

@@ -141,6 +141,7 @@ struct RestoredVault: Sendable {
     }
     differences = try RestoredDifferences(
       head, list, chained, items: ItemDifferences(rows, sealing), problems,
+      isRefused: Self.isRefused(rows, keys, session),
       own: session.unlocker.device.slot(head)?.number, seen: session.opened.seen)
   }
 
@@ -157,6 +158,18 @@ struct RestoredVault: Sendable {
     }
   }
 
+  private static func isRefused(
+    _ rows: any VaultRows, _ keys: TierKeys, _ session: VaultSession
+  ) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      _ = try session.proven(rows, keys)
+      return false
+    } catch {
+      guard error.code == .damaged || error.code == .rolledBack else { throw error }
+      return true
+    }
+  }
+
   /// Makes the state that matches the rows, if they are still as they were shown.
   ///
   /// - Returns: What the seen record must say.
@@ -170,6 +183,7 @@ struct RestoredVault: Sendable {
     let device = try session.unlocker.device.find()?.inVault(head.row.id)
     let counter = try StateCounter.accepting(
       file: differences.fileCounter, seen: differences.seenCounter)
+    for number in differences.unlistedSlots { try rows.removeSlot(number) }
     let writer = try VaultWriter(
       accepting: rows, ItemSealing(keys: keys, device: device), head: head.row, list: list,
       counter: counter, after: chained)
@@ -180,7 +194,7 @@ struct RestoredVault: Sendable {
 extension RestoredDifferences {
   fileprivate init(
     _ head: VaultHead, _ list: MemberList, _ chained: ChainedState?, items: ItemDifferences,
-    _ problems: [String], own: UInt32?, seen: SeenRecordFile.Content
+    _ problems: [String], isRefused: Bool, own: UInt32?, seen: SeenRecordFile.Content
   ) throws(KeychainError) {
     let isOther = seen.record.map { $0.id != head.row.id } ?? false
     let record = isOther ? nil : seen.record
@@ -204,7 +218,7 @@ extension RestoredDifferences {
         try record.state.listHash != list.hash()
       } ?? false,
       isFork: relation == .forked, isForged: relation == .tooFarAhead || isForgedAtFirstSight,
-      isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil,
+      isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil, isRefused: isRefused,
       expectedItemCount: Int(clamping: chained?.state.items.count ?? 0), itemCount: items.count,
       missingItems: items.missing, unlistedItems: items.unlisted, changedItems: items.changed,
       otherDeviceItemCount: items.ofOtherDevices, slots: listed,

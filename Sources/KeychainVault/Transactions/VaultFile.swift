@@ -37,7 +37,7 @@ final class VaultFile: Sendable {
     let path: String
     let identity: FileIdentity
     let seenFile: SeenRecordFile
-    let seen: SeenRecordFile.Content
+    var seen: SeenRecordFile.Content
   }
 
   /// Returns the real path, after every folder above it was checked.

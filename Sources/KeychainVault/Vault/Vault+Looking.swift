@@ -30,27 +30,22 @@ extension Vault {
     guard let keys = try unlocker.keysAtHand(.nothing, head) else { return .unknown }
     return try session.opened.storage.read(session.deadline) {
       rows throws(KeychainError) -> Presence in
-      guard try rows.vaultRow().checks == keys.checks else { return .unknown }
-      let sealing = ItemSealing(keys: keys, device: nil)
-      var tokens: Set<Data> = []
-      for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
-      var found: Set<Data>?
-      for token in tokens {
-        let items = Set(try rows.items(withToken: token))
-        found = found?.intersection(items) ?? items
-      }
-      // The other tree is searched last because that takes longer. It is needed because one changed
-      // byte in this tree could hide an item.
-      if found?.isEmpty == false { return .present }
-      return try rows.items(withAll: tokens).isEmpty ? .absent : .present
+      guard try rows.headRow().owns(keys) else { return .unknown }
+      var search = VaultSearch(
+        rows: rows, sealing: ItemSealing(keys: keys, device: nil),
+        proven: try session.proven(rows, keys))
+      let found = try search.run(query)
+      let count = found.lockedCount + found.otherDeviceCount + found.damaged.count
+      return found.credentials.isEmpty && count == 0 ? .absent : .present
     }
   }
 
   /// Whether the vault has a credential, which is not opened and may be locked.
   package func contains(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
     guard let session = try session() else { return false }
-    return try session.read(.nothing) { rows, sealing, _ throws(KeychainError) in
-      .done(try rows.findItem(sealing.id(of: identity), name: "\(identity)") != nil)
+    return try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
+      let id = try sealing.id(of: identity)
+      return .done(try proven.item(id, name: "\(identity)", in: rows) != nil)
     }
   }
 
