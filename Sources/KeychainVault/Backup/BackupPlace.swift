@@ -60,20 +60,20 @@ struct BackupPlace {
     }
   }
 
-  /// Fails if there is a file that is not a backup of the vault with these checks.
+  /// Fails if there is a file that is not a backup of the vault with this head.
   ///
   /// The file is not changed, except that an interrupted change of it is undone.
-  func requireReplaceable(by checks: VaultChecks) throws(KeychainError) {
+  func requireReplaceable(by head: HeadRow) throws(KeychainError) {
     guard try isTaken() else { return try Self.requireAbsent(path) }
-    try whileNobodyWrites(checks) { _ throws(KeychainError) in }
+    try whileNobodyWrites(head) { _ throws(KeychainError) in }
   }
 
   /// Puts a finished backup in the place, durably.
   func put(
-    _ backup: borrowing UnfinishedBackup, _ checks: VaultChecks, over older: Data?
+    _ backup: borrowing UnfinishedBackup, _ head: HeadRow, over older: Data?
   ) throws(KeychainError) {
     if try isTaken() {
-      try whileNobodyWrites(checks) { rows throws(KeychainError) in
+      try whileNobodyWrites(head) { rows throws(KeychainError) in
         guard try rows.stateBox() == older else { throw .backupWasChanged(path) }
         try backup.takeName(path)
       }
@@ -84,24 +84,29 @@ struct BackupPlace {
   }
 
   /// Returns the sealed state of the older backup; `nil` if there is none.
-  func olderState(_ checks: VaultChecks) throws(KeychainError) -> Data? {
+  func olderState(_ head: HeadRow) throws(KeychainError) -> Data? {
     guard try isTaken() else { return nil }
     var box: Data?
-    try whileNobodyWrites(checks) { rows throws(KeychainError) in box = try rows.stateBox() }
+    try whileNobodyWrites(head) { rows throws(KeychainError) in box = try rows.stateBox() }
     return box
   }
 
   /// Fails if a copy has changes that the vault lacks, because they may exist only there.
   ///
-  /// If a copy was changed on its own less often than the vault was since, this is not detected.
+  /// If a copy was changed on its own before the last 1,000 changes of the vault, this is not
+  /// detected.
   func requireOlder(
-    _ older: Data?, than vault: StateRow, in box: Data, under open: borrowing SecretBytes
+    _ older: Data?, than vault: ProvenVault, in rows: any VaultRows, under open: SharedSecret
   ) throws(KeychainError) {
-    guard let older, older != box else { return }
+    guard let older, try older != rows.stateBox() else { return }
     do throws(KeychainError) {
-      let found = try StateRow.open(older, under: open)
-      guard found.counter < vault.counter else {
-        throw .backupIsNotOlder(path, found.counter, vault: vault.counter)
+      let found = try ChainedState.open(older, under: open.bytes)
+      let (counter, ours) = (found.state.counter, vault.state.counter)
+      guard counter < ours else { throw .backupIsNotOlder(path, counter, vault: ours) }
+      guard ours - counter < ChainEntry.length else { return }
+      let chain = try StateChain(rows, from: counter, through: counter, under: open)
+      guard try chain.entries.first?.digest() == found.digest else {
+        throw .backupIsNotOlder(path, counter, vault: ours)
       }
     } catch {
       throw error.inPlaceOfBackup(path)
@@ -130,14 +135,17 @@ struct BackupPlace {
   /// Nobody can fill it before `body` has ended, so no journal is left that would be played back
   /// into the new backup.
   private func whileNobodyWrites(
-    _ checks: VaultChecks, _ body: (any VaultRows) throws(KeychainError) -> Void
+    _ head: HeadRow, _ body: (any VaultRows) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do throws(KeychainError) {
       let storage = try SQLiteVaultStorage(
         path: path, ledger: ItemLedger(), limitingMemory: limitsMemory, isBackup: true, deadline)
       try storage.write(deadline, keepingIf: { _ in false }) { rows throws(KeychainError) in
         guard try rows.isInitialized() else { throw .emptyInPlaceOfBackup(path) }
-        guard try rows.vaultRow().checks == checks else { throw .backupOfAnother(path) }
+        let found = try rows.headRow()
+        guard found.checks == head.checks, found.binding == head.binding else {
+          throw .backupOfAnother(path)
+        }
         try body(rows)
       }
     } catch {

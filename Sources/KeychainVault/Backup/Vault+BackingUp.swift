@@ -54,20 +54,20 @@ extension Vault {
       session.deadline)
     // Before the vault is read, so that nobody waits for it while another process holds the older
     // backup.
-    try place.requireReplaceable(by: session.readHead().row.checks)
+    try place.requireReplaceable(by: session.readHead().row)
     let unfinished = try UnfinishedBackup(of: place.path, session.deadline)
     do throws(KeychainError) {
       try unfinished.prepare()
       // While the lock is held, no other such call changes it.
-      let older = try place.olderState(session.readHead().row.checks)
-      let (report, checks) = try copy(session, progress) {
-        rows, sealing, state throws(KeychainError) in
+      let older = try place.olderState(session.readHead().row)
+      let (report, head) = try copy(session, progress) {
+        rows, sealing, proven throws(KeychainError) in
         try place.requireOlder(
-          older, than: state, in: rows.stateBox(), under: sealing.keys.open.bytes)
+          older, than: proven, in: rows, under: sealing.keys.open)
         try rows.copyAll(to: unfinished.path)
       }
       try unfinished.sync()
-      try place.put(unfinished, checks, over: older)
+      try place.put(unfinished, head, over: older)
       return report
     } catch {
       unfinished.remove()
@@ -78,28 +78,28 @@ extension Vault {
   /// Verifies the vault, and copies its rows if it is intact.
   private func copy(
     _ session: VaultSession, _ progress: ((VaultProgress) -> Void)?,
-    _ make: (any VaultRows, ItemSealing, StateRow) throws(KeychainError) -> Void
-  ) throws(KeychainError) -> (report: BackupReport, checks: VaultChecks) {
-    try session.read(.nothing) { rows, sealing, state throws(KeychainError) in
+    _ make: (any VaultRows, ItemSealing, ProvenVault) throws(KeychainError) -> Void
+  ) throws(KeychainError) -> (report: BackupReport, head: HeadRow) {
+    try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
       var verification = VaultVerification(
-        rows: rows, sealing: sealing, state: state, progress: progress)
+        rows: rows, sealing: sealing, proven: proven, progress: progress)
       let verified = try verification.run().report
       try verified.requireIntact()
-      let report = try backupReport(of: rows, itemCount: verified.itemCount)
-      try make(rows, sealing, state)
-      return .done((report, try rows.vaultRow().checks))
+      let report = try backupReport(of: rows, proven, itemCount: verified.itemCount)
+      try make(rows, sealing, proven)
+      return .done((report, proven.head))
     }
   }
 
   private func backupReport(
-    of rows: any VaultRows, itemCount: Int
+    of rows: any VaultRows, _ proven: ProvenVault, itemCount: Int
   ) throws(KeychainError) -> BackupReport {
-    let slots = try describe(VaultHead(rows))
+    let slots = try describe(rows.slots(), proven.members, of: proven.head)
     let counts = try rows.itemCounts()
     return BackupReport(
       itemCount: itemCount,
       deviceItemCount: counts.filter { $0.key.isThisDeviceOnly }.values.reduce(0, +), slots: slots,
-      needsThisDevice: !slots.contains { $0.grant == .root && $0.kind != .device })
+      needsThisDevice: !slots.contains { $0.grant.opensEverything && $0.kind != .device })
   }
 
   private static func makeCopy(

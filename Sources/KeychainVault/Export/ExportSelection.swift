@@ -17,35 +17,31 @@ struct ExportSelection {
   /// Returns the number of selected items by accessibility, including locked and device-bound
   /// items.
   func counts(
-    _ rows: any VaultRows, _ sealing: ItemSealing
+    _ rows: any VaultRows, _ sealing: ItemSealing, _ proven: ProvenVault
   ) throws(KeychainError) -> [Accessibility: Int] {
     guard let queries else { return try rows.itemCounts() }
-    var ids: Set<Data> = []
-    for query in queries { ids.formUnion(try Self.items(query, rows, sealing)) }
-    var counts: [Accessibility: Int] = [:]
-    for id in ids {
-      guard let item = try rows.item(id) else { throw .damagedItem(ItemRow.name(of: id)) }
-      counts[item.accessibility, default: 0] += 1
+    var search = VaultSearch(rows: rows, sealing: sealing, proven: proven)
+    var items: [Data: Accessibility] = [:]
+    for query in queries {
+      for (id, item) in try search.candidates(query) {
+        guard let item else { throw .damagedItem(ItemRow.name(of: id)) }
+        if try Self.isMatch(item, query, &search) { items[id] = item.accessibility }
+      }
     }
-    return counts
+    return items.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
   }
 
-  /// Returns the items that match, from both trees, because one changed byte can make either miss
-  /// an item.
-  private static func items(
-    _ query: CredentialQuery, _ rows: any VaultRows, _ sealing: ItemSealing
-  ) throws(KeychainError) -> Set<Data> {
-    var tokens: Set<Data> = []
-    for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
-    var found: Set<Data>?
-    for token in tokens {
-      let items = Set(try rows.items(withToken: token))
-      found = found?.intersection(items) ?? items
-    }
-    if let found { return try found.union(rows.items(withAll: tokens)) }
-    var all: Set<Data> = []
-    try rows.forEachItem { id, _ throws(KeychainError) in all.insert(id) }
-    return all
+  /// Whether an item that has the tokens of a query matches it.
+  ///
+  /// A part of the identity that must be missing has no token. Items that cannot be opened count.
+  private static func isMatch(
+    _ item: ItemRow, _ query: CredentialQuery, _ search: inout VaultSearch
+  ) throws(KeychainError) -> Bool {
+    let sealing = search.sealing
+    guard !query.pairs.allSatisfy(ItemSealing.hasToken), !sealing.isOfOtherDevice(item),
+      sealing.keys.satisfies(item.accessibility.unlockRequirement)
+    else { return true }
+    return query.matches(try search.credential(of: item))
   }
 }
 
@@ -68,8 +64,8 @@ extension Vault {
       }
     }
     let selection = ExportSelection(queries: queries)
-    return try session.read(.nothing) { rows, sealing, _ throws(KeychainError) in
-      .done(try selection.counts(rows, sealing))
+    return try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
+      .done(try selection.counts(rows, sealing, proven))
     }
   }
 }

@@ -21,18 +21,16 @@ enum ItemMeeting {
 extension ItemSealing {
   /// Compares an exported item with the item of the same identity in the vault.
   func meeting(
-    of item: borrowing ExportedItem, id: Data, in rows: any VaultRows
+    of item: borrowing ExportedItem, id: Data, in rows: any VaultRows, _ tree: HashTree
   ) throws(KeychainError) -> ItemMeeting {
     let identity = item.credential.identity
     let name = "\(identity)"
-    guard let row = try rows.findItem(id, name: name) else { return .nothing }
+    guard let row = try rows.findItem(id, name: name, in: tree) else { return .nothing }
     // It is bound to a device, so no export can contain the same item.
     guard !isOfOtherDevice(row) else { return .other(row) }
     guard keys.satisfies(row.accessibility.unlockRequirement) else {
       return .locked(row.accessibility.unlockRequirement)
     }
-    // Opened even if the class already differs: if the row was changed outside the vault, replacing
-    // it would leave the sum of the state row wrong.
     let old = try opened(row, group: identity.accessGroup, name: name)
     let isSame =
       row.accessibility == item.credential.accessibility
@@ -47,15 +45,12 @@ extension VaultWriter {
     _ item: borrowing ExportedItem, id: Data, replacing row: ItemRow?
   ) throws(KeychainError) {
     var credential = item.credential
-    credential.version = counter
+    credential.version = try ItemVersion.random()
     if let row, sealing.isOfOtherDevice(row) { throw .otherDevice("\(credential.identity)") }
-    let old = try row.map { row throws(KeychainError) in
-      (row, try ownedTokens(of: row.id, name: "\(credential.identity)"))
-    }
     let new = try sealing.seal(
       credential, metadata: item.metadata, secret: item.secret, id: id)
     try noteGroup(credential.identity.accessGroup, credential.accessibility)
-    try put(new, tokens: try sealing.tokens(of: credential, id: id), replacing: old)
+    try put(new, replacing: row)
   }
 }
 

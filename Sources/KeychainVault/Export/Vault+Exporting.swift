@@ -89,15 +89,16 @@ extension Vault {
   ) throws(KeychainError) -> ExportReport {
     let session = try existingSession()
     let (report, requirement) = try session.read(.nothing) {
-      rows, sealing, state throws(KeychainError)
+      rows, sealing, proven throws(KeychainError)
         -> VaultSession.Attempt<(ExportReport, Accessibility.UnlockRequirement)> in
       let export = try VaultExport(
-        rows: rows, sealing: sealing, state: state, selection: ExportSelection(queries: queries))
-      if let missing = export.missingRequirement { return .again(missing, try VaultHead(rows)) }
+        rows: rows, sealing: sealing, proven: proven,
+        selection: ExportSelection(queries: queries))
+      if let missing = export.missingRequirement { return .again(missing) }
       let report = try export.write(ExportWriter(key, to: output), progress)
       return .done((report, export.requirement))
     }
-    if requirement == .unlockedNow, let head = knownHead.value { unlocker.touch(head.row.checks) }
+    if requirement == .unlockedNow, let head = knownHead.value { unlocker.touch(head.row) }
     return report
   }
 }
@@ -106,18 +107,19 @@ extension Vault {
 private struct VaultExport {
   let rows: any VaultRows
   let sealing: ItemSealing
-  let state: StateRow
+  let proven: ProvenVault
   let selection: ExportSelection
   private let counts: [Accessibility: Int]
 
   init(
-    rows: any VaultRows, sealing: ItemSealing, state: StateRow, selection: ExportSelection
+    rows: any VaultRows, sealing: ItemSealing, proven: ProvenVault,
+    selection: ExportSelection
   ) throws(KeychainError) {
     self.rows = rows
     self.sealing = sealing
-    self.state = state
+    self.proven = proven
     self.selection = selection
-    counts = try selection.counts(rows, sealing)
+    counts = try selection.counts(rows, sealing, proven)
   }
 
   private var exported: [Accessibility: Int] { counts.filter { !$0.key.isThisDeviceOnly } }
@@ -137,7 +139,7 @@ private struct VaultExport {
     let leftOut = counts.values.reduce(0, +) - count
     try writer.begin(itemCount: count, leftOutCount: leftOut)
     var verification = VaultVerification(
-      rows: rows, sealing: sealing, state: state, progress: progress)
+      rows: rows, sealing: sealing, proven: proven, progress: progress)
     var written = 0
     let report = try verification.run { item throws(KeychainError) in
       guard !item.credential.accessibility.isThisDeviceOnly, selection.contains(item.credential)

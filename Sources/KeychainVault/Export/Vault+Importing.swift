@@ -109,16 +109,17 @@ extension Vault {
       return course.report
     }
     return try session.read(survey.requirement) {
-      rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<ImportReport> in
+      rows, sealing, proven throws(KeychainError) -> VaultSession.Attempt<ImportReport> in
       var course = course
       var missing = Accessibility.UnlockRequirement.nothing
+      let tree = proven.items(rows)
       try export.forEachItem { item throws(KeychainError) in
         let id = try sealing.id(of: item.credential.identity)
-        let meeting = try sealing.meeting(of: item, id: id, in: rows)
+        let meeting = try sealing.meeting(of: item, id: id, in: rows, tree)
         if case .locked(let requirement) = meeting { missing = max(missing, requirement) }
         course.note(item, meeting)
       }
-      if missing > .nothing { return .again(missing, try VaultHead(rows)) }
+      if missing > .nothing { return .again(missing) }
       return .done(course.report)
     }
   }
@@ -134,7 +135,8 @@ extension Vault {
       var missing = Accessibility.UnlockRequirement.nothing
       try export.forEachItem { item throws(KeychainError) in
         let id = try writer.sealing.id(of: item.credential.identity)
-        let meeting = try writer.sealing.meeting(of: item, id: id, in: writer.rows)
+        let meeting = try writer.sealing.meeting(
+          of: item, id: id, in: writer.rows, writer.items)
         switch meeting {
         case .nothing: try writer.put(item, id: id, replacing: nil)
         case .other(let row) where course.report.isOverwriting:
@@ -144,11 +146,11 @@ extension Vault {
         }
         course.note(item, meeting)
       }
-      if missing > .nothing { return .again(missing, try VaultHead(writer.rows)) }
+      if missing > .nothing { return .again(missing) }
       return .done(course)
     }
     if survey.requirement == .unlockedNow, let head = knownHead.value {
-      unlocker.touch(head.row.checks)
+      unlocker.touch(head.row)
     }
     notifyObservers(course)
     return course.report

@@ -48,12 +48,13 @@ struct VaultChangeScanner: Sendable {
       (rows: any VaultRows) throws(KeychainError) -> [CredentialChange] in
       guard let old = ledger.current else { return [] }
       if old.isKnown, try rows.stateBox() == old.stateBox { return [] }
-      let keys = try unlocker.keysAtHand(.nothing, VaultHead(rows))
+      let keys = try unlocker.keysAtHand(.nothing, VaultHead(rows, path: opened.path))
       try session.checkTrust(rows, keys)
       let new = try ItemSnapshot(rows, file: opened.identity, after: old)
       let changes = ledger.advance(to: new)
       guard let keys else { return changes.map { CredentialChange(nil, $0.kind) } }
-      let sealing = ItemSealing(keys: keys, device: device)
+      let sealing = ItemSealing(
+        keys: keys, device: try device?.inVault(rows.headRow().id))
       let groups = changes.isEmpty ? [] : try sealing.groupNames(rows)
       return changes.map {
         CredentialChange(sealing.identity(in: $0.row, groups: groups), $0.kind)
@@ -68,10 +69,10 @@ extension VaultSession {
     _ rows: any VaultRows, _ keys: TierKeys?
   ) throws(KeychainError) {
     if let keys {
-      _ = try checkedState(rows, keys)
+      _ = try proven(rows, keys)
     } else {
       // The counter cannot be read without a key.
-      try checkIsKnown(try rows.vaultRow().checks.open)
+      try requireKnown(rows.headRow(), rows.successions())
     }
   }
 }

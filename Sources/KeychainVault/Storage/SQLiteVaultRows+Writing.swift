@@ -45,6 +45,8 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("INSERT OR REPLACE INTO chain (place, box) VALUES (?, ?)", [place, box])
   }
 
+  func removeChain() throws(KeychainError) { try execute("DELETE FROM chain") }
+
   func put(_ slot: SlotRow) throws(KeychainError) {
     try execute(
       """
@@ -118,7 +120,8 @@ extension SQLiteVaultRows: WritableVaultRows {
   func removeIndexes() throws(KeychainError) {
     try removeNodes()
     try removeTokens()
-    for table in ["access_group", "chain"] { try execute("DELETE FROM \(table)") }
+    try removeChain()
+    try execute("DELETE FROM access_group")
   }
 
   func overwriteDeleted() throws(KeychainError) {

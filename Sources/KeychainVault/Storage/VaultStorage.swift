@@ -116,6 +116,7 @@ protocol WritableVaultRows: VaultRows, WritableTreeNodes {
   func put(_ row: SuccessionRow) throws(KeychainError)
   func putState(_ box: Data) throws(KeychainError)
   func putChain(_ box: Data, at place: Int64) throws(KeychainError)
+  func removeChain() throws(KeychainError)
   func put(_ slot: SlotRow) throws(KeychainError)
   func removeSlot(_ number: UInt32) throws(KeychainError)
 

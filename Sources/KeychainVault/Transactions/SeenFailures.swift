@@ -1,11 +1,27 @@
+internal import Foundation
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 extension SeenRecord {
+  /// Returns why a vault with this head is refused; `nil` if it is not.
+  func failure(
+    of head: HeadRow, _ successions: [SuccessionRow], at path: String
+  ) throws(KeychainError) -> KeychainError? {
+    guard id == head.id else { return .anotherVault(path) }
+    let isTrusted =
+      try trusts(head.administration)
+      || Succession.lead(
+        from: trusts, in: successions, to: head, trustingRecovery: recoveryKey)
+    if isTrusted { return nil }
+    if head.epoch < state.epoch { return .olderList(path) }
+    return head.epoch == state.epoch ? .forked(path) : .anotherAdministration(path)
+  }
+
   /// Returns why a state of the vault is refused; `nil` if it is not.
   func failure(of found: SeenState, at path: String) -> KeychainError? {
     switch relation(of: found) {
-    case .sameOrNewer: nil
+    case .same, .newer: nil
+    case .olderList: .olderList(path)
     case .older: .rolledBack(path, from: state.counter, to: found.counter)
     case .forked: .forked(path)
     case .tooFarAhead: .tooFarAhead(path, found.counter, seen: state.counter)
@@ -22,20 +38,41 @@ extension KeychainError {
     )
   }
 
-  fileprivate static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
+  static func anotherAdministration(_ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) has another administration key than the one seen here before, and "
+        + "nothing that is trusted here says that it changed",
+      recovery: "compare the vault's check with that of a member whom you trust, and accept it "
+        + "with \(.acceptRestored); or put the right file back")
+  }
+
+  static func olderList(_ path: String) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) was rolled back: its list of what opens it is older than the one seen "
+        + "here before",
+      recovery: otherFile("the newer file"))
+  }
+
+  static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",
       recovery: otherFile("the newer file"))
   }
 
-  fileprivate static func forked(_ path: String) -> Self {
+  static func forked(_ path: String) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) was forked: two copies of it were changed, and this is not the one "
         + "that was seen here before",
       recovery: otherFile("the other copy"))
   }
+
+  static let damagedChain = Self(
+    .damaged, "the chain of the vault's last states is damaged: it does not lead to its state",
+    recovery: .verify)
 
   fileprivate static func tooFarAhead(_ path: String, _ found: UInt64, seen: UInt64) -> Self {
     Self(

@@ -6,24 +6,64 @@ internal import KeychainVaultFormat
 struct VaultSearch {
   let rows: any VaultRows
   let sealing: ItemSealing
-  let state: StateRow
+  let proven: ProvenVault
   private var groups: AccessGroupNames
   private var result = CredentialSearchResult(credentials: [])
 
-  init(rows: any VaultRows, sealing: ItemSealing, state: StateRow) {
+  init(rows: any VaultRows, sealing: ItemSealing, proven: ProvenVault) {
     self.rows = rows
     self.sealing = sealing
-    self.state = state
+    self.proven = proven
     groups = AccessGroupNames(rows: rows, sealing: sealing)
   }
 
+  /// Finds the matching items. Those that are damaged are named, and the tree proves that none is
+  /// missing.
   mutating func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    if query.pairs.isEmpty {
-      try searchAll()
-    } else {
-      try searchByTokens(query)
+    for (id, item) in try candidates(query) { try add(item, id: id, query) }
+    return matching(query)
+  }
+
+  /// Finds matching items without proving that none is missing, and examines at most `limit`.
+  mutating func runByIndex(
+    _ query: CredentialQuery, limit: Int
+  ) throws(KeychainError) -> CredentialSearchResult {
+    let tokens = try sealing.tokens(of: query)
+    guard !tokens.isEmpty else { return try run(query) }
+    let tree = proven.items(rows)
+    for id in try rows.items(withEach: tokens).prefix(limit) {
+      try add(try intactItem(id, tree), id: id, query)
     }
     return matching(query)
+  }
+
+  /// Whether there is an item that matches, as far as tokens show.
+  mutating func finds(_ query: CredentialQuery) throws(KeychainError) -> Bool {
+    guard try !sealing.tokens(of: query).isEmpty else { return proven.state.items.count > 0 }
+    return try !candidates(query).isEmpty
+  }
+
+  /// Returns the items that have the tokens of a query, without their secrets, and `nil` for those
+  /// whose rows are not the ones that the tree lists.
+  mutating func candidates(
+    _ query: CredentialQuery
+  ) throws(KeychainError) -> [(id: Data, item: ItemRow?)] {
+    let tokens = try sealing.tokens(of: query)
+    var found: [(id: Data, item: ItemRow?)] = []
+    if tokens.isEmpty {
+      found = try AllItems(rows, proven).items
+    } else {
+      let tree = proven.items(rows)
+      for id in try proven.items(withRarestOf: tokens, in: rows, sealing.keys) {
+        let item = try intactItem(id, tree)
+        if item?.has(tokens) ?? true { found.append((id, item)) }
+      }
+    }
+    guard query.accessGroup == "" else { return found }
+    return try found.filter { _, item throws(KeychainError) in
+      guard let item else { return true }
+      return try !groups.hasGroup(item)
+    }
   }
 
   /// Returns the found items that match: two names can share a token.
@@ -33,60 +73,23 @@ struct VaultSearch {
       damaged: result.damaged, otherDeviceCount: result.otherDeviceCount)
   }
 
-  /// Searches only the tree ordered by token, and examines at most `limit` items.
-  mutating func runByIndex(
-    _ query: CredentialQuery, limit: Int
-  ) throws(KeychainError) -> CredentialSearchResult {
-    var tokens: Set<Data> = []
-    for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
-    let found = try itemsByToken(tokens)
-    for id in found.sorted(by: { $0.lexicographicallyPrecedes($1) }).prefix(limit) {
-      try add(try intactItem(id), id: id, group: query.accessGroup)
-    }
-    return matching(query)
-  }
-
-  private mutating func searchAll() throws(KeychainError) {
-    var items: [(id: Data, item: ItemRow?)] = []
-    try rows.forEachItem { id, item throws(KeychainError) in items.append((id, item)) }
-    try state.checkItemCount(items.count)
-    for (id, item) in items { try add(item, id: id, group: nil) }
-  }
-
-  /// Searches both trees of tokens, because one changed byte can make either miss an item without
-  /// an error.
-  private mutating func searchByTokens(_ query: CredentialQuery) throws(KeychainError) {
-    var tokens: Set<Data> = []
-    for pair in query.pairs { tokens.insert(try sealing.token(of: pair)) }
-    let byItem = try rows.items(withAll: tokens)
-    let byToken = try itemsByToken(tokens)
-    for id in byItem.union(byToken).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-      let isInBoth = byItem.contains(id) && byToken.contains(id)
-      try add(isInBoth ? try intactItem(id) : nil, id: id, group: query.accessGroup)
-    }
-  }
-
-  /// Returns the items that have all of these tokens, from the tree ordered by token.
-  private func itemsByToken(_ tokens: Set<Data>) throws(KeychainError) -> Set<Data> {
-    var items: Set<Data>?
-    for token in tokens {
-      let found = Set(try rows.items(withToken: token))
-      items = items?.intersection(found) ?? found
-    }
-    return items ?? []
-  }
-
-  private func intactItem(_ id: Data) throws(KeychainError) -> ItemRow? {
+  /// Returns an item without its secret; `nil` if it is not the one that the tree lists.
+  private func intactItem(_ id: Data, _ tree: HashTree) throws(KeychainError) -> ItemRow? {
+    try tree.fetch([id])
+    let expected = try tree.value(of: id)
     do throws(KeychainError) {
-      return try rows.item(id)
+      guard let expected, let row = try rows.itemWithoutSecret(id),
+        try row.rowHash() == expected
+      else { return nil }
+      return row
     } catch {
-      guard error.code == .damaged else { throw error }
+      guard error.code == .damaged, error.underlying == nil else { throw error }
       return nil
     }
   }
 
   private mutating func add(
-    _ item: ItemRow?, id: Data, group: String?
+    _ item: ItemRow?, id: Data, _ query: CredentialQuery
   ) throws(KeychainError) {
     guard let item else {
       result.damaged.append(ItemRow.name(of: id))
@@ -100,52 +103,47 @@ struct VaultSearch {
       result.otherDeviceCount += 1
       return
     }
-    let name = ItemRow.name(of: item.id)
     do throws(KeychainError) {
-      let known: String
-      if let group { known = group } else { known = try groups.name(of: item) }
-      result.credentials.append(try sealing.credential(in: item, group: known, name: name))
+      result.credentials.append(try credential(of: item, in: query.accessGroup))
     } catch {
       guard error.code == .damaged else { throw error }
-      result.damaged.append(name)
+      result.damaged.append(ItemRow.name(of: id))
     }
+  }
+
+  /// Opens the metadata of an item.
+  mutating func credential(
+    of item: ItemRow, in group: String? = nil
+  ) throws(KeychainError) -> Credential {
+    let known: String
+    if let group { known = group } else { known = try groups.name(of: item) }
+    return try sealing.credential(in: item, group: known, name: ItemRow.name(of: item.id))
   }
 }
 
-/// Finds the names of access groups that are not known beforehand.
-struct AccessGroupNames {
-  private let rows: any VaultRows
-  private let sealing: ItemSealing
-  private var names: [Key: String] = [:]
-  private var unnamed: Data?
-
-  private struct Key: Hashable {
-    let token: Data
-    let accessibility: Accessibility
+extension ItemSealing {
+  /// Returns the tokens that every matching item has.
+  ///
+  /// A part of the identity that must be missing has none.
+  func tokens(of query: CredentialQuery) throws(KeychainError) -> Set<Data> {
+    var tokens: Set<Data> = []
+    for pair in query.pairs where Self.hasToken(pair) { tokens.insert(try token(of: pair)) }
+    return tokens
   }
+}
 
-  init(rows: any VaultRows, sealing: ItemSealing) {
-    self.rows = rows
-    self.sealing = sealing
-  }
+extension ItemRow {
+  fileprivate func has(_ tokens: Set<Data>) -> Bool { tokens.isSubset(of: allTokens) }
+}
 
-  /// Returns the group of an item, by the one token that it shares with a group.
-  mutating func name(of item: ItemRow) throws(KeychainError) -> String {
-    if unnamed == nil { try load() }
-    for token in try rows.tokens(of: item.id) {
-      if token == unnamed { return "" }
-      if let name = names[Key(token: token, accessibility: item.accessibility)] { return name }
+extension VaultRows {
+  /// Returns the items that have all of these tokens, by the table alone.
+  fileprivate func items(withEach tokens: Set<Data>) throws(KeychainError) -> [Data] {
+    var items: Set<Data>?
+    for token in tokens {
+      let found = Set(try self.items(withToken: token))
+      items = items?.intersection(found) ?? found
     }
-    throw .damagedItem(ItemRow.name(of: item.id))
-  }
-
-  private mutating func load() throws(KeychainError) {
-    unnamed = try sealing.groupToken("")
-    for row in try rows.accessGroups()
-    where sealing.keys.satisfies(row.accessibility.unlockRequirement) {
-      // Items of a damaged name stay unnamed, and are reported one by one.
-      guard let name = try? sealing.groupName(row) else { continue }
-      names[Key(token: row.token, accessibility: row.accessibility)] = name
-    }
+    return (items ?? []).sorted { $0.lexicographicallyPrecedes($1) }
   }
 }

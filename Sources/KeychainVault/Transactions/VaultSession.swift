@@ -23,8 +23,8 @@ struct VaultSession: Sendable {
   enum Attempt<Result> {
     case done(Result)
 
-    /// Other keys are needed: the vault has a new root key, or an item requires more.
-    case again(Accessibility.UnlockRequirement, VaultHead)
+    /// Other keys are needed, because an item requires more.
+    case again(Accessibility.UnlockRequirement)
 
     var isDone: Bool {
       if case .done = self { true } else { false }
@@ -34,15 +34,21 @@ struct VaultSession: Sendable {
   /// Reads with the keys for `requirement`.
   func read<Result>(
     _ requirement: Accessibility.UnlockRequirement,
-    _ body: (any VaultRows, ItemSealing, StateRow) throws(KeychainError) -> Attempt<Result>
+    _ body: (any VaultRows, ItemSealing, ProvenVault) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Outcome<Result> in
-      let sealing = ItemSealing(keys: keys, device: try unlocker.device.find())
+    try repeating(requirement) {
+      (keys: TierKeys, requirement: Requirement) throws(KeychainError) -> Outcome<Result> in
+      let device = try unlocker.device.find()
       return try opened.storage.read(deadline) {
         (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
-        if let stale = try staleHead(rows, keys, requirement, Result.self) { return (stale, nil) }
-        let (state, seen) = try checkedState(rows, keys)
-        return (try body(rows, sealing, state), seen)
+        let top = try rows.topRows()
+        guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
+        let proven = try proven(rows, top, keys)
+        let sealing = ItemSealing(keys: keys, device: try device?.inVault(top.head.id))
+        switch try body(rows, sealing, proven) {
+        case .done(let result): return .done(result, proven.record)
+        case .again(let needed): return .retry(.reading(needed), try head(rows))
+        }
       }
     }
   }
@@ -57,19 +63,27 @@ struct VaultSession: Sendable {
     inBatch isBatch: Bool = false,
     _ body: (inout VaultWriter) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
-    try repeating(requirement) { (keys: TierKeys) throws(KeychainError) -> Outcome<Result> in
+    try repeating(requirement) {
+      (keys: TierKeys, requirement: Requirement) throws(KeychainError) -> Outcome<Result> in
       let needed: DeviceSecret?
       if let device { needed = device } else { needed = try unlocker.device.find() }
       // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
-      return try opened.storage.write(deadline, keepingIf: \.attempt.isDone) {
+      return try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
-        if let stale = try staleHead(rows, keys, requirement, Result.self) { return (stale, nil) }
+        let top = try rows.topRows()
+        guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
+        let proven = try proven(rows, top, keys)
+        guard proven.members.vaultKind == .local || keys.signer != nil else {
+          return .retry(.signing, try head(rows))
+        }
         let sealing = ItemSealing(
-          keys: keys, device: needed, batch: isBatch ? try SealingBatch() : nil)
-        var writer = try VaultWriter(
-          rows: rows, sealing: sealing, state: try checkedState(rows, keys).row)
-        let attempt = try body(&writer)
-        return (attempt, attempt.isDone ? try writer.finish() : nil)
+          keys: keys, device: try needed?.inVault(top.head.id),
+          batch: isBatch ? try SealingBatch() : nil)
+        var writer = try VaultWriter(rows: rows, sealing: sealing, proven: proven)
+        switch try body(&writer) {
+        case .done(let result): return .done(result, try writer.finish())
+        case .again(let needed): return .retry(.reading(needed), try head(rows))
+        }
       }
     }
   }
@@ -78,49 +92,78 @@ struct VaultSession: Sendable {
   func requireReadable(
     _ requirement: Accessibility.UnlockRequirement
   ) throws(KeychainError) {
-    try read(requirement) { rows, sealing, state throws(KeychainError) in
+    try read(requirement) { rows, sealing, proven throws(KeychainError) in
       .done(())
     }
   }
 
   /// Compares the vault with its seen record, and records this state.
   func recordSight(_ keys: TierKeys) throws(KeychainError) {
-    let state = try opened.storage.read(deadline) { rows throws(KeychainError) in
-      guard try rows.vaultRow().checks == keys.checks else {
+    let proven = try opened.storage.read(deadline) { rows throws(KeychainError) in
+      let top = try rows.topRows()
+      guard top.head.owns(keys) else {
         throw KeychainError(.busy, "the vault got new keys meanwhile", recovery: .tryAgain)
       }
-      return try checkedState(rows, keys).seen
+      return try self.proven(rows, top, keys)
     }
-    remember(state, keys.checks.open)
+    remember(proven.record)
   }
 
-  /// An attempt with the state in which it found or left the vault.
-  private typealias Outcome<Result> = (attempt: Attempt<Result>, state: SeenState?)
+  /// What keys must be able to do.
+  private enum Requirement {
+    case reading(Accessibility.UnlockRequirement)
+
+    /// Sign the state of a shared vault, and read everything.
+    case signing
+  }
+
+  /// The outcome of one attempt.
+  private enum Outcome<Result> {
+    /// Done, with the state in which the vault was found or left.
+    case done(Result, SeenRecord)
+
+    /// Other keys are needed: the vault has a new root key, or more is required.
+    case retry(Requirement, VaultHead)
+
+    var isDone: Bool {
+      if case .done = self { true } else { false }
+    }
+  }
 
   private func repeating<Result>(
     _ requirement: Accessibility.UnlockRequirement,
-    _ attempt: (TierKeys) throws(KeychainError) -> Outcome<Result>
+    _ attempt: (TierKeys, Requirement) throws(KeychainError) -> Outcome<Result>
   ) throws(KeychainError) -> Result {
-    var requirement = requirement
+    var greatest = requirement
+    var requirement = Requirement.reading(requirement)
     var keys: TierKeys?
-    if let head = knownHead.value { keys = try unlocker.keysAtHand(requirement, head) }
+    if let head = knownHead.value { keys = try unlocker.keysAtHand(greatest, head) }
     for _ in 0..<8 {
       let current: TierKeys
-      if let keys { current = keys } else { current = try freshKeys(requirement) }
-      let (attempt, state) = try attempt(current)
-      switch attempt {
-      case .done(let result):
-        if let state { remember(state, current.checks.open) }
+      if let keys { current = keys } else { current = try freshKeys(greatest) }
+      switch try attempt(current, requirement) {
+      case .done(let result, let record):
+        remember(record)
         return result
-      case .again(let needed, let head):
-        requirement = max(requirement, needed)
+      case .retry(.signing, let head):
         knownHead.value = head
-        keys = try self.keys(requirement, head)
+        requirement = .signing
+        keys = try unlocker.signingKeys(head, path: opened.path, deadline)
+      case .retry(.reading(let needed), let head):
+        greatest = max(greatest, needed)
+        requirement = .reading(greatest)
+        knownHead.value = head
+        keys = try self.keys(greatest, head)
       }
     }
     throw KeychainError(
       .busy, "the keys of the vault \(opened.path) change faster than they can be used",
       recovery: .tryAgain)
+  }
+
+  /// Reads the head within a transaction.
+  private func head(_ rows: any VaultRows) throws(KeychainError) -> VaultHead {
+    try VaultHead(rows, path: opened.path)
   }
 
   private func freshKeys(
@@ -144,57 +187,24 @@ struct VaultSession: Sendable {
     }
   }
 
-  /// Reads the current checks and slots.
+  /// Reads the current head, slots and list of members.
   func readHead() throws(KeychainError) -> VaultHead {
     let head = try opened.storage.read(deadline) { rows throws(KeychainError) in
-      try VaultHead(rows)
+      try self.head(rows)
     }
     knownHead.value = head
     return head
-  }
-
-  private func staleHead<Result>(
-    _ rows: any VaultRows, _ keys: TierKeys, _ requirement: Accessibility.UnlockRequirement,
-    _ type: Result.Type
-  ) throws(KeychainError) -> Attempt<Result>? {
-    guard try rows.vaultRow().checks != keys.checks else { return nil }
-    return .again(requirement, try VaultHead(rows))
-  }
-
-  /// Opens the state row, and compares it with the seen record.
-  func checkedState(
-    _ rows: any VaultRows, _ keys: TierKeys
-  ) throws(KeychainError) -> (row: StateRow, seen: SeenState) {
-    let box = try rows.stateBox()
-    let row = try StateRow.open(box, under: keys.open.bytes)
-    let state = try SeenState(counter: row.counter, box: box)
-    guard let record = opened.seen.record else { return (row, state) }
-    try checkIsKnown(keys.checks.open)
-    if let failure = record.failure(of: state, at: opened.path) { throw failure }
-    return (row, state)
-  }
-
-  /// Rejects a vault whose root key is not the one that was seen before.
-  func checkIsKnown(_ check: Data) throws(KeychainError) {
-    guard let record = opened.seen.record else { return }
-    guard record.checks.contains(check) || isNowRecorded(check) else {
-      throw .anotherVault(opened.path)
-    }
-  }
-
-  /// Whether another process gave the vault this key after the operation began.
-  private func isNowRecorded(_ check: Data) -> Bool {
-    opened.seenFile.read().record?.checks.contains(check) ?? false
   }
 
   /// Raises the seen record to a state that was committed or read.
   ///
   /// A failure is only reported, as is a damaged record that was written again, because the
   /// operation itself has succeeded.
-  func remember(_ state: SeenState, _ check: Data, synced: Bool = false) {
-    if let record = opened.seen.record, record.state.counter >= state.counter { return }
+  func remember(_ record: SeenRecord, synced: Bool = false) {
+    let known = opened.seen.record
+    if let known, known.state.counter >= record.state.counter { return }
     do throws(KeychainError) {
-      try opened.seenFile.raise(check: check, to: state, synced: synced)
+      try opened.seenFile.raise(to: record, following: known, synced: synced)
       guard opened.seen == .unreadable else { return }
       report(
         "the seen record \(opened.seenFile.path) was damaged and has been written again; if an older copy "
@@ -204,15 +214,18 @@ struct VaultSession: Sendable {
     }
   }
 
-  private func report(_ message: String) {
+  func report(_ message: String) {
     notice?(Notice(kind: .seenRecordUnavailable, message: message))
   }
 }
 
-/// The checks and slots that were read last.
+/// The checks and slots that were read last, and what was proved.
 ///
-/// They are only a hint: each transaction checks them.
+/// The head is only a hint: each transaction checks it.
 final class KnownHead: Sendable {
+  /// What the handle has checked.
+  let proofs = KnownProofs()
+
   private let head = Mutex<VaultHead?>(nil)
 
   var value: VaultHead? {

@@ -3,37 +3,51 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Recomputes within one transaction everything that the state row asserts about the rows.
+/// Computes again within one transaction everything that a vault says about its rows.
 struct VaultVerification {
   let rows: any VaultRows
   let sealing: ItemSealing
-  let state: StateRow
   let progress: ((VaultProgress) -> Void)?
 
-  private var sum = StateRow.empty.sum
+  private let head: HeadRow
+  private let members: MemberList
+
+  /// The state; `nil` if it does not open.
+  private let chained: ChainedState?
   private var report = VerificationReport(itemCount: 0, openedCount: 0, problems: [])
   private var tokenCount = 0
-  private var newestVersion: UInt64 = 0
   private var groups: AccessGroupNames
 
   init(
-    rows: any VaultRows, sealing: ItemSealing, state: StateRow,
+    rows: any VaultRows, sealing: ItemSealing, proven: ProvenVault,
     progress: ((VaultProgress) -> Void)? = nil
+  ) {
+    self.init(
+      rows: rows, sealing: sealing, head: proven.head, members: proven.members,
+      chained: proven.chained, progress: progress)
+  }
+
+  /// Verifies a vault whose state may be damaged or old.
+  init(
+    rows: any VaultRows, sealing: ItemSealing, head: HeadRow, members: MemberList,
+    chained: ChainedState?, progress: ((VaultProgress) -> Void)? = nil
   ) {
     self.rows = rows
     self.sealing = sealing
-    self.state = state
+    self.head = head
+    self.members = members
+    self.chained = chained
     self.progress = progress
     groups = AccessGroupNames(rows: rows, sealing: sealing)
   }
 
-  /// What was found, and the state row that would match the rows.
+  /// What was found, and the roots that would match the rows.
   struct Outcome {
     var report: VerificationReport
-    var actual: StateRow
+    var roots: TreeRoots
   }
 
-  /// Checks all rows against the state row, and calls `visit` with each item that opens.
+  /// Checks all rows, and calls `visit` with each item that opens.
   ///
   /// Errors of `visit` end the verification, except damage, which is reported as a problem of the
   /// vault.
@@ -41,36 +55,23 @@ struct VaultVerification {
     _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void = { _ in }
   ) throws(KeychainError) -> Outcome {
     report.problems += try rows.integrityProblems().map { "the file: \($0)" }
-    let terms = try StateTerms(open: sealing.keys.open.bytes)
-    toggle(try terms.term(of: rows.vaultRow()))
-    for group in try rows.accessGroups() { toggle(try terms.term(of: group)) }
-    let slotCount = try checkSlots(terms)
-    try checkItems(terms, expected: Int(clamping: state.itemCount), visit)
-    if try rows.tokenCount() != tokenCount {
-      report.problems.append("the two indexes differ")
+    report.problems += try SlotVerification.problems(of: members, rows)
+    if let chained {
+      report.problems += try ChainVerification.problems(of: chained, rows, sealing.keys)
+    } else {
+      report.problems.append("the vault's state is damaged")
     }
-    let actual = StateRow(
-      counter: max(state.counter, newestVersion), itemCount: UInt64(report.itemCount),
-      slotCount: slotCount, sum: sum)
-    compare(actual)
-    return Outcome(report: report, actual: actual)
-  }
-
-  private mutating func checkSlots(_ terms: borrowing StateTerms) throws(KeychainError) -> UInt32 {
-    let slots = try rows.slots()
-    for slot in slots.intact { toggle(try terms.term(of: slot)) }
-    report.problems += slots.damaged.map { "slot \($0) is damaged" }
-    let cutsDevices = slots.intact.contains(where: \.cutsDevices)
-    for slot in slots.intact where cutsDevices && slot.isFullDevice {
-      report.problems.append(
-        "slot \(slot.number) lets a device open everything, despite a passphrase or key file")
-    }
-    return UInt32(slots.intact.count + slots.damaged.count)
+    let count = chained.map { Int(clamping: $0.state.items.count) } ?? 0
+    try checkItems(expected: count, visit)
+    var nodes = NodeVerification(rows)
+    let roots = try nodes.roots(TokenTerms(open: sealing.keys.open.bytes))
+    report.problems += try nodes.problems()
+    compare(roots)
+    return Outcome(report: report, roots: roots)
   }
 
   private mutating func checkItems(
-    _ terms: borrowing StateTerms, expected: Int,
-    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
+    expected: Int, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     var ids: [Data] = []
     try rows.forEachItem { id, item throws(KeychainError) in ids.append(id) }
@@ -78,7 +79,7 @@ struct VaultVerification {
       report.itemCount += 1
       do throws(KeychainError) {
         guard let item = try rows.item(id) else { throw .damagedItem(ItemRow.name(of: id)) }
-        try check(item, terms, visit)
+        try check(item, visit)
       } catch {
         guard error.code == .damaged else { throw error }
         report.problems.append(error.message)
@@ -90,57 +91,35 @@ struct VaultVerification {
   }
 
   private mutating func check(
-    _ item: ItemRow, _ terms: borrowing StateTerms,
-    _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
+    _ item: ItemRow, _ visit: (borrowing OpenedItem) throws(KeychainError) -> Void
   ) throws(KeychainError) {
-    let tokens = try rows.tokens(of: item.id)
-    tokenCount += tokens.count
-    toggle(try terms.term(of: item, tokens: tokens))
-    for token in tokens {
-      guard try rows.hasToken(token, item: item.id) else {
-        throw .damagedItem("the index of \(ItemRow.name(of: item.id))")
-      }
-    }
-    guard tokens.contains(ItemSealing.ownToken(of: item.id)) else {
-      throw .damagedItem("the index of \(ItemRow.name(of: item.id))")
+    let name = ItemRow.name(of: item.id)
+    tokenCount += item.tokens.count / ItemRow.tokenCount
+    guard try item.hasItsSecret() else { throw .damagedItem(name) }
+    guard try rows.tokenCount(of: item) == item.tokens.count / ItemRow.tokenCount else {
+      throw .damagedItem("the index of \(name)")
     }
     guard sealing.keys.satisfies(item.accessibility.unlockRequirement),
       !sealing.isOfOtherDevice(item)
     else { return }
-    let group = try groups.name(of: item)
-    let opened = try sealing.opened(item, group: group, name: ItemRow.name(of: item.id))
-    guard try sealing.tokens(of: opened.credential, id: item.id) == tokens else {
+    let opened = try sealing.opened(item, group: try groups.name(of: item), name: name)
+    guard try sealing.tokens(of: opened.credential) == item.tokens else {
       throw .damagedItem("the index of \(opened.credential.identity)")
     }
     try visit(opened)
-    // The version of an item that does not open is not authenticated.
-    newestVersion = max(newestVersion, item.version)
     report.openedCount += 1
   }
 
-  private mutating func compare(_ actual: StateRow) {
-    if state.counter != actual.counter {
+  private mutating func compare(_ roots: TreeRoots) {
+    if roots.tokenRowCount != tokenCount {
+      report.problems.append("the index and the items differ")
+    }
+    guard let state = chained?.state else { return }
+    if state.items.count != UInt64(report.itemCount) {
       report.problems.append(
-        "the vault should be at change \(state.counter), and has an item of \(actual.counter)")
+        "the vault should have \(state.items.count) items, and has \(report.itemCount)")
     }
-    if state.itemCount != actual.itemCount {
-      report.problems.append(
-        "the vault should have \(state.itemCount) items, and has \(actual.itemCount)")
-    }
-    if state.slotCount != actual.slotCount {
-      report.problems.append(
-        Self.slotCountProblem(expected: state.slotCount, found: Int(actual.slotCount)))
-    }
-    if state.sum != actual.sum {
-      report.problems.append("rows were changed, dropped or put back outside the vault")
-    }
-  }
-
-  static func slotCountProblem(expected: UInt32, found: Int) -> String {
-    "the vault should have \(expected) slots, and has \(found)"
-  }
-
-  private mutating func toggle(_ term: Data) {
-    sum = Data(zip(sum, term).map { $0 ^ $1 })
+    guard !roots.match(state) else { return }
+    report.problems.append("rows were changed, dropped or put back outside the vault")
   }
 }

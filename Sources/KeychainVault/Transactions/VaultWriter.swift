@@ -3,129 +3,156 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 
-/// Changes rows within one transaction, and keeps the state row consistent with them.
+/// Changes rows within one transaction, and keeps the trees and the state consistent with them.
 struct VaultWriter: ~Copyable {
   let rows: any WritableVaultRows
   let sealing: ItemSealing
-  private(set) var state: StateRow
-  private let terms: StateTerms
-  private let oldSum: Data
+
+  /// The list of members as it is now.
+  private(set) var list: MemberList
+
+  /// Whether there is something that the state must count.
+  var hasChanges = false
+  let head: HeadRow
+
+  /// The state before; `nil` in a new vault.
+  let before: ProvenVault?
+
+  /// The counter of the state that this transaction makes.
+  let counter: UInt64
+
+  /// The digest of the state before.
+  let previous: Data
+  let items: HashTree
+  let tokens: HashTree
+  let groups: HashTree
+  private let terms: TokenTerms
 
   init(
-    rows: any WritableVaultRows, sealing: ItemSealing, state: StateRow
+    rows: any WritableVaultRows, sealing: ItemSealing, proven: ProvenVault
   ) throws(KeychainError) {
-    let counter = try StateRow.counter(after: state.counter)
-    let terms = try StateTerms(open: sealing.keys.open.bytes)
+    try self.init(
+      rows, sealing, proven.head, proven.members, before: proven,
+      counter: StateCounter.next(after: proven.state.counter), previous: proven.chained.digest,
+      trees: (proven.state.items, proven.state.tokens, proven.state.groups))
+  }
+
+  init(
+    _ rows: any WritableVaultRows, _ sealing: ItemSealing, _ head: HeadRow, _ list: MemberList,
+    before: ProvenVault?, counter: UInt64, previous: Data,
+    trees: (items: TreeRoot, tokens: TreeRoot, groups: TreeRoot)
+  ) throws(KeychainError) {
+    let terms = try TokenTerms(open: sealing.keys.open.bytes)
     self.rows = rows
     self.sealing = sealing
-    self.state = state
-    self.state.counter = counter
-    oldSum = state.sum
+    self.head = head
+    self.list = list
+    self.before = before
+    self.counter = counter
+    self.previous = previous
     self.terms = terms
+    items = HashTree(.items, trees.items, in: rows)
+    tokens = HashTree(.tokens, trees.tokens, in: rows)
+    groups = HashTree(.groups, trees.groups, in: rows)
   }
 
-  /// The counter of this transaction, which becomes the version of an item written in it.
-  var counter: UInt64 { state.counter }
-
-  private var hasChanges: Bool { state.sum != oldSum }
-
-  /// Returns the item of an id with its tokens, or `nil` if both trees lack it.
-  func item(_ id: Data, name: String) throws(KeychainError) -> (row: ItemRow, tokens: [Data])? {
-    guard let row = try rows.findItem(id, name: name) else { return nil }
-    return (row, try ownedTokens(of: id, name: name))
-  }
-
-  /// Returns the tokens of an existing item.
-  func ownedTokens(of id: Data, name: String) throws(KeychainError) -> [Data] {
-    let tokens = try rows.tokens(of: id)
-    guard tokens.contains(ItemSealing.ownToken(of: id)) else { throw .damagedItem(name) }
-    return tokens
+  /// Returns an item as the tree proves it; `nil` if the tree proves that there is none.
+  func item(_ id: Data, name: String) throws(KeychainError) -> ItemRow? {
+    try rows.findItem(id, name: name, in: items)
   }
 
   /// Replaces the item `old`, or adds a new one.
-  mutating func put(
-    _ item: ItemRow, tokens: [Data], replacing old: (row: ItemRow, tokens: [Data])?
-  ) throws(KeychainError) {
-    if let old {
-      state.toggle(try terms.term(of: old.row, tokens: old.tokens))
-    } else {
-      state.itemCount += 1
-    }
-    state.toggle(try terms.term(of: item, tokens: tokens))
-    try rows.put(item, tokens: tokens, replacing: old?.tokens ?? [])
+  mutating func put(_ item: ItemRow, replacing old: ItemRow?) throws(KeychainError) {
+    let (oldTokens, newTokens) = (Set(old?.allTokens ?? []), Set(item.allTokens))
+    try changeTokens(of: item.id, from: oldTokens, to: newTokens)
+    try items.set(item.rowHash(), for: item.id)
+    try rows.put(item, replacing: oldTokens)
+    try noteChange()
   }
 
-  mutating func remove(_ old: (row: ItemRow, tokens: [Data])) throws(KeychainError) {
-    guard state.itemCount > 0 else {
-      throw KeychainError(.damaged, "the vault counts fewer items than it has")
+  /// Removes an item that ``item(_:name:)`` returned.
+  mutating func remove(_ old: ItemRow) throws(KeychainError) {
+    let oldTokens = Set(old.allTokens)
+    try changeTokens(of: old.id, from: oldTokens, to: [])
+    try items.set(nil, for: old.id)
+    try rows.removeItem(old.id, tokens: oldTokens)
+    try noteChange()
+  }
+
+  private func changeTokens(
+    of id: Data, from old: Set<Data>, to new: Set<Data>
+  ) throws(KeychainError) {
+    try tokens.fetch(old.symmetricDifference(new))
+    for token in old.subtracting(new) {
+      var entry = TokenEntry(try tokens.value(of: token))
+      guard entry.remove(try terms.term(of: token, item: id)) else { throw .damagedTree(.tokens) }
+      try tokens.set(entry.value, for: token)
     }
-    state.itemCount -= 1
-    state.toggle(try terms.term(of: old.row, tokens: old.tokens))
-    try rows.removeItem(old.row.id)
+    for token in new.subtracting(old) {
+      var entry = TokenEntry(try tokens.value(of: token))
+      entry.add(try terms.term(of: token, item: id))
+      try tokens.set(entry.value, for: token)
+    }
   }
 
   /// Stores the name of an access group, unless it is stored already or empty.
   mutating func noteGroup(
     _ name: String, _ accessibility: Accessibility
   ) throws(KeychainError) {
-    guard !name.isEmpty,
-      try rows.accessGroup(sealing.groupToken(name), accessibility) == nil
-    else { return }
+    guard !name.isEmpty else { return }
+    let old = try rows.accessGroup(sealing.groupToken(name), accessibility)
+    let key = try sealing.groupToken(name) + Data([accessibility.rawValue])
+    guard try groups.value(of: key) == old?.treeValue() else { throw .damagedTree(.groups) }
+    guard old == nil else { return }
     let row = try sealing.sealGroup(name, accessibility)
-    state.toggle(try terms.term(of: row))
+    try groups.set(row.treeValue(), for: key)
     try rows.put(row)
+    try noteChange()
   }
 
-  mutating func put(_ slot: SlotRow) throws(KeychainError) {
-    state.slotCount += 1
-    state.toggle(try terms.term(of: slot))
-    try rows.put(slot)
+  /// Signs a new list of members. The rows of the slots must be put and removed as it says.
+  mutating func replaceMembers(
+    _ new: MemberList, signedBy key: AdministrationKey, root: SharedSecret
+  ) throws(KeychainError) {
+    try rows.put(
+      MembersRow(new, signedBy: key, open: sealing.keys.open.bytes, root: root.bytes))
+    list = new
+    hasChanges = true
   }
 
-  mutating func remove(_ slot: SlotRow) throws(KeychainError) {
-    guard state.slotCount > 0 else {
-      throw KeychainError(.damaged, "the vault counts fewer slots than it has")
-    }
-    state.slotCount -= 1
-    state.toggle(try terms.term(of: slot))
-    try rows.removeSlot(slot.number)
+  /// Notes that a row was changed, and keeps the trees in memory small.
+  private mutating func noteChange() throws(KeychainError) {
+    hasChanges = true
+    for tree in [items, tokens, groups] where tree.isFull { try tree.write(to: rows) }
   }
 
-  mutating func put(_ row: VaultRow) throws(KeychainError) {
-    state.toggle(try terms.term(of: row))
-    try rows.put(row)
-  }
-
-  /// Writes the state row if something was changed.
+  /// Writes the trees, the state and its entry in the chain if something was changed.
   ///
   /// This must be the last step of a transaction.
   ///
-  /// - Returns: The state of the vault afterwards. A transaction that changed no row does not
+  /// - Returns: What the seen record must say afterwards. A transaction that changed no row does not
   ///   count.
   @discardableResult
-  func finish() throws(KeychainError) -> SeenState {
-    guard hasChanges else { return try SeenState(counter: counter - 1, box: rows.stateBox()) }
-    let box = try state.sealed(under: sealing.keys.open.bytes)
-    try rows.putState(box)
-    return try SeenState(counter: counter, box: box)
-  }
-}
-
-extension VaultRows {
-  /// Looks an item up in both trees.
-  ///
-  /// One changed byte in a tree can make SQLite report a missing row without an error, so an item
-  /// counts as absent only if both trees lack it.
-  func findItem(_ id: Data, name: String) throws(KeychainError) -> ItemRow? {
-    do throws(KeychainError) {
-      if let row = try item(id) { return row }
-    } catch {
-      // The caller knows the item by this name.
-      throw error.code == .damaged && error.underlying == nil ? .damagedItem(name) : error
+  func finish() throws(KeychainError) -> SeenRecord {
+    if !hasChanges, let before { return before.record }
+    var state = VaultState(
+      generation: head.generation, epoch: head.epoch, serial: list.serial,
+      listHash: try list.hash(), counter: counter, items: try items.write(to: rows),
+      tokens: try tokens.write(to: rows), groups: try groups.write(to: rows))
+    let signer = list.vaultKind == .shared ? sealing.keys.signer : nil
+    if list.vaultKind == .shared {
+      guard let signer else {
+        throw KeychainError(.internalFailure, "a shared vault was changed without a signing key")
+      }
+      state.writer = signer.number
+      state.time = Int64(Date().timeIntervalSince1970 * 1_000_000)
     }
-    guard try !hasToken(ItemSealing.ownToken(of: id), item: id), try tokens(of: id).isEmpty else {
-      throw .damagedItem(name)
-    }
-    return nil
+    let chained = try ChainedState(state, after: previous, signer: signer)
+    let open = sealing.keys.open
+    try rows.putState(chained.sealed(under: open.bytes))
+    try rows.putChain(
+      ChainEntry(chained).sealed(under: open.bytes),
+      at: Int64(ChainEntry.place(of: counter)))
+    return SeenRecord(list, SeenState(chained))
   }
 }

@@ -23,17 +23,18 @@ extension Vault {
   ) throws(KeychainError) -> (ItemRow, ItemSealing)? {
     guard let session = try session() else { return nil }
     let found = try session.read(.nothing) {
-      rows, sealing, state throws(KeychainError) -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
-      let row = try rows.findItem(sealing.id(of: identity), name: "\(identity)")
+      rows, sealing, proven throws(KeychainError)
+        -> VaultSession.Attempt<(ItemRow, ItemSealing)?> in
+      let row = try proven.item(sealing.id(of: identity), name: "\(identity)", in: rows)
       if let row, !sealing.isOfOtherDevice(row),
         !sealing.keys.satisfies(row.accessibility.unlockRequirement)
       {
-        return .again(row.accessibility.unlockRequirement, try VaultHead(rows))
+        return .again(row.accessibility.unlockRequirement)
       }
       return .done(row.map { ($0, sealing) })
     }
     if let found, found.0.accessibility.unlockRequirement == .unlockedNow {
-      unlocker.touch(found.1.keys.checks)
+      if let head = knownHead.value { unlocker.touch(head.row) }
     }
     return found
   }
@@ -45,8 +46,8 @@ extension Vault {
   public func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     guard let session = try session() else { return CredentialSearchResult(credentials: []) }
     return try session.read(try searchRequirement(session)) {
-      rows, sealing, state throws(KeychainError) in
-      var search = VaultSearch(rows: rows, sealing: sealing, state: state)
+      rows, sealing, proven throws(KeychainError) in
+      var search = VaultSearch(rows: rows, sealing: sealing, proven: proven)
       let result = try search.run(query)
       return .done(result)
     }

@@ -23,27 +23,47 @@ extension Vault {
     let head = try session.readHead()
     let keys = try unlocker.keysAtHand(.nothing, head)
     status.readable = keys?.readable
-    status.cachedFor = unlocker.cache.remainingTime(of: head.row.checks)
-    status.check = VaultCheck(bytes: head.row.checks.open)
+    status.cachedFor = unlocker.cache.remainingTime(of: head.row)
+    status.id = head.row.id.bytes.hexadecimal
+    status.check = try head.row.check()
+    status.epoch = head.row.epoch
     status.slots = try describe(head)
     status.damagedSlots = head.slots.damaged
+    status.unknownSlots = head.slots.unknown
     var found: SeenState?
     try session.opened.storage.read(session.deadline) { rows throws(KeychainError) in
       status.itemsByAccessibility = try rows.itemCounts()
       status.itemCount = try rows.itemCount()
       status.damagedItemCount =
         status.itemCount - status.itemsByAccessibility.values.reduce(0, +)
-      if let keys, try rows.vaultRow().checks == keys.checks {
-        let box = try rows.stateBox()
-        let state = try StateRow.open(box, under: keys.open.bytes)
-        status.counter = state.counter
-        found = try SeenState(counter: state.counter, box: box)
-        try state.checkItemCount(status.itemCount)
+      let top = try rows.topRows()
+      if let keys, top.head.owns(keys) {
+        found = try state(&status, rows, top, keys, session)
       }
     }
-    status.seenRecord = Self.compare(session.opened.seen, head, found)
-    status.seenFailure = Self.failure(session.opened, head, found)
+    status.seenFailure = try Self.failure(session.opened, head, found)
+    status.seenRecord = Self.compare(session.opened.seen, status.seenFailure, head, found)
     return status
+  }
+
+  /// Notes what the state says, without comparing it with the seen record.
+  private func state(
+    _ status: inout VaultStatus, _ rows: any VaultRows, _ top: TopRows, _ keys: TierKeys,
+    _ session: VaultSession
+  ) throws(KeychainError) -> SeenState {
+    let proofs = session.knownHead.proofs
+    try proofs.requireMacs(of: keys, top.head, path: session.opened.path)
+    let list = try proofs.list(
+      top.members, keys.open.bytes, head: top.head, successions: rows.successions())
+    let chained = try proofs.chained(
+      top.stateBox, keys.open.bytes, head: top.head, list: list)
+    status.kind = list.vaultKind
+    status.counter = chained.state.counter
+    status.digest = String(chained.digest.hexadecimal.prefix(8))
+    guard UInt64(status.itemCount) == chained.state.items.count else {
+      throw .wrongItemCount(status.itemCount, expected: chained.state.items.count)
+    }
+    return SeenState(chained)
   }
 
   /// Lists the slots.
@@ -54,9 +74,21 @@ extension Vault {
     try describe(try existingSession().readHead())
   }
 
+  /// Describes the slots, with their names if the list of members can be read without asking.
   func describe(_ head: VaultHead) throws(KeychainError) -> [VaultSlot] {
-    let own = try unlocker.device.slot(head)
-    return head.slots.intact.map { $0.described(isThisDevice: $0.number == own?.number) }
+    let list = try unlocker.keysAtHand(.nothing, head).map { keys throws(KeychainError) in
+      try head.list(keys.open)
+    }
+    return try describe(head.slots, list, of: head.row)
+  }
+
+  func describe(
+    _ slots: SlotList, _ list: MemberList?, of head: HeadRow
+  ) throws(KeychainError) -> [VaultSlot] {
+    let own = try unlocker.device.slot(slots, of: head.id)
+    return slots.intact.map {
+      $0.described(isThisDevice: $0.number == own?.number, member: list?.member($0.number))
+    }
   }
 
   /// Returns what is known without opening the file.
@@ -88,22 +120,25 @@ extension Vault {
 
   private static func failure(
     _ opened: VaultFile.Opened, _ head: VaultHead, _ found: SeenState?
-  ) -> KeychainError? {
+  ) throws(KeychainError) -> KeychainError? {
     guard let record = opened.seen.record else { return nil }
-    guard record.checks.contains(head.row.checks.open) else { return .anotherVault(opened.path) }
+    if let failure = try record.failure(of: head.row, head.successions, at: opened.path) {
+      return failure
+    }
     return found.flatMap { record.failure(of: $0, at: opened.path) }
   }
 
   private static func compare(
-    _ seen: SeenRecordFile.Content, _ head: VaultHead, _ found: SeenState?
+    _ seen: SeenRecordFile.Content, _ failure: KeychainError?, _ head: VaultHead,
+    _ found: SeenState?
   ) -> VaultStatus.SeenRecordState {
     guard let record = seen.record else { return seen == .none ? .none : .unreadable }
-    guard record.checks.contains(head.row.checks.open) else { return .otherVault }
+    guard record.id == head.row.id else { return .otherVault }
     // The counter cannot be read without a key.
-    guard let found else { return .current }
+    guard let found else { return failure == nil ? .current : .otherVault }
     return switch record.relation(of: found) {
-    case .sameOrNewer: .current
-    case .older: .newerThanFile
+    case .same, .newer: failure == nil ? .current : .otherVault
+    case .older, .olderList: .newerThanFile
     case .forked: .forked
     case .tooFarAhead: .tooFarBehindFile
     }

@@ -1,8 +1,8 @@
 public import KeychainCredentials
 
 extension Vault {
-  /// Verifies the whole vault: that no row was changed, dropped or put back, that both indexes
-  /// agree, and that every item opens whose key is at hand.
+  /// Verifies the whole vault: that no row was changed, dropped or put back, that the index and the
+  /// items agree, and that every item opens whose key is at hand.
   ///
   /// - Parameter progress: Called from time to time with the progress of the verification.
   /// - Returns: What was found; problems are listed, not thrown.
@@ -12,9 +12,9 @@ extension Vault {
   public func verify(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {
-    try existingSession().read(.nothing) { rows, sealing, state throws(KeychainError) in
+    try existingSession().read(.nothing) { rows, sealing, proven throws(KeychainError) in
       var verification = VaultVerification(
-        rows: rows, sealing: sealing, state: state, progress: progress)
+        rows: rows, sealing: sealing, proven: proven, progress: progress)
       return .done(try verification.run().report)
     }
   }

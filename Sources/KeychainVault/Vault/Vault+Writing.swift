@@ -61,7 +61,7 @@ extension Vault {
     } putting: { new, old, writer throws(KeychainError) in
       guard let old else { throw .notFound(identity) }
       let secret = try writer.sealing.secret(
-        in: old.row, group: identity.accessGroup, name: "\(identity)")
+        in: old, group: identity.accessGroup, name: "\(identity)")
       try writer.put(new, secret: secret, replacing: old)
     }.credential
   }
@@ -81,7 +81,7 @@ extension Vault {
     _ identity: CredentialIdentity, _ accessibility: Accessibility?, keepsDates: Bool = false,
     _ session: VaultSession,
     changing change: (Credential?) throws(KeychainError) -> Credential,
-    putting put: (Credential, OldItem.Found?, inout VaultWriter) throws(KeychainError) -> Void
+    putting put: (Credential, ItemRow?, inout VaultWriter) throws(KeychainError) -> Void
   ) throws(KeychainError) -> MergedCredential {
     let device = try accessibility.flatMap { accessibility throws(KeychainError) in
       try deviceSecret(for: accessibility, session)
@@ -95,11 +95,12 @@ extension Vault {
       var new = try change(old?.credential)
       let requirement = new.accessibility.unlockRequirement
       guard writer.sealing.keys.satisfies(requirement) else {
-        return .again(requirement, try VaultHead(writer.rows))
+        return .again(requirement)
       }
       new.stamp(
-        version: writer.counter, created: old?.credential?.created, keepsDates: keepsDates)
-      try put(new, old?.found, &writer)
+        version: try ItemVersion.random(), created: old?.credential?.created, keepsDates: keepsDates
+      )
+      try put(new, old?.row, &writer)
       return .done(MergedCredential(credential: new, replaced: old?.credential))
     }
     finish(
@@ -130,10 +131,10 @@ extension Vault {
         throw .alreadyExists(newIdentity)
       }
       var new = try credential.renamed(newIdentity)
-      new.stamp(version: writer.counter, created: credential.created)
+      new.stamp(version: try ItemVersion.random(), created: credential.created)
       let secret = try writer.sealing.secret(
-        in: old.found.row, group: identity.accessGroup, name: "\(identity)")
-      try writer.remove(old.found)
+        in: old.row, group: identity.accessGroup, name: "\(identity)")
+      try writer.remove(old.row)
       try writer.put(new, secret: secret, replacing: nil)
       return .done(new)
     }
@@ -156,7 +157,7 @@ extension Vault {
       guard let old = try OldItem(identity, in: writer) else { return .done(nil) }
       if let again: VaultSession.Attempt<Credential?> = try old.again(writer) { return again }
       try old.credential?.checkVersion(expectedVersion)
-      try writer.remove(old.found)
+      try writer.remove(old.row)
       return .done(old.credential)
     }
     guard let removed else { return false }
@@ -174,7 +175,7 @@ extension Vault {
 
   private func prolong(_ accessibility: Accessibility, _ session: VaultSession) {
     if accessibility.unlockRequirement == .unlockedNow, let head = session.knownHead.value {
-      unlocker.touch(head.row.checks)
+      unlocker.touch(head.row)
     }
   }
 
@@ -201,9 +202,7 @@ extension Vault {
 
 /// The stored item before a change.
 private struct OldItem {
-  typealias Found = (row: ItemRow, tokens: [Data])
-
-  let found: Found
+  let row: ItemRow
 
   /// The credential; `nil` if its keys are not at hand, so that the change must be tried again.
   let credential: Credential?
@@ -213,19 +212,17 @@ private struct OldItem {
   ) throws(KeychainError) {
     let sealing = writer.sealing
     let name = "\(identity)"
-    guard let found = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
-    self.found = found
+    guard let row = try writer.item(try sealing.id(of: identity), name: name) else { return nil }
+    self.row = row
     // Keys do not open an item of another device, so nobody is asked for them.
     guard
-      sealing.isOfOtherDevice(found.row)
-        || sealing.keys.satisfies(found.row.accessibility.unlockRequirement)
+      sealing.isOfOtherDevice(row)
+        || sealing.keys.satisfies(row.accessibility.unlockRequirement)
     else {
       credential = nil
       return
     }
-    // Opens both boxes, because the sum of the state row is corrected by their bytes. If they had
-    // been changed outside the vault, the sum would stay wrong.
-    credential = try sealing.opened(found.row, group: identity.accessGroup, name: name).credential
+    credential = try sealing.credential(in: row, group: identity.accessGroup, name: name)
   }
 
   /// Requests the keys of the item's class, if they are not at hand.
@@ -233,7 +230,7 @@ private struct OldItem {
     _ writer: borrowing VaultWriter
   ) throws(KeychainError) -> VaultSession.Attempt<Result>? {
     guard credential == nil else { return nil }
-    return .again(found.row.accessibility.unlockRequirement, try VaultHead(writer.rows))
+    return .again(row.accessibility.unlockRequirement)
   }
 }
 
@@ -241,19 +238,30 @@ extension VaultWriter {
   /// Seals a credential, and replaces the old item with it.
   mutating func put(
     _ credential: Credential, secret: borrowing SecretBytes,
-    replacing old: (row: ItemRow, tokens: [Data])?
+    replacing old: ItemRow?
   ) throws(KeychainError) {
+    try requireAllowed(credential)
+    let id = try sealing.id(of: credential.identity)
+    let item = try sealing.seal(credential, secret: secret, id: id)
+    try noteGroup(credential.identity.accessGroup, credential.accessibility)
+    try put(item, replacing: old)
+  }
+
+  /// Fails if a vault with these members cannot have such an item.
+  func requireAllowed(_ credential: Credential) throws(KeychainError) {
+    if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
+      throw KeychainError(
+        .unsupportedFormat,
+        "\(credential.identity) would stay on this device, and members share this vault",
+        recovery: "choose an accessibility without ThisDeviceOnly")
+    }
     if credential.accessibility == .whenPasscodeSetThisDeviceOnly {
-      guard try rows.slots().intact.contains(where: { $0.kind == .passphrase }) else {
+      guard list.hasPassphrase else {
         throw KeychainError(
           .refused,
           "\(credential.identity) needs a vault with a passphrase, and this vault has none",
           recovery: .addPassphrase)
       }
     }
-    let id = try sealing.id(of: credential.identity)
-    let item = try sealing.seal(credential, secret: secret, id: id)
-    try noteGroup(credential.identity.accessGroup, credential.accessibility)
-    try put(item, tokens: try sealing.tokens(of: credential, id: id), replacing: old)
   }
 }

@@ -13,14 +13,26 @@ public struct VaultStatus: Hashable, Sendable {
   /// Whether the seen record knows the vault.
   public var wasSeen: Bool
 
+  /// What the vault is called for ever, in hex; `nil` without a vault.
+  public var id: String?
+
   /// The check to which identities are pinned; `nil` without a vault.
   public var check: VaultCheck?
+
+  /// The number of the present keys: 1 for the first ones, and one more for each new set.
+  public var epoch: UInt64?
+
+  /// Whether the vault is shared; `nil` if that cannot be read while locked.
+  public var kind: VaultKind?
 
   /// The slots.
   public var slots: [VaultSlot] = []
 
   /// The numbers of slots that are damaged.
   public var damagedSlots: [UInt32] = []
+
+  /// The numbers of slots of a kind or grant that this release does not know.
+  public var unknownSlots: [UInt32] = []
 
   /// The greatest requirement that is met now without asking; `nil` if not even the indexes can be
   /// read.
@@ -49,6 +61,12 @@ public struct VaultStatus: Hashable, Sendable {
 
   /// The counter of changes; `nil` if it cannot be read while locked.
   public var counter: UInt64?
+
+  /// The first 8 hexadecimal digits of the digest of the state and of all before it; `nil` if it
+  /// cannot be read while locked.
+  ///
+  /// Two members who see the same counter and digest see the same vault.
+  public var digest: String?
 
   /// The path of the device secret.
   public var deviceSecretPath: String

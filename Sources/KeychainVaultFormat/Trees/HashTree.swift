@@ -69,18 +69,21 @@ package final class HashTree {
   /// The depth to which paths in a tree of this size usually lead.
   package var usualDepth: Int { Tree.usualDepth(count: count) }
 
+  /// Returns the nodes on the path of a key that were not read, as far as it usually leads.
+  package func unreadPrefixes(of key: Data) -> [UInt64] {
+    guard count > 0 else { return [] }
+    let path = TreeKey(key)
+    guard let depth = firstMissing(path), depth <= usualDepth else { return [] }
+    return (depth...usualDepth).map(path.prefix)
+  }
+
   /// Accepts contents of nodes that were read together with other rows.
   package func accept(_ contents: [UInt64: Data]) { fetched.merge(contents) { _, new in new } }
 
   /// Reads the paths of keys in few queries.
   package func fetch(_ keys: some Sequence<Data>) throws(KeychainError) {
-    guard count > 0 else { return }
     var prefixes: Set<UInt64> = []
-    for key in keys {
-      let path = TreeKey(key)
-      guard let depth = firstMissing(path), depth <= usualDepth else { continue }
-      for depth in depth...usualDepth { prefixes.insert(path.prefix(depth)) }
-    }
+    for key in keys { prefixes.formUnion(unreadPrefixes(of: key)) }
     prefixes.subtract(fetched.keys)
     if !prefixes.isEmpty { accept(try nodes.nodes(tree, prefixes.sorted())) }
   }
