@@ -16,12 +16,11 @@ extension VaultWriter {
   ///   - sealing: The new keys, all of them.
   ///   - head: The new head.
   ///   - list: The new list of members.
-  ///   - key: The administration key, which signs the list.
-  ///   - root: The root key.
+  ///   - row: The row of the list.
   ///   - old: The vault as it was before, with its keys; `nil` if it is a new one.
   init(
     beginning rows: any WritableVaultRows, _ sealing: ItemSealing, head: HeadRow,
-    list: MemberList, signedBy key: AdministrationKey, root: SharedSecret,
+    list: MemberList, row: MembersRow,
     continuing old: (proven: ProvenVault, keys: TierKeys)?
   ) throws(KeychainError) {
     try self.init(
@@ -36,7 +35,7 @@ extension VaultWriter {
       try chain.put(into: rows, under: sealing.keys.open)
     }
     try rows.put(head)
-    try replaceMembers(list, signedBy: key, root: root)
+    try replaceMembers(list, row)
   }
 
   /// Begins to accept a vault as it is: its trees are made again from its rows.

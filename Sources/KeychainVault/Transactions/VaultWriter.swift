@@ -110,12 +110,12 @@ struct VaultWriter: ~Copyable {
     try noteChange()
   }
 
-  /// Signs a new list of members. The rows of the slots must be put and removed as it says.
+  /// Puts a new list of members with its row. The rows of the slots must be put and removed as it
+  /// says.
   mutating func replaceMembers(
-    _ new: MemberList, signedBy key: AdministrationKey, root: SharedSecret
+    _ new: MemberList, _ row: MembersRow
   ) throws(KeychainError) {
-    try rows.put(
-      MembersRow(new, signedBy: key, open: sealing.keys.open.bytes, root: root.bytes))
+    try rows.put(row)
     list = new
     hasChanges = true
   }
