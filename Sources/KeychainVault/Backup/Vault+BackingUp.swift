@@ -83,18 +83,20 @@ extension Vault {
     try session.read(.nothing) { rows, sealing, proven throws(KeychainError) in
       var verification = VaultVerification(
         rows: rows, sealing: sealing, proven: proven, progress: progress)
-      let verified = try verification.run().report
+      let verified = try verification.run().report.withUnlistedSlots()
       try verified.requireIntact()
-      let report = try backupReport(of: rows, proven, itemCount: verified.itemCount)
+      let report = try backupReport(
+        session, of: rows, proven, itemCount: verified.itemCount)
       try make(rows, sealing, proven)
       return .done((report, proven.head))
     }
   }
 
   private func backupReport(
-    of rows: any VaultRows, _ proven: ProvenVault, itemCount: Int
+    _ session: VaultSession, of rows: any VaultRows, _ proven: ProvenVault, itemCount: Int
   ) throws(KeychainError) -> BackupReport {
-    let slots = try describe(rows.slots(), proven.members, of: proven.head)
+    let slots = try describe(
+      VaultHead(rows, path: session.opened.path), proven.members)
     let counts = try rows.itemCounts()
     return BackupReport(
       itemCount: itemCount,

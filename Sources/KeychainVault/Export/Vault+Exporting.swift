@@ -146,7 +146,7 @@ private struct VaultExport {
       else { return }
       try writer.append(item)
       written += 1
-    }.report
+    }.report.withUnlistedSlots()
     try report.requireIntact()
     guard written == count else {
       throw KeychainError(

@@ -9,7 +9,7 @@ extension SQLiteVaultRows {
     var list = SlotList()
     var count = 0
     let sql = """
-      SELECT number, kind, granted, parameters, salt, commitment, box, sum FROM slot
+      SELECT number, kind, granted, parameters, salt, made, commitment, box, sum FROM slot
       ORDER BY number LIMIT 33
       """
     try forEach(sql) { row throws(KeychainError) in
@@ -35,14 +35,15 @@ extension SQLiteVaultRows {
     guard let number = (try? row.integer(0)).flatMap(UInt32.init(exactly:)), number > 0,
       let kind = (try? row.integer(1)).flatMap(UInt8.init(exactly:)),
       let grant = (try? row.integer(2)).flatMap(UInt8.init(exactly:)),
-      let columns = try? (3...7).map({ try row.blob($0) })
+      let columns = try? (3...8).map({ try row.blob($0) })
     else { return .damaged }
     guard let kind = SlotKind(rawValue: kind), let grant = SlotGrant(rawValue: grant) else {
       return .unknown
     }
     let slot = SlotRow(
       number: number, kind: kind, grant: grant, parameters: columns[0], salt: columns[1],
-      commitment: columns[2], box: columns[3], sum: columns[4])
-    return try slot.isWellFormed && slot.expectedSum() == slot.sum ? .intact(slot) : .damaged
+      made: columns[2], commitment: columns[3], box: columns[4], sum: columns[5])
+    guard slot.isWellFormed, try slot.expectedSum() == slot.sum else { return .damaged }
+    return .intact(slot)
   }
 }

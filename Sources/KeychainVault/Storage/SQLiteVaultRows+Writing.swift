@@ -51,12 +51,12 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute(
       """
       INSERT OR REPLACE INTO slot
-      (number, kind, granted, parameters, salt, commitment, box, sum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      (number, kind, granted, parameters, salt, made, commitment, box, sum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         Int64(slot.number), Int64(slot.kind.rawValue), Int64(slot.grant.rawValue), slot.parameters,
-        slot.salt, slot.commitment, slot.box, slot.sum,
+        slot.salt, slot.made, slot.commitment, slot.box, slot.sum,
       ])
   }
 

@@ -45,21 +45,21 @@ extension ProvenVault {
   /// They are all that can have every token. Which ones do, their rows show.
   func items(
     withRarestOf tokens: Set<Data>, in rows: any VaultRows, _ keys: TierKeys
-  ) throws(KeychainError) -> [Data] {
+  ) throws(KeychainError) -> (token: Data, items: [Data]) {
     let tree = self.tokens(rows)
     try tree.fetch(tokens)
     var rarest: (token: Data, entry: TokenEntry)?
     for token in tokens {
       let entry = TokenEntry(try tree.value(of: token))
-      if entry.count < rarest?.entry.count ?? .max { rarest = (token, entry) }
+      if rarest.map({ entry.count < $0.entry.count }) ?? true { rarest = (token, entry) }
     }
-    guard let rarest, rarest.entry.count > 0 else { return [] }
+    guard let rarest, rarest.entry.count > 0 else { return (Data(), []) }
     let items = try rows.items(withToken: rarest.token)
     let terms = try TokenTerms(open: keys.open.bytes)
     var found = TokenEntry.none
     for id in items { found.add(try terms.term(of: rarest.token, item: id)) }
     guard found == rarest.entry else { throw .damagedTree(.tokens) }
-    return items
+    return (rarest.token, items)
   }
 }
 
@@ -76,7 +76,8 @@ struct AllItems {
       found.append((id, item))
       if let item { try builder.add(id, item.rowHash()) }
     }
-    if try builder.finish() == proven.state.items {
+    let root = try builder.finish()
+    if root == proven.state.items {
       items = found
     } else {
       items = try Self.compared(found, rows, proven)
@@ -95,7 +96,8 @@ struct AllItems {
     var all: [(id: Data, item: ItemRow?)] = []
     for (id, item) in found {
       let hash = listed.removeValue(forKey: id)
-      let isListed = try hash != nil && item?.rowHash() == hash
+      let isListed: Bool
+      if let item, let hash { isListed = try item.rowHash() == hash } else { isListed = false }
       all.append((id, isListed ? item : nil))
     }
     // Those whose rows are gone.

@@ -8,11 +8,10 @@ extension SeenRecord {
     of head: HeadRow, _ successions: [SuccessionRow], at path: String
   ) throws(KeychainError) -> KeychainError? {
     guard id == head.id else { return .anotherVault(path) }
-    let isTrusted =
-      try trusts(head.administration)
-      || Succession.lead(
-        from: trusts, in: successions, to: head, trustingRecovery: recoveryKey)
-    if isTrusted { return nil }
+    if trusts(head.administration) { return nil }
+    let leads = try Succession.lead(
+      from: trusts, in: successions, to: head, trustingRecovery: recoveryKey)
+    if leads { return nil }
     if head.epoch < state.epoch { return .olderList(path) }
     return head.epoch == state.epoch ? .forked(path) : .anotherAdministration(path)
   }
@@ -73,6 +72,14 @@ extension KeychainError {
   static let damagedChain = Self(
     .damaged, "the chain of the vault's last states is damaged: it does not lead to its state",
     recovery: .verify)
+
+  static func tooManyChanges(_ path: String, _ found: UInt64) -> Self {
+    Self(
+      .rolledBack,
+      "the vault \(path) counts \(found) changes, and was never seen here: no vault has so many, "
+        + "so the file is forged",
+      recovery: otherFile("a file that you trust"))
+  }
 
   fileprivate static func tooFarAhead(_ path: String, _ found: UInt64, seen: UInt64) -> Self {
     Self(

@@ -54,16 +54,20 @@ struct VaultSearch {
       found = try AllItems(rows, proven).items
     } else {
       let tree = proven.items(rows)
-      for id in try proven.items(withRarestOf: tokens, in: rows, sealing.keys) {
+      let (token, ids) = try proven.items(withRarestOf: tokens, in: rows, sealing.keys)
+      for id in ids {
         let item = try intactItem(id, tree)
+        if let item, !item.has([token]) { throw .damagedTree(.tokens) }
         if item?.has(tokens) ?? true { found.append((id, item)) }
       }
     }
     guard query.accessGroup == "" else { return found }
-    return try found.filter { _, item throws(KeychainError) in
-      guard let item else { return true }
-      return try !groups.hasGroup(item)
+    var unnamed: [(id: Data, item: ItemRow?)] = []
+    for (id, item) in found {
+      if let item, try groups.hasGroup(item) { continue }
+      unnamed.append((id, item))
     }
+    return unnamed
   }
 
   /// Returns the found items that match: two names can share a token.

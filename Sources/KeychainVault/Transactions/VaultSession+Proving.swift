@@ -44,8 +44,8 @@ extension VaultSession {
   /// A state belongs to its list. An older one is told as such, rather than as a state of another
   /// list.
   private func listFailure(_ list: MemberList) -> KeychainError? {
-    guard let record = opened.seen.record,
-      (list.epoch, list.serial) < (record.state.epoch, record.state.serial)
+    guard let seen = opened.seen.record?.state,
+      list.epoch < seen.epoch || list.serial < seen.serial
     else { return nil }
     return .olderList(opened.path)
   }
@@ -53,8 +53,11 @@ extension VaultSession {
   private func requireNotOlder(
     _ chained: ChainedState, _ rows: any VaultRows, _ keys: TierKeys
   ) throws(KeychainError) {
-    guard let record = opened.seen.record else { return }
     let found = SeenState(chained)
+    guard let record = opened.seen.record else {
+      guard found.counter > StateCounter.greatestAtFirstSight else { return }
+      throw .tooManyChanges(opened.path, found.counter)
+    }
     if let failure = record.failure(of: found, at: opened.path) { throw failure }
     guard record.relation(of: found) == .newer else { return }
     try requireChain(from: record, to: chained, rows, keys)
@@ -65,32 +68,27 @@ extension VaultSession {
     from record: SeenRecord, to chained: ChainedState, _ rows: any VaultRows, _ keys: TierKeys
   ) throws(KeychainError) {
     let seen = record.state
-    // New keys seal the chain again, so it is opened with the keys of now.
-    guard chained.state.counter - seen.counter < ChainEntry.length else {
+    guard seen.counter >= chained.state.first else {
       report(
-        "the vault was changed more than \(ChainEntry.length) times since it was seen here, so "
-          + "nothing proves that its state follows from that one")
+        "the vault was changed often since it was seen here, or accepted by a person, so nothing "
+          + "proves that its state follows from the one seen")
       return
     }
+    // New keys seal the chain again, so it is opened with the keys of now.
     let chain = try StateChain(
       rows, from: seen.counter, through: chained.state.counter, under: keys.open)
-    guard let first = chain.entries.first, first.counter == seen.counter,
-      try first.digest() == seen.digest
-    else { throw .forked(opened.path) }
     guard try chain.leads(to: chained) else { throw .damagedChain }
+    guard try chain.entries.first?.digest() == seen.digest else { throw .forked(opened.path) }
   }
 }
 
-/// Entries of the chain, in the order of their counters.
+/// Entries of the chain with consecutive counters.
 struct StateChain {
   private(set) var entries: [ChainEntry] = []
 
   init(entries: [ChainEntry]) { self.entries = entries }
 
-  /// Opens the entries of these counters.
-  ///
-  /// A missing one leaves a gap: after a person has accepted a file, the counter goes on from the
-  /// greater one that was seen.
+  /// Opens the entries of these counters; fails if one is missing.
   init(
     _ rows: any VaultRows, from first: UInt64, through last: UInt64, under open: SharedSecret
   ) throws(KeychainError) {
@@ -105,7 +103,7 @@ struct StateChain {
     for counter in first...last {
       guard let box = boxes[Int64(ChainEntry.place(of: counter))],
         let entry = try ChainEntry.open(box, counter: counter, under: open.bytes)
-      else { continue }
+      else { throw .damagedChain }
       entries.append(entry)
     }
   }

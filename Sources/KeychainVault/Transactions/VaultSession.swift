@@ -73,7 +73,7 @@ struct VaultSession: Sendable {
         let top = try rows.topRows()
         guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
         let proven = try proven(rows, top, keys)
-        guard proven.members.vaultKind == .local || keys.signer != nil else {
+        guard try keys.canSign(for: proven.members) else {
           return .retry(.signing, try head(rows))
         }
         let sealing = ItemSealing(
@@ -231,5 +231,18 @@ final class KnownHead: Sendable {
   var value: VaultHead? {
     get { head.withLock { $0 } }
     set { head.withLock { $0 = newValue } }
+  }
+}
+
+extension TierKeys {
+  /// Whether states that they make count for these members.
+  ///
+  /// Held keys may be of a slot that was removed since.
+  fileprivate func canSign(for list: MemberList) throws(KeychainError) -> Bool {
+    guard list.vaultKind == .shared else { return true }
+    guard let signer, let member = list.member(signer.number), member.writesStates else {
+      return false
+    }
+    return try signer.publicKey() == member.signingKey
   }
 }

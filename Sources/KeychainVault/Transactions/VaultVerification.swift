@@ -56,6 +56,7 @@ struct VaultVerification {
   ) throws(KeychainError) -> Outcome {
     report.problems += try rows.integrityProblems().map { "the file: \($0)" }
     report.problems += try SlotVerification.problems(of: members, rows)
+    report.unlistedSlots = members.unlisted(in: try rows.slots())
     if let chained {
       report.problems += try ChainVerification.problems(of: chained, rows, sealing.keys)
     } else {
@@ -95,6 +96,7 @@ struct VaultVerification {
   ) throws(KeychainError) {
     let name = ItemRow.name(of: item.id)
     tokenCount += item.tokens.count / ItemRow.tokenCount
+    try requirePossible(item)
     guard try item.hasItsSecret() else { throw .damagedItem(name) }
     guard try rows.tokenCount(of: item) == item.tokens.count / ItemRow.tokenCount else {
       throw .damagedItem("the index of \(name)")
@@ -108,6 +110,17 @@ struct VaultVerification {
     }
     try visit(opened)
     report.openedCount += 1
+  }
+
+  /// Fails if the list of members allows no such item.
+  private func requirePossible(_ item: ItemRow) throws(KeychainError) {
+    let needsPassphrase = item.accessibility == .whenPasscodeSetThisDeviceOnly
+    let isPossible =
+      members.vaultKind == .shared
+      ? !item.accessibility.isThisDeviceOnly : members.hasPassphrase || !needsPassphrase
+    guard !isPossible else { return }
+    throw KeychainError(
+      .damaged, "\(ItemRow.name(of: item.id)) has an accessibility that this vault does not allow")
   }
 
   private mutating func compare(_ roots: TreeRoots) {

@@ -23,22 +23,24 @@ extension VaultWriter {
     list: MemberList, row: MembersRow,
     continuing old: (proven: ProvenVault, keys: TierKeys)?
   ) throws(KeychainError) {
-    try self.init(
-      rows, sealing, head, list, before: old?.proven,
-      counter: StateCounter.next(after: old?.proven.state.counter ?? 0),
-      previous: old?.proven.chained.digest ?? ChainedState.noPrevious,
-      trees: (.empty, .empty, .empty))
+    let counter = try StateCounter.next(after: old?.proven.state.counter ?? 0)
     if let old {
       let chain = try StateChain(
-        rows, upTo: old.proven.state.counter, under: old.keys.open)
+        rows, from: old.proven.state.first, through: old.proven.state.counter,
+        under: old.keys.open)
       try rows.removeIndexes()
       try chain.put(into: rows, under: sealing.keys.open)
     }
     try rows.put(head)
-    try replaceMembers(list, row)
+    try rows.put(row)
+    try self.init(
+      rows, sealing, head, list, before: nil, counter: counter,
+      previous: old?.proven.chained.digest ?? ChainedState.noPrevious,
+      first: old?.proven.state.first ?? 1, trees: (.empty, .empty, .empty))
   }
 
-  /// Begins to accept a vault as it is: its trees are made again from its rows.
+  /// Begins to accept a vault as it is: its trees are made again from its rows unless they match,
+  /// and its chain begins with the state that this makes.
   ///
   /// - Parameters:
   ///   - rows: The rows of the transaction.
@@ -51,26 +53,40 @@ extension VaultWriter {
     accepting rows: any WritableVaultRows, _ sealing: ItemSealing, head: HeadRow,
     list: MemberList, counter: UInt64, after previous: ChainedState?
   ) throws(KeychainError) {
-    let chain: StateChain?
-    if let previous {
-      chain = try StateChain(rows, upTo: previous.state.counter, under: sealing.keys.open)
-    } else {
-      chain = nil
-    }
     let terms = try TokenTerms(open: sealing.keys.open.bytes)
-    let trees = try Self.makeTrees(from: rows, terms)
+    let trees: Trees
+    if let state = previous?.state, try Self.treesMatch(state, rows, terms) {
+      trees = (state.items, state.tokens, state.groups)
+    } else {
+      trees = try Self.makeTrees(from: rows, terms)
+    }
+    try rows.removeChain()
     try self.init(
       rows, sealing, head, list, before: nil, counter: counter,
-      previous: previous?.digest ?? ChainedState.noPrevious, trees: trees)
-    try rows.removeChain()
-    try chain?.after(counter).put(into: rows, under: sealing.keys.open)
-    hasChanges = true
+      previous: previous?.digest ?? ChainedState.noPrevious, first: counter, trees: trees)
+  }
+
+  private static func treesMatch(
+    _ state: VaultState, _ rows: any VaultRows, _ terms: TokenTerms
+  ) throws(KeychainError) -> Bool {
+    var nodes = NodeVerification(rows)
+    let roots = try nodes.roots(terms)
+    guard roots.match(state), try nodes.problems().isEmpty else { return false }
+    var isIndexed = true
+    var count = 0
+    try rows.forEachItem { _, item throws(KeychainError) in
+      guard let item else { return }
+      let tokens = item.tokens.count / ItemRow.tokenCount
+      count += tokens
+      if try rows.tokenCount(of: item) != tokens { isIndexed = false }
+    }
+    return isIndexed && count == roots.tokenRowCount
   }
 
   /// Makes the trees and the table of tokens again from the items and groups.
   private static func makeTrees(
     from rows: any WritableVaultRows, _ terms: TokenTerms
-  ) throws(KeychainError) -> (items: TreeRoot, tokens: TreeRoot, groups: TreeRoot) {
+  ) throws(KeychainError) -> Trees {
     try rows.removeNodes()
     try rows.removeTokens()
     try rows.forEachItem { _, item throws(KeychainError) in
@@ -88,19 +104,6 @@ extension VaultWriter {
 }
 
 extension StateChain {
-  /// Opens all entries through a counter.
-  init(
-    _ rows: any VaultRows, upTo counter: UInt64, under open: SharedSecret
-  ) throws(KeychainError) {
-    let first = counter > ChainEntry.length ? counter - ChainEntry.length + 1 : 1
-    try self.init(rows, from: first, through: counter, under: open)
-  }
-
-  /// Returns the entries that are still among the last ones after a counter.
-  func after(_ counter: UInt64) -> StateChain {
-    StateChain(entries: entries.filter { $0.counter + ChainEntry.length > counter })
-  }
-
   /// Seals the entries.
   func put(
     into rows: any WritableVaultRows, under open: SharedSecret

@@ -12,21 +12,27 @@ struct VaultWriter: ~Copyable {
   private(set) var list: MemberList
 
   /// Whether there is something that the state must count.
-  var hasChanges = false
-  let head: HeadRow
+  private var hasChanges: Bool
+  private let head: HeadRow
 
-  /// The state before; `nil` in a new vault.
-  let before: ProvenVault?
+  /// The state that a transaction without changes leaves; `nil` if this one makes a state in any
+  /// case.
+  private let before: ProvenVault?
 
   /// The counter of the state that this transaction makes.
-  let counter: UInt64
+  private let counter: UInt64
 
   /// The digest of the state before.
-  let previous: Data
+  private let previous: Data
+
+  /// The lowest counter of which the chain has an entry.
+  private let first: UInt64
   let items: HashTree
-  let tokens: HashTree
-  let groups: HashTree
+  private let tokens: HashTree
+  private let groups: HashTree
   private let terms: TokenTerms
+
+  typealias Trees = (items: TreeRoot, tokens: TreeRoot, groups: TreeRoot)
 
   init(
     rows: any WritableVaultRows, sealing: ItemSealing, proven: ProvenVault
@@ -34,13 +40,14 @@ struct VaultWriter: ~Copyable {
     try self.init(
       rows, sealing, proven.head, proven.members, before: proven,
       counter: StateCounter.next(after: proven.state.counter), previous: proven.chained.digest,
+      first: proven.state.first,
       trees: (proven.state.items, proven.state.tokens, proven.state.groups))
   }
 
   init(
     _ rows: any WritableVaultRows, _ sealing: ItemSealing, _ head: HeadRow, _ list: MemberList,
     before: ProvenVault?, counter: UInt64, previous: Data,
-    trees: (items: TreeRoot, tokens: TreeRoot, groups: TreeRoot)
+    first: UInt64, trees: Trees
   ) throws(KeychainError) {
     let terms = try TokenTerms(open: sealing.keys.open.bytes)
     self.rows = rows
@@ -48,8 +55,10 @@ struct VaultWriter: ~Copyable {
     self.head = head
     self.list = list
     self.before = before
+    hasChanges = before == nil
     self.counter = counter
     self.previous = previous
+    self.first = max(first, counter > ChainEntry.length ? counter - ChainEntry.length + 1 : 1)
     self.terms = terms
     items = HashTree(.items, trees.items, in: rows)
     tokens = HashTree(.tokens, trees.tokens, in: rows)
@@ -110,11 +119,8 @@ struct VaultWriter: ~Copyable {
     try noteChange()
   }
 
-  /// Puts a new list of members with its row. The rows of the slots must be put and removed as it
-  /// says.
-  mutating func replaceMembers(
-    _ new: MemberList, _ row: MembersRow
-  ) throws(KeychainError) {
+  /// Puts a new list of members and its row. The rows of the slots must be put and removed as it says.
+  mutating func replaceMembers(_ new: MemberList, _ row: MembersRow) throws(KeychainError) {
     try rows.put(row)
     list = new
     hasChanges = true
@@ -137,7 +143,7 @@ struct VaultWriter: ~Copyable {
     if !hasChanges, let before { return before.record }
     var state = VaultState(
       generation: head.generation, epoch: head.epoch, serial: list.serial,
-      listHash: try list.hash(), counter: counter, items: try items.write(to: rows),
+      listHash: try list.hash(), counter: counter, first: first, items: try items.write(to: rows),
       tokens: try tokens.write(to: rows), groups: try groups.write(to: rows))
     let signer = list.vaultKind == .shared ? sealing.keys.signer : nil
     if list.vaultKind == .shared {

@@ -16,18 +16,20 @@ enum SlotVerification {
   ) throws(KeychainError) -> [String] {
     var problems: [String] = []
     let slots = try rows.slots()
-    problems += slots.damaged.map { "slot \($0) is damaged" }
-    var listed = Dictionary(uniqueKeysWithValues: members.members.map { ($0.number, $0) })
-    for slot in slots.intact {
-      guard let member = listed.removeValue(forKey: slot.number),
-        try member.rowHash == slot.rowHash()
-      else {
-        problems.append("slot \(slot.number) is not in the vault's list of members")
+    for member in members.members {
+      if slots.damaged.contains(member.number) {
+        problems.append("slot \(member.number) is damaged")
         continue
       }
+      if slots.unknown.contains(member.number) { continue }
+      guard let slot = slots.intact.first(where: { $0.number == member.number }) else {
+        problems.append("slot \(member.number) of the vault's list of members is missing")
+        continue
+      }
+      if try member.rowHash != slot.rowHash() {
+        problems.append("slot \(slot.number) is another one than the vault's list of members has")
+      }
     }
-    for number in slots.damaged + slots.unknown { listed[number] = nil }
-    problems += listed.keys.sorted().map { "slot \($0) of the vault's list of members is missing" }
     problems += try successionProblems(members, rows)
     return problems
   }
@@ -37,11 +39,7 @@ enum SlotVerification {
   ) throws(KeychainError) -> [String] {
     var problems: [String] = []
     for row in try rows.successions() {
-      let succession = try Succession(row, of: members.id)
-      // Whether the recovery code that signed is trusted is for the reader to decide.
-      if !succession.canBeFollowed(trustingRecovery: succession.recoveryKey),
-        succession.reason == .onRequest || succession.recoveryKey != nil
-      {
+      if try !Succession(row, of: members.id).isSignedByBothKeys {
         problems.append(
           "the change of the administration key in epoch \(row.epoch) has a wrong signature")
       }
@@ -55,24 +53,17 @@ enum ChainVerification {
   static func problems(
     of chained: ChainedState, _ rows: any VaultRows, _ keys: TierKeys
   ) throws(KeychainError) -> [String] {
-    let chain = try StateChain(rows, upTo: chained.state.counter, under: keys.open)
-    let found = try rows.chainBoxes(nil).count
-    guard try chain.leads(to: chained), found == chain.entries.count, chain.isWhole else {
-      return ["the chain of the vault's last states is damaged"]
+    let isRight: Bool
+    do throws(KeychainError) {
+      let chain = try StateChain(
+        rows, from: chained.state.first, through: chained.state.counter, under: keys.open)
+      let count = try rows.chainBoxes(nil).count
+      isRight = try chain.leads(to: chained) ? count == chain.entries.count : false
+    } catch {
+      guard error.code == .damaged, error.underlying == nil else { throw error }
+      isRight = false
     }
-    return []
-  }
-}
-
-extension StateChain {
-  /// Whether it begins with the first state, or has as many entries as are kept.
-  fileprivate var isWhole: Bool {
-    entries.first?.previous == ChainedState.noPrevious
-      || entries.count == Int(ChainEntry.length) || hasGap
-  }
-
-  private var hasGap: Bool {
-    zip(entries, entries.dropFirst()).contains { $0.counter + 1 != $1.counter }
+    return isRight ? [] : ["the chain of the vault's last states is damaged"]
   }
 }
 

@@ -59,7 +59,7 @@ extension Vault {
       top.stateBox, keys.open.bytes, head: top.head, list: list)
     status.kind = list.vaultKind
     status.counter = chained.state.counter
-    status.digest = String(chained.digest.hexadecimal.prefix(8))
+    status.witness = String(chained.digest.hexadecimal.prefix(8))
     guard UInt64(status.itemCount) == chained.state.items.count else {
       throw .wrongItemCount(status.itemCount, expected: chained.state.items.count)
     }
@@ -79,14 +79,14 @@ extension Vault {
     let list = try unlocker.keysAtHand(.nothing, head).map { keys throws(KeychainError) in
       try head.list(keys.open)
     }
-    return try describe(head.slots, list, of: head.row)
+    return try describe(head, list)
   }
 
   func describe(
-    _ slots: SlotList, _ list: MemberList?, of head: HeadRow
+    _ head: VaultHead, _ list: MemberList?
   ) throws(KeychainError) -> [VaultSlot] {
-    let own = try unlocker.device.slot(slots, of: head.id)
-    return slots.intact.map {
+    let own = try unlocker.device.slot(head)
+    return head.slots.intact.map {
       $0.described(isThisDevice: $0.number == own?.number, member: list?.member($0.number))
     }
   }

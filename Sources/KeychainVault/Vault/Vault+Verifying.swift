@@ -15,7 +15,7 @@ extension Vault {
     try existingSession().read(.nothing) { rows, sealing, proven throws(KeychainError) in
       var verification = VaultVerification(
         rows: rows, sealing: sealing, proven: proven, progress: progress)
-      return .done(try verification.run().report)
+      return .done(try verification.run().report.withUnlistedSlots())
     }
   }
 }

@@ -66,7 +66,7 @@ public struct VaultStatus: Hashable, Sendable {
   /// cannot be read while locked.
   ///
   /// Two members who see the same counter and digest see the same vault.
-  public var digest: String?
+  public var witness: String?
 
   /// The path of the device secret.
   public var deviceSecretPath: String
