@@ -1,0 +1,83 @@
+import Foundation
+import KeychainCredentials
+import KeychainVaultFormat
+import Testing
+
+/// The nodes of one tree in memory, which count what is read and written.
+///
+/// `@unchecked Sendable` because one test uses it on one thread.
+final class TreeNodesInMemory: WritableTreeNodes, @unchecked Sendable {
+  var contents: [UInt64: Data] = [:]
+  var writeCount = 0
+  var readCount = 0
+
+  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> [UInt64: Data] {
+    readCount += 1
+    return contents.filter { prefixes.contains($0.key) }
+  }
+
+  func put(_ content: Data, _ tree: Tree, _ prefix: UInt64) throws(KeychainError) {
+    writeCount += 1
+    contents[prefix] = content
+  }
+
+  func removeNode(_ tree: Tree, _ prefix: UInt64) throws(KeychainError) {
+    contents[prefix] = nil
+  }
+
+  /// Returns the nodes and the root that keys and values alone fix.
+  static func built(
+    _ tree: Tree, _ items: [Data: Data]
+  ) throws -> (nodes: TreeNodesInMemory, root: TreeRoot) {
+    let nodes = TreeNodesInMemory()
+    var builder = TreeBuilder(tree) { prefix, content throws(KeychainError) in
+      try nodes.put(content, tree, prefix)
+    }
+    for (key, value) in items.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      try builder.add(key, value)
+    }
+    return (nodes, try #require(try builder.finish()))
+  }
+
+  /// Returns the root of a node, as the format hashes it.
+  static func root(_ tree: Tree, _ prefix: UInt64, _ content: Data, count: UInt64) throws
+    -> TreeRoot
+  {
+    var fields: [UInt8] = [tree.rawValue]
+    fields += withUnsafeBytes(of: prefix.littleEndian, Array.init)
+    return TreeRoot(count: count, hash: try Derivation.hash("pk2/node", fields + content))
+  }
+
+  /// Returns a leaf with these entries.
+  static func leaf(_ entries: [(key: Data, value: Data)]) -> Data {
+    var content = Data([0])
+    content += withUnsafeBytes(of: UInt32(entries.count).littleEndian, Data.init)
+    return entries.reduce(into: content) { $0 += $1.key + $1.value }
+  }
+
+  /// Returns an inner node with these children.
+  static func inner(_ children: [Int: TreeRoot]) -> Data {
+    (0..<16).reduce(into: Data([1])) { content, index in
+      let child = children[index] ?? .empty
+      content += withUnsafeBytes(of: child.count.littleEndian, Data.init) + child.hash
+    }
+  }
+}
+
+/// Keys and values of trees.
+enum TreeSample {
+  /// Returns an id that begins with these half bytes.
+  static func id(_ prefix: [UInt8] = [], _ number: Int) -> Data {
+    var generator = SystemRandomNumberGenerator()
+    var halves = prefix + (0..<64).map { _ in UInt8.random(in: 0..<16, using: &generator) }
+    halves[60...63] = [
+      UInt8(number >> 12 & 15), UInt8(number >> 8 & 15), UInt8(number >> 4 & 15),
+      UInt8(number & 15),
+    ]
+    return Data((0..<32).map { halves[2 * $0] << 4 | halves[2 * $0 + 1] })
+  }
+
+  static func value(_ byte: UInt8 = .random(in: 0...255)) -> Data {
+    Data(repeating: byte, count: 32)
+  }
+}
