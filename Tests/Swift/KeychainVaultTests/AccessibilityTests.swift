@@ -55,7 +55,7 @@ struct AccessibilityTests {
       #expect((try? outcome.get()) == (accessibility.unlockRequirement == .nothing ? "one" : nil))
     }
     #expect(try vault.handle().verify().problems == [])
-    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers])
   }
 }
 

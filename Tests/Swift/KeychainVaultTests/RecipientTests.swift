@@ -19,7 +19,7 @@ struct RecipientTests {
     let slot = try vault.handle().addRecipientSlot(alice.recipient)
     #expect(slot.recipient == alice.recipient)
     try vault.handle().addRecipientSlot(bob.recipient)
-    #expect(try vault.handle().slots().map(\.grant) == [.root, .root, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.administers, .administers, .administers])
     #expect(try vault.handle(identity: alice.path).text("a") == "one")
     try vault.handle(identity: bob.path).put("b", "two")
     #expect(try vault.handle(identity: alice.path).text("b") == "two")
@@ -38,19 +38,49 @@ struct RecipientTests {
     #expect(again?.message.contains("slot 2") == true)
   }
 
-  /// Points with which everyone shares a secret.
-  @Test func nothingIsSealedToInvalidPoint() throws {
+  /// Keys that no identity has: points of low order, and a point in another form.
+  @Test func recipientWithoutIdentityGetsNoSlot() throws {
     try vault.handle().put("a")
-    let nobody = VaultRecipient(publicKey: Data(count: 32))
-    #expect(failure { try vault.handle().addRecipientSlot(nobody) }?.code == .invalidArgument)
+    let good = try vault.identity("alice").recipient
+    let zero = Data(count: 32)
+    var aliased = good.boxKey
+    aliased[31] |= 0x80
+    for nobody in [
+      VaultRecipient(boxKey: zero, signingKey: good.signingKey),
+      VaultRecipient(boxKey: aliased, signingKey: good.signingKey),
+      VaultRecipient(boxKey: good.boxKey, signingKey: zero),
+    ] {
+      #expect(failure { try vault.handle().addRecipientSlot(nobody) }?.code == .invalidArgument)
+      #expect(failure { _ = try VaultRecipient(text: "\(nobody)") }?.code == .invalidArgument)
+    }
     #expect(try vault.handle().slots().count == 1)
+  }
+
+  @Test func localVaultHasOnlyRecipientsThatAdminister() throws {
+    try vault.handle().put("a")
+    let alice = try vault.identity("alice")
+    for grant in [SlotGrant.readsAndWrites, .reads, .openTier] {
+      let error = failure { try vault.handle().addRecipientSlot(alice.recipient, grant: grant) }
+      #expect(error?.code == .refused)
+    }
+    #expect(try vault.handle().addRecipientSlot(alice.recipient).grant == .administers)
+  }
+
+  @Test func namesAreStoredAndLimited() throws {
+    try vault.handle().put("a")
+    let alice = try vault.identity("alice")
+    let long = String(repeating: "x", count: 257)
+    let error = failure { try vault.handle().addRecipientSlot(alice.recipient, name: long) }
+    #expect(error?.code == .invalidArgument)
+    try vault.handle().addRecipientSlot(alice.recipient, name: "Alice \u{E9}")
+    #expect(try vault.handle().slots().map(\.name) == ["", "Alice \u{E9}"])
   }
 
   @Test func vaultMadeWithIdentityHasItsSlot() throws {
     let alice = try vault.identity("alice")
     try vault.handle(identity: alice.path).put("a", "one")
     #expect(try vault.handle().slots().map(\.kind) == [.device, .recipient])
-    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers])
     #expect(failure { _ = try vault.handle().text("a") }?.code == .locked)
     let environment = ["KEYCHAIN_IDENTITY_FILE": alice.path]
     #expect(try vault.handle(environment: environment).text("a") == "one")
@@ -79,19 +109,24 @@ struct RecipientTests {
     let check = try #require(try vault.handle().status().check)
     let told = Mutex<[Notice]>([])
     try vault.handle { $0.notice = { notice in told.withLock { $0.append(notice) } } }
-      .addPassphraseSlot(
-        SecretBytes(copying: "open"),
-        keepingRecipient: { [alice, bob].map(\.recipient).contains($0.recipient) })
+      .addPassphraseSlot(SecretBytes(copying: "open"))
     #expect(told.withLock { $0.last?.recovery?.actions == [.pinIdentity(check: nil)] })
-    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root, .root])
+    #expect(
+      try vault.handle().slots().map(\.grant)
+        == [.openTier, .administers, .administers, .administers])
+    // Whoever had the device secret knew the administration key.
     #expect(try vault.handle().status().check != check)
-    // They were pinned to the vault under its old key.
-    #expect(failure { _ = try vault.handle(identity: bob.path).text("a") }?.code == .rolledBack)
-    for person in [alice, bob] {
-      try vault.handle().pinIdentity(at: person.path)
-      #expect(try vault.handle(identity: person.path).text("a") == "one")
-    }
-    #expect(try vault.handle().verify().isIntact)
+    // This user has seen the change, so pins to the old key still count here.
+    #expect(try vault.handle(identity: bob.path).text("a") == "one")
+    // Elsewhere, nothing shows that the new key follows from the pinned one.
+    let elsewhere = try TestVault()
+    let path = vault.path
+    #expect(
+      failure { _ = try elsewhere.handle(identity: bob.path) { $0.path = path }.text("a") }?.code
+        == .rolledBack)
+    try vault.handle().pinIdentity(at: bob.path)
+    #expect(try elsewhere.handle(identity: bob.path) { $0.path = path }.text("a") == "one")
+    #expect(try vault.handle().verify().problems == [])
   }
 
   @Test func deviceIsNotPromotedNextToRecipient() throws {
@@ -99,9 +134,9 @@ struct RecipientTests {
     try vault.handle(identity: alice.path).put("a", "one")
     try vault.handle(identity: alice.path).addPassphraseSlot(SecretBytes(copying: "open"))
     try vault.handle(identity: alice.path).removeSlot(3)
-    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers])
     try vault.handle(identity: alice.path).removeSlot(2)
-    #expect(try vault.handle().slots().map(\.grant) == [.root])
+    #expect(try vault.handle().slots().map(\.grant) == [.administers])
     #expect(try vault.handle().text("a") == "one")
   }
 

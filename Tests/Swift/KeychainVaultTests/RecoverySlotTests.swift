@@ -18,7 +18,7 @@ struct RecoverySlotTests {
 
   @Test func codeOpensVaultWithoutDeviceSecret() throws {
     let code = try vault.addRecoveryCode()
-    #expect(try vault.handle().slots().map(\.grant) == [.root, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.administers, .administers])
     #expect(try vault.handle().text("a") == "one")
     try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
     let error = failure { _ = try vault.handle().text("a") }
@@ -33,7 +33,7 @@ struct RecoverySlotTests {
     #expect(try opened.text("a") == "one")
     try opened.put("b", "two")
     // A new device secret replaces the lost one.
-    #expect(try opened.addDeviceSlot().grant == .root)
+    #expect(try opened.addDeviceSlot().grant == .administers)
     #expect(try vault.handle().text("b") == "two")
     try vault.handle().removeSlot(1)
     #expect(try vault.handle().slots().map(\.kind) == [.recoveryCode, .device])
@@ -71,16 +71,12 @@ struct RecoverySlotTests {
     #expect(try vault.handle().slots().count == 1)
   }
 
-  @Test func firstPassphraseNeedsCodeOrItsRemoval() throws {
+  @Test func firstPassphraseCarriesTheCode() throws {
     let code = try vault.addRecoveryCode()
-    let error = failure { try vault.handle().addPassphraseSlot(SecretBytes(copying: "open")) }
-    #expect(error?.code == .refused)
-    #expect(error?.recovery?.actions.first == .giveKey(.recoveryCode))
-    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
-    try vault.handle().removeSlot(2)
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
-    #expect(
-      failure { _ = try vault.handle(recoveryCode: code).text("a") }?.code == .incorrectSecret)
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers, .administers])
+    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
+    #expect(try vault.handle(passphrase: "open").verify().problems == [])
   }
 
   @Test func presentedCodeStaysNextToFirstPassphrase() throws {
@@ -88,7 +84,7 @@ struct RecoverySlotTests {
     try vault.handle(recoveryCode: code).addPassphraseSlot(SecretBytes(copying: "open"))
     let slots = try vault.handle().slots()
     #expect(slots.map(\.kind) == [.device, .recoveryCode, .passphrase])
-    #expect(slots.map(\.grant) == [.openTier, .root, .root])
+    #expect(slots.map(\.grant) == [.openTier, .administers, .administers])
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
     #expect(try vault.handle(passphrase: "open").text("a") == "one")
     #expect(try vault.handle(passphrase: "open").verify().isIntact)
@@ -121,9 +117,9 @@ struct RecoverySlotTests {
   @Test func deviceRegainsAccessNextToCodeWithoutPassphrase() throws {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: "open"))
     let code = try vault.addRecoveryCode(passphrase: "open")
-    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .root, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers, .administers])
     try vault.handle(passphrase: "open").removeSlot(2)
-    #expect(try vault.handle().slots().map(\.grant) == [.root, .root])
+    #expect(try vault.handle().slots().map(\.grant) == [.administers, .administers])
     #expect(try vault.handle().text("a") == "one")
     #expect(try vault.handle(recoveryCode: code).text("a") == "one")
   }
@@ -167,17 +163,6 @@ struct RecoverySlotTests {
     #expect(asked.withLock { $0.map(\.kind) } == [.recoveryCode, .recoveryCode])
     #expect(asked.withLock { $0.map(\.failedAttempts) } == [0, 1])
     try vault.handle().lock(all: true)
-  }
-
-  @Test func codeSlotWithLessAccessIsDamaged() throws {
-    let code = try vault.addRecoveryCode()
-    let head = try vault.handle().administration().head
-    let slot = try #require(head.slots(.recoveryCode).first)
-    let lesser = SlotRow(
-      number: slot.number, kind: slot.kind, grant: .openTier, parameters: slot.parameters,
-      salt: slot.salt, commitment: slot.commitment, box: slot.box)
-    #expect(!lesser.isWellFormed && slot.isWellFormed)
-    #expect(try vault.handle(recoveryCode: code).text("a") == "one")
   }
 }
 

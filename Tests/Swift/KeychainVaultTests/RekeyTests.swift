@@ -16,28 +16,28 @@ struct RekeyTests {
     vault = try TestVault()
   }
 
-  private static let noQuestion: @Sendable (RekeyPlan) throws(KeychainError) -> Bool = { plan in
-    Issue.record("nothing was to be lost, but \(plan)")
-    return false
+  private static let losingNothing: @Sendable (RekeyPlan) throws(KeychainError) -> Bool = { plan in
+    if plan.losesItems { Issue.record("nothing was to be lost, but \(plan)") }
+    return !plan.losesItems
   }
 
-  @Test func everyKindOfSlotIsCarried() throws {
+  @Test func everyListedSlotIsCarriedWithoutSecrets() throws {
     let all = try AllSlots(vault)
     let before = try all.contents(vault.handle(passphrase: "one"))
     let plan = Mutex<RekeyPlan?>(nil)
-    let report = try vault.handle(passphrase: "one").rekey(
-      keeping: [.keyFile(all.keyFile), .recoveryCodeFile(all.codeFile)],
-      keepingRecipient: { $0.number == 6 },
-      confirm: { shown in
-        plan.withLock { $0 = shown }
-        return true
-      })
+    let report = try vault.handle(passphrase: "one").rekey(confirm: { shown in
+      plan.withLock { $0 = shown }
+      return true
+    })
     #expect(plan.withLock(\.self) == report.plan)
-    #expect(report.plan.dropped.map(\.number) == [3] && report.plan.forged.isEmpty)
-    #expect(try vault.handle().slots() == report.plan.kept)
-    #expect(report.plan.kept.map(\.number) == [1, 2, 4, 5, 6])
-    #expect(report.plan.kept.map(\.grant) == [.openTier, .root, .root, .root, .root])
-    #expect(try vault.handle().status().check == report.check && report.check != all.check)
+    #expect(try vault.handle(passphrase: "one").slots() == report.plan.kept)
+    #expect(report.plan.kept.map(\.number) == [1, 2, 3, 4, 5, 6])
+    #expect(report.plan.kept.map(\.grant) == [.openTier] + Array(repeating: .administers, count: 5))
+    #expect(report.plan.kept.map(\.name) == ["", "", "two", "", "", "alice"])
+    #expect(report.plan.kept.last?.recipient == all.recipient)
+    // The administration key stays, and with it the check.
+    #expect(try vault.handle().status().check == all.check && report.check == all.check)
+    #expect(!report.plan.changesAdministrationKey)
     let sources: [UnlockSource] = [
       .keyFile(all.keyFile), .recoveryCodeFile(all.codeFile), .identityFile(all.identity),
       .passphraseFile(all.passphraseFile),
@@ -46,30 +46,32 @@ struct RekeyTests {
       let handle = vault.handle { $0.unlock = source }
       #expect(try all.contents(handle) == before, "\(source)")
       let verified = try handle.verify()
-      #expect(verified.isIntact && verified.openedCount == all.items.count)
+      #expect(verified.problems == [] && verified.openedCount == all.items.count)
     }
-    #expect(code { _ = try vault.handle(passphrase: "two").text("always") } == .incorrectSecret)
+    #expect(try vault.handle(passphrase: "two").text("whenUnlocked") == "secret of whenUnlocked")
     #expect(try vault.handle().text("always") == "secret of always")
-    // The new passphrase slot has another salt, and root keys are random.
     #expect(try vault.handle(passphrase: "one").addPassphraseSlot(secret("three")).number == 7)
   }
 
-  @Test func aDeviceGoesOnWithoutAQuestion() throws {
+  @Test func aDeviceGoesOnWithoutASecret() throws {
     let running = vault.handle()
     try running.put("a", "secret")
     let version = try running.credential(for: .test("a"))
-    let old = try running.status().check
+    let old = try running.existingSession().readHead().row
     let progress = Mutex<[VaultProgress]>([])
-    let report = try vault.handle().rekey(confirm: Self.noQuestion) { told in
+    let report = try vault.handle().rekey(confirm: Self.losingNothing) { told in
       progress.withLock { $0.append(told) }
     }
-    #expect(report.plan.kept.map(\.grant) == [.root] && report.check != old)
+    let new = try running.existingSession().readHead().row
+    #expect(new.id == old.id && new.administration == old.administration)
+    #expect(new.epoch == old.epoch + 1 && new.checks != old.checks)
+    #expect(report.plan.kept.map(\.grant) == [.administers])
     #expect(progress.withLock { $0.last } == VaultProgress(completed: 1, total: 1))
     #expect(try running.text("a") == "secret")
     #expect(try running.credential(for: .test("a")) == version)
-    #expect(try running.put("a", "new").version == 4)
+    #expect(try running.put("a", "new").version != version?.version)
     #expect(try running.status().seenRecord == .current)
-    #expect(try vault.handle().verify().isIntact)
+    #expect(try vault.handle().verify().problems == [])
   }
 
   @Test func cachedKeysAreForgottenAndStaleOnesUnused() throws {
@@ -80,15 +82,14 @@ struct RekeyTests {
     #expect(try cached.text("a") == "secret")
     #expect(try held.text("a") == "secret")
     // Restores old keys, as if an unlock at the same moment had cached them.
-    let stale = try vault.handle(passphrase: "one").administration().keys
-    try vault.handle(passphrase: "one").rekey(confirm: Self.noQuestion)
+    let admin = try vault.handle(passphrase: "one").administration()
+    let id = admin.head.row.id
+    try vault.handle(passphrase: "one").rekey(confirm: Self.losingNothing)
     #expect(code { _ = try cached.text("a") } == .locked)
-    try UnlockCache(idleTime: .seconds(60)).put(stale, fixedTime: nil)
+    try UnlockCache(idleTime: .seconds(60)).put(admin.keys, of: id, fixedTime: nil)
     #expect(code { _ = try cached.text("a") } == .locked)
     #expect(code { _ = try cached.put("a", "new") } == .locked)
-    for tier in Tier.allCases {
-      UnlockCache(idleTime: .seconds(60)).forget(tier, of: stale.checks.open)
-    }
+    for tier in Tier.allCases { UnlockCache(idleTime: .seconds(60)).forget(tier, of: id) }
     #expect(try held.text("a") == "secret")
     try vault.handle(passphrase: "one").unlock()
     #expect(try cached.text("a") == "secret")
@@ -105,7 +106,7 @@ struct RekeyTests {
       }
       group.addTask {
         for _ in 0..<3 {
-          try vault.handle().rekey(confirm: Self.noQuestion)
+          try vault.handle().rekey(confirm: Self.losingNothing)
         }
       }
       try await group.waitForAll()
@@ -122,14 +123,14 @@ struct RekeyTests {
     try vault.handle(passphrase: "one").put("a", "old")
     let copy = vault.folder.path + "/copy.db"
     try FileManager.default.copyItem(atPath: vault.path, toPath: copy)
-    let oldRoot = try vault.handle(passphrase: "one").administration().root
+    let old = try vault.handle(passphrase: "one").administration().keys
     try vault.handle(passphrase: "one").put("a", "new")
-    try vault.handle(passphrase: "one").rekey(confirm: Self.noQuestion)
+    try vault.handle(passphrase: "one").rekey(confirm: Self.losingNothing)
     #expect(try vault.handle(passphrase: "one") { $0.path = copy }.text("a") == "old")
     // The keys in the copy no longer open any tier of the vault.
-    let checks = try vault.handle().existingSession().readHead().row.checks
-    let old = try TierKeys(root: oldRoot.bytes).checks
-    #expect(Tier.allCases.allSatisfy { checks[$0] != old[$0] })
+    let new = try vault.handle().existingSession().readHead().row
+    #expect(Tier.allCases.allSatisfy { new.checks[$0] != old.checks[$0] })
+    #expect(!new.owns(old))
     try FileManager.default.removeItem(atPath: vault.path)
     try FileManager.default.copyItem(atPath: copy, toPath: vault.path)
     #expect(code { _ = try vault.handle(passphrase: "one").text("a") } == .rolledBack)
@@ -152,97 +153,123 @@ struct RekeyTests {
     // Otherwise deleted rows do stay in the file, or this would test nothing.
     let left = Set(boxes).filter { before.range(of: $0) != nil }
     #expect(left.count > 40)
-    try handle.rekey(confirm: Self.noQuestion)
+    try handle.rekey(confirm: Self.losingNothing)
     let after = try Data(contentsOf: URL(filePath: vault.path))
     #expect(!left.contains { after.range(of: $0) != nil })
     #expect(try handle.search(CredentialQuery()).credentials.count == 20)
   }
 
-  @Test func passphrasesThatAreGivenAreKept() throws {
-    let all = try AllSlots(vault)
-    let asked = Mutex<[UInt32]>([])
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    let wrong = code {
-      try vault.handle { $0.unlock = .keyFile(all.keyFile) }.rekey(
-        asking: { slot, failures throws(KeychainError) in
-          asked.withLock { $0.append(slot.number) }
-          return try Self.guarded(failures == 1 && slot.number == 2 ? "one" : "wrong")
-        }, confirm: { _ in true })
-    }
-    #expect(wrong == .incorrectSecret)
-    #expect(asked.withLock(\.self) == [2, 2, 3, 3, 3])
-    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
-    let report = try vault.handle { $0.unlock = .keyFile(all.keyFile) }.rekey(
-      asking: { slot, _ throws(KeychainError) in
-        slot.number == 3 ? try Self.guarded("two") : nil
-      }, confirm: { _ in true })
-    #expect(report.plan.dropped.map(\.number) == [2, 5, 6])
-    #expect(try vault.handle(passphrase: "two").text("whenUnlocked") == "secret of whenUnlocked")
-    #expect(
-      code { _ = try vault.handle(passphrase: "one").text("whenUnlocked") } == .incorrectSecret)
-  }
-
   @Test func refusalChangesNothing() throws {
     let all = try AllSlots(vault)
     let before = try Data(contentsOf: URL(filePath: vault.path))
-    let handle = vault.handle(passphrase: "one")
-    #expect(code { try handle.rekey(confirm: { _ in false }) } == .cancelled)
     #expect(
-      code { try handle.rekey(keeping: [.passphraseFile(all.keyFile)], confirm: { _ in true }) }
-        == .incorrectSecret)
+      code { try vault.handle(passphrase: "one").rekey(confirm: { _ in false }) } == .cancelled)
     #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
-    #expect(try handle.status().check == all.check)
+    #expect(try vault.handle().status().check == all.check)
   }
 
-  @Test func itemsThatNeedAPassphraseKeepIt() throws {
-    let all = try AllSlots(vault)
-    try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
-    let handle = vault.handle { $0.unlock = .keyFile(all.keyFile) }
-    #expect(code { try handle.rekey(confirm: { _ in true }) } == .refused)
-    try handle.rekey(keeping: [.passphraseFile(all.passphraseFile)], confirm: { _ in true })
-    #expect(try vault.handle(passphrase: "one").text("bound") == "x")
-  }
-
-  @Test func otherDevicesItemsAndSlotsGoAfterQuestion() throws {
+  @Test func otherDevicesItemsGoAfterQuestion() throws {
     let all = try AllSlots(vault)
     try vault.handle(passphrase: "one").put("theirs", "x", .alwaysThisDeviceOnly)
     try vault.handle(passphrase: "one").put("also theirs", "x", .whenUnlockedThisDeviceOnly)
     // The vault moves to another machine.
+    let theirs = try SecretBytes(
+      copying: Data(contentsOf: URL(filePath: vault.deviceSecretPath)).base64EncodedString())
     try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
     try vault.handle(passphrase: "one").addDeviceSlot()
     try vault.handle(passphrase: "one").put("ours", "y", .alwaysThisDeviceOnly)
-    let report = try vault.handle(passphrase: "one").rekey(
-      keeping: [.keyFile(all.keyFile), .recoveryCodeFile(all.codeFile)],
-      confirm: { plan in
-        plan.otherDeviceItemCount == 3 && plan.dropped.map(\.number) == [1, 3, 6]
-      })
+    let report = try vault.handle(passphrase: "one").rekey { plan in
+      plan.otherDeviceItemCount == 3 && plan.kept.map(\.number) == [1, 2, 3, 4, 5, 6, 7]
+    }
     // One of the sample's items is bound as well.
     #expect(report.plan.itemCount == all.items.count + 3)
     let handle = vault.handle(passphrase: "one")
     #expect(try handle.text("ours") == "y" && handle.text("theirs") == nil)
     #expect(try handle.search(CredentialQuery()).credentials.count == all.items.count)
-    #expect(try handle.verify().isIntact)
+    #expect(try handle.verify().problems == [])
     #expect(try vault.handle().text("ours") == "y")
+    // The other device's slot got the new keys, too.
+    try restoreDevice(theirs)
+    #expect(try vault.handle().text("always") == "secret of always")
   }
 
-  @Test func pinnedIdentityStaysAndOthersArePinnedAgain() throws {
+  private func restoreDevice(_ secret: borrowing SecretBytes) throws {
+    let text = secret.withBytes { $0.text ?? "" }
+    try #require(Data(base64Encoded: text)).write(to: URL(filePath: vault.deviceSecretPath))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: vault.deviceSecretPath)
+  }
+
+  @Test func unlistedSlotIsRemovedByAnyChange() throws {
+    try vault.handle(passphrase: "one").put("a", "secret")
+    let identity = try vault.identity("identity")
+    try vault.handle(passphrase: "one").addRecipientSlot(identity.recipient)
+    let row = try #require(
+      try vault.handle().existingSession().readHead().slots(.recipient).first)
+    try vault.handle(passphrase: "one").removeSlot(3, keepingKeys: true)
+    try vault.write { rows throws(KeychainError) in try rows.put(row) }
+    let error = failure { _ = try vault.handle(identity: identity.path).text("a") }
+    #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
+    #expect(try !vault.handle().verify().isIntact)
+    let handle = vault.handle(passphrase: "one")
+    let report = try handle.rekey { $0.unlisted == [3] }
+    #expect(report.plan.kept.map(\.number) == [1, 2])
+    #expect(try handle.slots().map(\.number) == [1, 2])
+    #expect(try handle.verify().problems == [])
+    #expect(try handle.addPassphraseSlot(secret("two")).number == 4)
+  }
+
+  @Test func damagedVaultKeepsItsKeys() throws {
+    try vault.handle().put("a", "secret")
+    try vault.handle().put("b", "secret")
+    let keys = try vault.handle().administration().keys
+    let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
+    try vault.write { rows throws(KeychainError) in try rows.removeItem(id, tokens: []) }
+    let before = try Data(contentsOf: URL(filePath: vault.path))
+    #expect(code { try vault.handle().rekey(confirm: { _ in true }) } == .damaged)
+    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
+  }
+
+  @Test func slotsThatChangeMeanwhileAreNotLost() throws {
+    _ = try AllSlots(vault)
+    let handle = vault.handle(passphrase: "one")
+    let failure = code {
+      try handle.rekey { _ throws(KeychainError) in
+        try vault.handle(passphrase: "one").addPassphraseSlot(Self.guarded("three"))
+        return true
+      }
+    }
+    #expect(failure == .busy)
+    let replaced = code {
+      try handle.rekey { _ throws(KeychainError) in
+        try vault.handle(passphrase: "one").changePassphrase(to: Self.guarded("other"))
+        return true
+      }
+    }
+    #expect(replaced == .busy)
+    #expect(try vault.handle(passphrase: "three").verify().problems == [])
+  }
+
+  @Test func pinnedIdentityOutlivesNewRootKey() throws {
     let all = try AllSlots(vault)
-    let file = try vault.identity("other-identity")
-    let other = file.path
-    try vault.handle(passphrase: "one").addRecipientSlot(file.recipient)
-    for path in [all.identity, other] { try vault.handle().pinIdentity(at: path) }
-    let report = try vault.handle(identity: all.identity).rekey(
-      keepingRecipient: { $0.recipient == file.recipient }, confirm: { _ in true })
-    #expect(report.plan.kept.filter { $0.kind == .recipient }.count == 2)
-    let pins = try vault.handle().identity(at: all.identity).pins
-    // A copy with the old keys must no longer be accepted.
-    #expect(pins == [report.check])
-    let first = vault.handle(identity: all.identity)
-    let second = vault.handle(identity: other)
-    #expect(try first.text("whenUnlocked") == "secret of whenUnlocked")
-    #expect(code { _ = try second.text("whenUnlocked") } == .rolledBack)
-    try vault.handle().pinIdentity(at: other, to: report.check)
-    #expect(try second.text("whenUnlocked") == "secret of whenUnlocked")
+    try vault.handle().pinIdentity(at: all.identity)
+    try vault.handle(passphrase: "one").rekey { _ in true }
+    #expect(try vault.handle(identity: all.identity).text("whenUnlocked") != nil)
+  }
+
+  @Test func newAdministrationKeyPinsTheOpener() throws {
+    let all = try AllSlots(vault)
+    try vault.handle().pinIdentity(at: all.identity)
+    let report = try vault.handle(identity: all.identity).rekey(newAdministrationKey: true) {
+      $0.changesAdministrationKey && !$0.isSignedByRecoveryCode
+    }
+    #expect(report.check != all.check)
+    // A copy under the old key must no longer be accepted.
+    #expect(try vault.handle().identity(at: all.identity).pins == [report.check])
+    #expect(try vault.handle(identity: all.identity).text("whenUnlocked") != nil)
+    // This user has seen both keys.
+    #expect(try vault.handle(passphrase: "two").text("whenUnlocked") != nil)
+    #expect(try vault.handle().verify().problems == [])
   }
 
   @Test func firstPassphraseKeepsPinnedIdentityThatAddsIt() throws {
@@ -253,73 +280,6 @@ struct RekeyTests {
     try vault.handle().addRecipientSlot(identity.recipient)
     try vault.handle { $0.unlock = .identityFile(path) }.addPassphraseSlot(secret("one"))
     #expect(try vault.handle { $0.unlock = .identityFile(path) }.text("a") == "secret")
-  }
-
-  @Test func slotNotMadeByRootKeyIsRemoved() throws {
-    try vault.handle(passphrase: "one").put("a", "secret")
-    let identity = try vault.handle().createIdentity(at: vault.folder.path + "/identity")
-    try vault.handle(passphrase: "one").addRecipientSlot(identity.recipient)
-    // A holder of T0 can insert a recipient, and make the state row agree.
-    let session = try vault.handle().existingSession()
-    let keys = try vault.handle(passphrase: "one").administration().keys
-    let forged = try SlotSealing.seal(
-      to: VaultRecipient(publicKey: Data(repeating: 9, count: 32)), number: 3,
-      root: RootKey.random())
-    try session.opened.storage.write(Deadline(after: .seconds(60))) { rows throws(KeychainError) in
-      let old = try rows.slots().intact.first { $0.number == 3 }
-      var writer = try VaultWriter(
-        rows: rows, sealing: ItemSealing(keys: keys, device: nil),
-        state: try StateRow.open(rows.stateBox(), under: keys.open.bytes))
-      if let old { try writer.remove(old) }
-      try writer.put(forged)
-      try writer.finish()
-    }
-    let handle = vault.handle(passphrase: "one")
-    #expect(try handle.verify().isIntact)
-    #expect(code { _ = try handle.addPassphraseSlot(secret("two")) } == .damaged)
-    let report = try handle.rekey(confirm: { $0.forged == [3] })
-    #expect(report.plan.kept.map(\.number) == [1, 2])
-    #expect(try handle.text("a") == "secret")
-    #expect(try handle.addPassphraseSlot(secret("two")).number == 3)
-  }
-
-  @Test func damagedVaultKeepsItsKeys() throws {
-    try vault.handle().put("a", "secret")
-    try vault.handle().put("b", "secret")
-    let session = try vault.handle().existingSession()
-    try session.opened.storage.write(Deadline(after: .seconds(60))) { rows throws(KeychainError) in
-      try rows.removeItem(
-        ItemSealing(
-          keys: try vault.handle().administrationKeys(), device: nil
-        ).id(of: .test("b")))
-    }
-    let before = try Data(contentsOf: URL(filePath: vault.path))
-    #expect(code { try vault.handle().rekey(confirm: { _ in true }) } == .damaged)
-    #expect(try Data(contentsOf: URL(filePath: vault.path)) == before)
-  }
-
-  @Test func slotsThatChangeMeanwhileAreNotLost() throws {
-    let all = try AllSlots(vault)
-    let handle = vault.handle(passphrase: "one")
-    let failure = code {
-      try handle.rekey(
-        keeping: [.keyFile(all.keyFile)],
-        confirm: { _ throws(KeychainError) in
-          try vault.handle(passphrase: "one").addPassphraseSlot(Self.guarded("three"))
-          return true
-        })
-    }
-    #expect(failure == .busy)
-    let replaced = code {
-      try handle.rekey(
-        keeping: [.keyFile(all.keyFile)],
-        confirm: { _ throws(KeychainError) in
-          try vault.handle(passphrase: "one").changePassphrase(to: Self.guarded("other"))
-          return true
-        })
-    }
-    #expect(replaced == .busy)
-    #expect(try vault.handle(passphrase: "three").verify().isIntact)
   }
 
   private static func guarded(_ text: String) throws(KeychainError) -> SecretBytes {
@@ -338,12 +298,6 @@ struct RekeyTests {
   }
 }
 
-extension Vault {
-  fileprivate func administrationKeys() throws(KeychainError) -> TierKeys {
-    try administration().keys
-  }
-}
-
 /// A vault with a slot of each kind: 1 device, 2 and 3 passphrases "one" and "two", 4 key file, 5
 /// recovery code, 6 recipient; and an item of each accessibility except the one that needs a
 /// passphrase.
@@ -352,6 +306,7 @@ private struct AllSlots {
   let codeFile: String
   let passphraseFile: String
   let identity: String
+  let recipient: VaultRecipient
   let check: VaultCheck?
   let items: [CredentialIdentity]
 
@@ -361,7 +316,7 @@ private struct AllSlots {
       .filter { !$0.isThisDeviceOnly || $0 == .afterFirstUnlockThisDeviceOnly }
       .map { try handle.put("\($0)", "secret of \($0)", $0) }
       .map(\.identity)
-    try handle.addPassphraseSlot(SecretBytes(copying: "two"))
+    try handle.addPassphraseSlot(SecretBytes(copying: "two"), name: "two")
     keyFile = try vault.file("key-file", String(repeating: "k", count: 32))
     passphraseFile = try vault.file("passphrase", "one\n")
     try handle.addKeyFileSlot(path: keyFile)
@@ -375,7 +330,8 @@ private struct AllSlots {
     identity = vault.folder.path + "/identity"
     // Created where no vault is known, so that it is not pinned.
     let made = try TestVault().handle().createIdentity(at: identity)
-    try handle.addRecipientSlot(made.recipient)
+    recipient = made.recipient
+    try handle.addRecipientSlot(recipient, name: "alice")
     check = try handle.status().check
   }
 

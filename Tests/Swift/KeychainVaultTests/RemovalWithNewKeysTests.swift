@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainVault
 
-/// The slots that get the new root key determine what stays after a removal with new keys.
+/// The slots that stay determine what else stays after a removal.
 @Suite("Slots are removed with new keys")
 struct RemovalWithNewKeysTests {
   private let vault: TestVault
@@ -22,56 +22,72 @@ struct RemovalWithNewKeysTests {
   }
 
   private var handle: Vault { vault.handle(recoveryCode: recoveryCode) }
+  private var head: HeadRow {
+    get throws { try vault.handle().existingSession().readHead().row }
+  }
 
-  @Test(arguments: [2, nil] as [UInt32?])
-  func deviceOpensEverythingWithoutDailyKey(_ removed: UInt32?) throws {
+  @Test func removalMakesNewKeysByDefault() throws {
+    let old = try handle.administration()
+    try handle.removeSlot(2)
+    let new = try head
+    #expect(!new.owns(old.keys) && new.epoch == 2)
+    #expect(new.administration != old.head.row.administration)
+    #expect(try handle.slots().map(\.number) == [1, 3, 4])
+    #expect(
+      failure { _ = try vault.handle(passphrase: "one").text("a") }?.code == .incorrectSecret)
+    #expect(try vault.handle(passphrase: "two").text("a") == "secret")
+    #expect(try handle.verify().problems == [])
+  }
+
+  @Test func keysCanBeKept() throws {
+    let old = try head
+    try handle.removeSlot(2, keepingKeys: true)
+    #expect(try head == old)
+    #expect(try handle.slots().map(\.number) == [1, 3, 4])
+    #expect(try vault.handle(passphrase: "two").text("a") == "secret")
+    #expect(try handle.verify().problems == [])
+  }
+
+  @Test func slotWithLessAccessLeavesAdministrationKey() throws {
+    let old = try head
+    let report = try handle.rekey(removing: 1) { !$0.changesAdministrationKey }
+    #expect(try head.administration == old.administration && report.plan.removed?.number == 1)
+    #expect(try report.check == old.check())
+  }
+
+  @Test(arguments: [true, false])
+  func deviceOpensEverythingWithoutDailyKey(_ keepsKeys: Bool) throws {
+    try handle.removeSlot(2, keepingKeys: keepsKeys)
+    #expect(try vault.handle().slots().map(\.grant) == [.openTier, .administers, .administers])
     var shown: RekeyPlan?
-    let report = try handle.rekey(removing: removed) { plan in
+    try handle.removeSlot(3, keepingKeys: keepsKeys) { plan in
       shown = plan
       return true
     }
-    #expect(shown == report.plan)
-    #expect(report.plan.kept.map(\.number) == [1, 4])
-    #expect(report.plan.kept.map(\.grant) == [.root, .root])
+    #expect(shown?.promotesDevice == (keepsKeys ? nil : true))
+    #expect(try vault.handle().slots().map(\.grant) == [.administers, .administers])
     #expect(try vault.handle().text("a") == "secret")
-    #expect(try vault.handle().verify().isIntact)
+    #expect(try vault.handle().verify().problems == [])
   }
 
-  @Test func deviceIsUnchangedIfDailyKeyStays() throws {
-    let path = try vault.file("two", "two")
-    let report = try handle.rekey(removing: 2, keeping: [.passphraseFile(path)]) { _ in
-      Issue.record("nothing else goes")
-      return false
-    }
-    #expect(report.plan.kept.map(\.grant) == [.openTier, .root, .root])
-  }
-
-  @Test func itemsThatNeedPassphraseGoWithLastOne() throws {
+  @Test(arguments: [true, false])
+  func itemsThatNeedPassphraseGoWithLastOne(_ keepsKeys: Bool) throws {
     try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
-    let error = failure { try handle.rekey(removing: 2) { _ in true } }
+    try handle.removeSlot(3)
+    let error = failure { try handle.removeSlot(2, keepingKeys: keepsKeys) }
     #expect(error?.code == .refused && error?.message.contains("'bound'") == true)
     #expect(
       error?.recovery?.actions == [
-        .keepSlot(.passphrase), .removeSlot(number: 2, deletingItems: true, withNewKeys: true),
+        .removeSlot(number: 2, deletingItems: true, withNewKeys: !keepsKeys)
       ])
-    #expect(failure { try handle.rekey { _ in true } }?.code == .refused)
-    var shown: RekeyPlan?
-    try handle.rekey(removing: 2, deletingItems: true) { plan in
-      shown = plan
-      return true
+    #expect(try handle.itemsDeleted(withSlot: 2).map(\.identity) == [.test("bound")])
+    let deleted = try handle.removeSlot(2, keepingKeys: keepsKeys, deletingItems: true) { plan in
+      plan.deletedItems == [.test("bound")]
     }
-    #expect(shown?.deletedItems == [.test("bound")])
+    #expect(deleted.map(\.identity) == [.test("bound")])
     #expect(try vault.handle().text("bound") == nil)
     #expect(try vault.handle().text("a") == "secret")
-  }
-
-  /// The removed slot need not be a passphrase itself.
-  @Test func itemsGoWithAnySlotThatIsRemoved() throws {
-    try vault.handle(passphrase: "one").put("bound", "x", .whenPasscodeSetThisDeviceOnly)
-    let key = try vault.file("key", String(repeating: "k", count: 32))
-    try vault.handle(passphrase: "one").addKeyFileSlot(path: key)
-    try handle.rekey(removing: 5, deletingItems: true) { $0.deletedItems == [.test("bound")] }
-    #expect(try vault.handle().text("bound") == nil)
+    #expect(try vault.handle().verify().problems == [])
   }
 
   @Test func onlyShownItemsAreDeleted() throws {
@@ -82,50 +98,26 @@ struct RemovalWithNewKeysTests {
     #expect(try vault.handle(passphrase: "one").text("bound") == "x")
   }
 
-  @Test func openingByForgedSlotIsDamage() throws {
-    try forge(2)
-    let handle = vault.handle(passphrase: "one")
-    let error = failure { try handle.rekey { _ in true } }
-    #expect(error?.code == .damaged && error?.message.contains("slot 2") == true)
-    // Another slot opens the vault, and the forged one is removed.
-    let report = try self.handle.rekey(keeping: []) { $0.forged == [2] }
-    #expect(report.plan.kept.map(\.number) == [1, 4])
+  /// Items of other devices are lost with new keys, which a person must know.
+  @Test func otherDevicesItemsStayUnlessAgreed() throws {
+    try vault.handle(passphrase: "one").put("theirs", "x", .alwaysThisDeviceOnly)
+    try FileManager.default.removeItem(atPath: vault.deviceSecretPath)
+    #expect(failure { try handle.removeSlot(2) }?.code == .cancelled)
+    #expect(try vault.handle(passphrase: "one").verify().itemCount == 2)
+    try handle.removeSlot(2) { $0.otherDeviceItemCount == 1 }
+    #expect(try handle.verify().itemCount == 1)
   }
 
-  @Test func forgedSlotsSecretIsNotKept() throws {
-    try forge(3)
-    let path = try vault.file("two", "two")
-    let handle = vault.handle(passphrase: "one")
-    let error = failure { try handle.rekey(keeping: [.passphraseFile(path)]) { _ in true } }
-    #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
-    let report = try handle.rekey(
-      asking: { slot, _ throws(KeychainError) in
-        Issue.record("slot \(slot.number) was asked for")
-        return nil
-      }, confirm: { $0.forged == [3] })
-    #expect(report.plan.kept.map(\.number) == [1, 2])
+  @Test func absentSlotIsNamed() throws {
+    let error = failure { try handle.removeSlot(9) }
+    #expect(error?.code == .notFound && error?.message.contains("9") == true)
   }
 
-  /// Changes the mac of a slot, and makes the state row agree: this takes only T0.
-  private func forge(_ number: UInt32) throws {
-    let keys = try handle.administration().keys.openTierOnly
-    try vault.handle().existingSession().opened.storage.write(Deadline(after: .seconds(60))) {
-      rows throws(KeychainError) in
-      var writer = try VaultWriter(
-        rows: rows, sealing: ItemSealing(keys: keys, device: nil),
-        state: try StateRow.open(rows.stateBox(), under: keys.open.bytes))
-      for var slot in try rows.slots().intact where slot.number == number {
-        try writer.remove(slot)
-        slot.mac = Data(count: 32)
-        slot.sum = try slot.expectedSum()
-        try writer.put(slot)
-      }
-      try writer.finish()
+  @Test func theLastAdministratorStays() throws {
+    let other = try TestVault()
+    try other.handle().put("a")
+    for keepsKeys in [true, false] {
+      #expect(failure { try other.handle().removeSlot(1, keepingKeys: keepsKeys) }?.code == .refused)
     }
-  }
-
-  private func failure(_ body: () throws -> Void) -> KeychainError? {
-    do { try body() } catch { return error as? KeychainError }
-    return nil
   }
 }

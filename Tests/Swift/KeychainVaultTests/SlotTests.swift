@@ -94,7 +94,7 @@ struct SlotTests {
     try vault.handle(passphrase: "open").removeSlot(2, deletingItems: true)
     #expect(try vault.handle().text("a") == "secret")
     #expect(try vault.handle().text("b") == nil)
-    #expect(try vault.handle().slots().map(\.grant) == [.root])
+    #expect(try vault.handle().slots().map(\.grant) == [.administers])
     #expect(try vault.handle().verify().isIntact)
   }
 
