@@ -154,20 +154,19 @@ extension Vault {
   }
 
   private func add(
-    _ input: borrowing SlotInput, _ name: String, _ admin: VaultAdministration,
+    _ input: consuming SlotInput, _ name: String, _ admin: VaultAdministration,
     _ agreed: RekeyPlan?, _ progress: ((VaultProgress) -> Void)?
   ) throws(KeychainError) -> VaultSlot {
     guard let agreed else { return try addWithoutRekey(input, name, admin, progress) }
+    let kind = input.kind
     let outcome = try VaultRekey(admin: admin, progress: progress).run(
-      adding: { number, epoch throws(KeychainError) in
-        try epoch.seal(input, number: number, name: name)
-      },
-      { change throws(KeychainError) in
-        _ = try change.freeNumber(for: input.kind)
-        let decision = try RekeyDecision(change, Self.limitingDevices)
-        guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
-        return decision
-      })
+      adding: VaultRekey.NewSlot(input, name: name)
+    ) { change throws(KeychainError) in
+      _ = try change.freeNumber(for: kind)
+      let decision = try RekeyDecision(change, Self.limitingDevices)
+      guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
+      return decision
+    }
     reportGrantChange(outcome)
     guard let added = outcome.added else {
       throw KeychainError(.internalFailure, "a slot was not added")

@@ -8,9 +8,16 @@ internal import PrephirencesFiles
 ///
 /// If it fails or the process ends, the old state remains. To resume, run it again.
 struct VaultRekey {
-  /// A slot that is added under the new keys, with the number that the list has next.
-  typealias NewSlot = (_ number: UInt32, _ keys: VaultEpoch) throws(KeychainError) ->
-    SlotSealing.Sealed
+  /// A slot that is added under the new keys.
+  final class NewSlot {
+    let input: SlotInput
+    let name: String
+
+    init(_ input: consuming SlotInput, name: String) {
+      self.input = input
+      self.name = name
+    }
+  }
 
   let admin: VaultAdministration
   private let progress: RekeyProgress
@@ -86,7 +93,9 @@ struct VaultRekey {
   ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
     let rows = change.writer.rows
     let epoch = try VaultEpoch(after: change, isNewKey: decision.reason != nil, above: floor.epoch)
-    let added = try new.map { new throws(KeychainError) in try new(change.list.nextNumber, epoch) }
+    let added = try new.map { new throws(KeychainError) in
+      try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
+    }
     let slots = try decision.carried.map { carried throws(KeychainError) in
       try epoch.reseal(carried.slot, grant: carried.grant)
     } + (added.map { [$0] } ?? [])
