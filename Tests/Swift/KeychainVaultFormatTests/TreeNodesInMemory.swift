@@ -40,27 +40,35 @@ final class TreeNodesInMemory: WritableTreeNodes, @unchecked Sendable {
   }
 
   /// Returns the root of a node, as the format hashes it.
-  static func root(_ tree: Tree, _ prefix: UInt64, _ content: Data, count: UInt64) throws
-    -> TreeRoot
-  {
-    var fields: [UInt8] = [tree.rawValue]
-    fields += withUnsafeBytes(of: prefix.littleEndian, Array.init)
+  static func root(
+    _ tree: Tree, _ prefix: UInt64, _ content: Data, count: UInt64
+  ) throws -> TreeRoot {
+    let fields = FieldWriter.fields {
+      $0.integer(tree.rawValue)
+      $0.integer(prefix)
+    }
     return TreeRoot(count: count, hash: try Derivation.hash("pk2/node", fields + content))
   }
 
   /// Returns a leaf with these entries.
   static func leaf(_ entries: [(key: Data, value: Data)]) -> Data {
-    var content = Data([0])
-    content += withUnsafeBytes(of: UInt32(entries.count).littleEndian, Data.init)
-    return entries.reduce(into: content) { $0 += $1.key + $1.value }
+    var content = Data(
+      FieldWriter.fields {
+        $0.integer(UInt8(0))
+        $0.integer(UInt32(entries.count))
+      })
+    for entry in entries { content += entry.key + entry.value }
+    return content
   }
 
   /// Returns an inner node with these children.
   static func inner(_ children: [Int: TreeRoot]) -> Data {
-    (0..<16).reduce(into: Data([1])) { content, index in
+    var content = Data([1])
+    for index in 0..<16 {
       let child = children[index] ?? .empty
-      content += withUnsafeBytes(of: child.count.littleEndian, Data.init) + child.hash
+      content += FieldWriter.fields { $0.integer(child.count) } + child.hash
     }
+    return content
   }
 }
 

@@ -105,12 +105,12 @@ struct TreeProofTests {
     }
   }
 
-  private static func code(_ body: () throws(KeychainError) -> some Any) -> KeychainError.Code? {
-    do throws(KeychainError) {
+  private static func code(_ body: () throws -> Any?) -> KeychainError.Code? {
+    do {
       _ = try body()
       return nil
     } catch {
-      return error.code
+      return (error as? KeychainError)?.code
     }
   }
 }
