@@ -9,18 +9,18 @@ import Testing
 @Suite("Grades and reports of a vault's protection")
 struct DiagnosisTests {
   @Test func vaultOfTheDeviceAloneIsWeak() {
-    #expect(Diagnosis.grade(Self.status([Self.slot(.device, .root)])) == .weak)
+    #expect(Diagnosis.grade(Self.status([Self.slot(.device, .administers)])) == .weak)
   }
 
   @Test func passphraseAtFullCostIsStrong() {
-    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
+    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .administers, .moderate)]
     #expect(Diagnosis.grade(Self.status(slots)) == .strong)
   }
 
   @Test func weakestSlotThatOpensEverythingDecides() {
-    let cheap = Self.slot(.passphrase, .root, .interactive)
-    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.keyFile, .root)])) == .fair)
-    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.device, .root)])) == .weak)
+    let cheap = Self.slot(.passphrase, .administers, .interactive)
+    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.keyFile, .administers)])) == .fair)
+    #expect(Diagnosis.grade(Self.status([cheap, Self.slot(.device, .administers)])) == .weak)
   }
 
   @Test func noVaultHasNoGrade() {
@@ -41,31 +41,55 @@ struct DiagnosisTests {
   }
 
   @Test func vaultThatNothingOpensIsAProblem() {
-    var status = Self.status([Self.slot(.device, .root, isThisDevice: false)])
+    var status = Self.status([Self.slot(.device, .administers, isThisDevice: false)])
     #expect(Diagnosis.problem(of: status)?.code == .locked)
     status.readable = .unlockedNow
     #expect(Diagnosis.problem(of: status) == nil)
     status = Self.status([
-      Self.slot(.device, .openTier, isThisDevice: false), Self.slot(.passphrase, .root, .moderate),
+      Self.slot(.device, .openTier, isThisDevice: false), Self.slot(.passphrase, .administers, .moderate),
     ])
     #expect(Diagnosis.problem(of: status) == nil)
   }
 
   @Test func slotsAreListed() {
-    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .root, .moderate)]
+    let slots = [Self.slot(.device, .openTier), Self.slot(.passphrase, .administers, .moderate)]
     #expect(
       SlotText.table(slots, deviceKeyExists: true).lines == """
-        1\tdevice (this one)\twhat needs no unlock\t
-        1\tpassphrase\teverything\t256 MiB, 3 passes
+        1\tdevice (this one)\twhat needs no unlock\t\t
+        1\tpassphrase\teverything\t\t256 MiB, 3 passes
 
         """)
   }
 
+  @Test func membersAreListedWithTheirRights() {
+    let slots = [
+      Self.slot(.recipient, .administers, name: "alice"), Self.slot(.recipient, .readsAndWrites),
+      Self.slot(.recipient, .reads), Self.slot(.recoveryCode, .administers),
+    ]
+    #expect(
+      SlotText.table(slots, isShared: true, deviceKeyExists: true).lines == """
+        1\trecipient\tadminister\talice\t
+        1\trecipient\twrite\t\t
+        1\trecipient\tread\t\t
+        1\trecovery code\tadminister\t\t
+
+        """)
+    #expect(SlotNames.label(of: slots[0]) == "recipient 'alice'")
+  }
+
+  @Test func witnessIsCounterAndDigest() {
+    var status = Self.status([])
+    #expect(VaultText.witness(status) == nil)
+    status.counter = 42
+    status.witness = "1a2b3c4d"
+    #expect(VaultText.witness(status) == "42 1a2b3c4d")
+  }
+
   @Test func lossesConsiderCodesAndIdentities() {
-    let device = Self.slot(.device, .root)
-    let gone = Self.slot(.device, .root, isThisDevice: false)
-    let code = Self.slot(.recoveryCode, .root)
-    let identity = Self.slot(.recipient, .root)
+    let device = Self.slot(.device, .administers)
+    let gone = Self.slot(.device, .administers, isThisDevice: false)
+    let code = Self.slot(.recoveryCode, .administers)
+    let identity = Self.slot(.recipient, .administers)
     #expect(Self.loss("device.key", [device])?.contains("everything is lost") == true)
     #expect(Self.loss("device.key", [device, code])?.hasPrefix("nothing is lost") == true)
     #expect(Self.loss("the recovery code", [device, code])?.hasPrefix("nothing") == true)
@@ -110,10 +134,10 @@ struct DiagnosisTests {
 
   private static func slot(
     _ kind: SlotKind, _ grant: SlotGrant, _ cost: PasswordHash.Parameters? = nil,
-    isThisDevice: Bool = true
+    isThisDevice: Bool = true, name: String = ""
   ) -> VaultSlot {
     VaultSlot(
       number: 1, kind: kind, grant: grant, passwordHash: cost,
-      isThisDevice: kind == .device ? isThisDevice : nil)
+      isThisDevice: kind == .device ? isThisDevice : nil, name: name)
   }
 }

@@ -70,7 +70,7 @@ struct RecoveryTextTests {
       .removeSlot(number: 2, deletingItems: true, withNewKeys: true),
     ]
     + [nil, .passphrase, .keyFile, .recoveryCode, .identity, .device].flatMap { key in
-      [.addSlot(key), .keepSlot(key)] + (key.map { [.giveKey($0)] } ?? [])
+      [.addSlot(key)] + (key.map { [.giveKey($0)] } ?? [])
     }
 }
 
@@ -80,7 +80,7 @@ extension KeychainError.Recovery.Action {
     switch self {
     case .unlock, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders, .read, .update,
       .delete, .createVault, .nameVault, .status, .verify, .acceptRestored, .rekey, .export,
-      .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot, .keepSlot,
+      .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot,
       .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,
       .migrate, .overwrite:
       RecoveryTextTests.examples.contains(self)
