@@ -38,7 +38,7 @@ public struct Credential: Hashable, Sendable {
   /// When the credential was last changed; set by the store, to the microsecond.
   public package(set) var modified: Date
 
-  /// A number that grows with every change; set by the store.
+  /// A number that no other state of the credential has; set by the store.
   ///
   /// Pass it as `expectedVersion`, so that a change fails if another program has made one in
   /// between.
@@ -94,7 +94,7 @@ public struct Credential: Hashable, Sendable {
   /// - Parameters:
   ///   - description: The identity, accessibility and attributes of the credential. Its expiry is
   ///     rounded to the microsecond; its version and dates are not used.
-  ///   - version: A number that is greater than that of the credential that is replaced.
+  ///   - version: A number that the credential never had before.
   ///   - created: When the credential was added, which stays when it is replaced; rounded to the
   ///     microsecond.
   ///   - modified: When the credential was last changed; rounded to the microsecond.

@@ -84,7 +84,7 @@ extension ContractClause {
       #expect(try store.accounts(CredentialQuery()) == ["a"])
       #expect(try store.accounts(CredentialQuery(attributes: ["k": "v"])) == [])
     },
-    ContractClause("versions grow, and no two changes share one", needs: .versions) { store in
+    ContractClause("no two changes share a version", needs: .versions) { store in
       var versions: [UInt64] = []
       for round in 0..<3 {
         versions.append(try store.put("\(round)", password("a")).version)
@@ -95,7 +95,7 @@ extension ContractClause {
       versions.append(try store.rename(password("b"), to: password("c")).version)
       try store.remove(password("a"))
       versions.append(try store.put("again", password("a")).version)
-      #expect(zip(versions, versions.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(Set(versions).count == versions.count)
       #expect(try store.credential(for: password("a"))?.version == versions.last)
     },
     ContractClause("the creation date stays, the modification date moves") { store in

@@ -31,7 +31,7 @@ public struct StoreContract: Sendable {
   /// The accessibilities that the store refuses.
   public var refusedAccessibilities: [Accessibility]
 
-  /// Whether versions grow with each change, and calls can be limited to one version.
+  /// Whether each change gives a new version, and calls can be limited to one version.
   public var offersVersions: Bool
 
   /// Whether the store notifies observers of its changes.
@@ -48,7 +48,7 @@ public struct StoreContract: Sendable {
   ///     ``Accessibility/whenPasscodeSetThisDeviceOnly``, which depends on the store's passphrase.
   ///   - refusedAccessibilities: The accessibilities that the store must refuse with
   ///     ``KeychainError/Code/refused``. An accessibility that is in neither list is not tried.
-  ///   - offersVersions: Whether versions grow with each change, and calls can be limited to one
+  ///   - offersVersions: Whether each change gives a new version, and calls can be limited to one
   ///     version. If not, each such call must throw, because ignoring the condition would lose
   ///     changes. Merging into an existing credential is then not tested, because the default
   ///     implementation depends on versions.

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "Tests" / "Data" / "Fixtures"
 sys.path[:0] = [str(ROOT / "Tests" / "Python" / "VaultReader")]
 
-from vault_records import cache_name  # found by the path above
+from vault_state import cache_name  # found by the path above
 
 PASSPHRASE = b"correct horse battery staple"
 
@@ -138,7 +138,7 @@ class Home:
   def forget_keys(self) -> None:
     """Removes the vault's keys from the kernel's keyring."""
     try:
-      names = [cache_name(tier, check) for (check,) in self.rows("SELECT check0 FROM vault")
+      names = [cache_name(tier, vault) for (vault,) in self.rows("SELECT id FROM head")
                for tier in range(3)]
     except sqlite3.Error:
       return

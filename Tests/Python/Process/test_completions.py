@@ -115,8 +115,8 @@ def test_zsh_completes_what_is_typed(host):
   terminal.send("rem\t")
   terminal.expect("remove ")
   if host.name != "plaintool":
-    terminal.send(f"\x15{host.name} keychain slots rm --rek\t")
-    terminal.expect("--rekey")
+    terminal.send(f"\x15{host.name} keychain slots rm --kee\t")
+    terminal.expect("--keep-keys")
   terminal.send("\x15\x04")
   terminal.expect(pexpect.EOF)
 

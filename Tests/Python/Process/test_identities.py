@@ -6,6 +6,7 @@ import os
 import shutil
 
 from prefs_testing import PASSPHRASE, hinted
+from vault_codes import Recipient
 
 
 def kinds(home) -> list[tuple[str, str]]:
@@ -16,6 +17,11 @@ def make_identity(home, name: str = "identity") -> tuple[str, str]:
   """Makes an identity, and returns its file and its recipient."""
   path = str(home.folder / name)
   return path, home.run("identity", "create", path).out.decode().strip()
+
+
+def fingerprint(recipient: str) -> str:
+  """By the second implementation."""
+  return Recipient.decoded(recipient).fingerprint().hex()
 
 
 def check(home) -> str:
@@ -31,12 +37,12 @@ def copied(home, other) -> None:
 def test_the_usual_place_of_an_identity(home):
   made = home.run("identity", "create")
   path = home.folder / "config" / "keychain" / "identity"
-  assert made.out.startswith(b"pkpub1-") and made.out.endswith(b"\n") and len(made.out) == 64
+  assert made.out.startswith(b"pkpub2-") and made.out.endswith(b"\n") and len(made.out) == 120
   assert str(path) in made.error and "pinned to no vault" in made.error
-  assert "slots add --recipient pkpub1-" in hinted(made)
+  assert "slots add --recipient pkpub2-" in hinted(made)
   assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
   contents = path.read_bytes()
-  assert b"pksec1-" in contents and made.out.strip() in contents
+  assert b"pksec2-" in contents and made.out.strip() in contents
   refused = home.run("identity", "create", code=75)
   assert "exists already" in refused.error and path.read_bytes() == contents
   assert [file.name for file in path.parent.iterdir()] == ["identity"]
@@ -57,9 +63,11 @@ def test_an_identity_is_shown_without_its_secret(home):
   path, recipient = make_identity(home)
   shown = home.run("identity", "show", path)
   assert recipient in shown.out.decode() and check(home) in shown.out.decode()
-  assert b"pksec1" not in shown.out
+  assert b"pksec2" not in shown.out
   assert home.run("identity", "show", path, "--json").json == {
-    "file": path, "recipient": recipient, "vaults": [check(home)]}
+    "file": path, "recipient": recipient, "fingerprint": fingerprint(recipient),
+    "vaults": [check(home)]}
+  assert fingerprint(recipient) in shown.out.decode()
 
 
 def test_identity_made_next_to_vault_is_pinned(home, make_home):
@@ -78,8 +86,8 @@ def test_two_people_share_a_vault_in_two_homes(home, make_home):
   identities = [make_identity(person) for person in people]
   for _, recipient in identities:
     told = home.run("slots", "add", "--recipient", recipient.upper())
-    assert recipient in told.error and f"--check {check(home)}" in hinted(told)
-  assert kinds(home) == [("device", "root"), ("recipient", "root"), ("recipient", "root")]
+    assert fingerprint(recipient) in told.error and f"--check {check(home)}" in hinted(told)
+  assert kinds(home) == [("device", "administers"), ("recipient", "administers"), ("recipient", "administers")]
   for person, (path, _) in zip(people, identities):
     copied(home, person)
     person.run("identity", "pin", path, "--check", check(home).upper())
@@ -100,9 +108,10 @@ def test_a_recipient_is_listed_and_added_once(home):
   home.run("slots", "add", "--recipient", recipient)
   refused = home.run("slots", "add", "--recipient", recipient, code=75)
   assert "slot 2 is this recipient's already" in refused.error
-  assert home.run("slots", "list", "--json").json[1]["recipient"] == recipient
+  listed = home.run("slots", "list", "--json").json[1]
+  assert (listed["recipient"], listed["fingerprint"]) == (recipient, fingerprint(recipient))
   assert home.run("slots", "list").out.splitlines()[1].split(b"\t")[1:] == [
-    b"recipient", b"everything", recipient.encode()]
+    b"recipient", b"everything", b"", fingerprint(recipient).encode()]
   mistyped = recipient[:-1] + ("0" if recipient[-1] != "0" else "1")
   refused = home.run("slots", "add", "--recipient", mistyped, code=64)
   assert "mistyped" in refused.error
@@ -113,20 +122,20 @@ def test_a_vault_made_with_an_identity(home, make_home):
   path, recipient = make_identity(home)
   made = home.run("init", "--identity", path)
   assert "recipient" in made.error and "recovery create" not in hinted(made)
-  assert kinds(home) == [("device", "openTier"), ("recipient", "root")]
+  assert kinds(home) == [("device", "openTier"), ("recipient", "administers")]
   home.set("alice", b"secret", "--identity", path)
   home.run("get", "alice", code=77)
   alone = make_home()
   alone.run("init", "--identity", path, "--no-device")
-  assert kinds(alone) == [("recipient", "root")] and not (alone.state / "device.key").exists()
+  assert kinds(alone) == [("recipient", "administers")] and not (alone.state / "device.key").exists()
   both = make_home()
   both.init("--identity", path)
-  assert kinds(both) == [("device", "openTier"), ("passphrase", "root"), ("recipient", "root")]
+  assert kinds(both) == [("device", "openTier"), ("passphrase", "administers"), ("recipient", "administers")]
   both.set("alice", b"x", *both.passphrase())
   assert both.get("alice", "--identity", path) == b"x"
   by_variable = make_home()
   by_variable.set("alice", b"x", environment={"KEYCHAIN_IDENTITY_FILE": path})
-  assert kinds(by_variable) == [("device", "openTier"), ("recipient", "root")]
+  assert kinds(by_variable) == [("device", "openTier"), ("recipient", "administers")]
   # Pinned elsewhere by now, the identity would not open what it makes.
   home.run("identity", "pin", path)
   pinned = make_home()
@@ -186,15 +195,16 @@ def test_pins_are_added_and_replaced(home, make_home):
   assert make_home().run("identity", "pin", path, code=69)
 
 
-def test_a_new_root_key_changes_the_check(home):
+def test_a_first_passphrase_changes_the_check(home):
   home.set("alice", b"secret")
   path, recipient = make_identity(home)
   home.run("slots", "add", "--recipient", recipient)
   before = check(home)
   told = home.run(
-    "slots", "add", "--new-passphrase-file", home.passphrase()[1], "--keep-recipient", recipient)
+    "slots", "add", "--new-passphrase-file", home.passphrase()[1], "--yes")
+  assert fingerprint(recipient) in told.error
   assert "identity pin" in told.error and check(home) != before
-  assert kinds(home) == [("device", "openTier"), ("recipient", "root"), ("passphrase", "root")]
+  assert kinds(home) == [("device", "openTier"), ("recipient", "administers"), ("passphrase", "administers")]
   home.run("get", "alice", "--identity", path, code=65)
   home.run("identity", "pin", path)
   assert home.get("alice", "--identity", path) == b"secret"

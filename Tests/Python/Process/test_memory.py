@@ -268,8 +268,8 @@ def test_identities(protected, tracing):
   protected.set("alice", secret, *options)
   made, found = at_exit(protected, "identity", "create", "identity")
   lines = (protected.folder / "identity").read_bytes().splitlines()
-  line = next(line for line in lines if line.startswith(b"pksec1-"))
-  identity = written(line.removeprefix(b"pksec1-"), 32)
+  line = next(line for line in lines if line.startswith(b"pksec2-"))
+  identity = written(line.removeprefix(b"pksec2-"), 32)
   assert copies(found, identity) == []
   protected.run("slots", "add", "--recipient", made.decode().strip(), *options)
   out, found = at_exit(protected, "get", "alice", "--identity", "identity")

@@ -27,8 +27,8 @@ def test_only_new_passphrase_opens(locked):
   outcome = change(locked, b"new", *locked.passphrase())
   assert outcome.out == b"" and "changed the passphrase of slot 2" in outcome.error
   assert "copies of the vault made before still open with the old passphrase" in hinted(outcome)
-  assert "'prefs keychain rekey'" in hinted(outcome)
-  assert slots(locked) == [(1, "device", "openTier"), (2, "passphrase", "root")]
+  assert "'prefs keychain rekey --new-administration-key'" in hinted(outcome)
+  assert slots(locked) == [(1, "device", "openTier"), (2, "passphrase", "administers")]
   assert locked.rows("SELECT salt, box FROM slot WHERE number = 2") != slot
   # No row of an item was touched.
   assert (locked.rows("SELECT * FROM item ORDER BY id"),

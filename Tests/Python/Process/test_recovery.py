@@ -44,7 +44,7 @@ def test_a_code_is_shown_once_and_asked_back(home):
   assert rest.index("\x1b[2J") < rest.index("\x1b[?1049l") < rest.index("added slot 2")
   assert not CODE.search(rest.encode())
   assert home.get("alice", "--recovery-code-file", home.file("typed", code)) == b"secret"
-  assert kinds(home) == [("device", "root"), ("recoveryCode", "root")]
+  assert kinds(home) == [("device", "administers"), ("recoveryCode", "administers")]
   home.run("verify")
 
 
@@ -78,7 +78,7 @@ def test_unconfirmed_code_is_discarded(home):
     terminal.sendline("0000-0000-0000-0000-0000-0000-0133-QREN")
   status, rest = ended(terminal)
   assert status == 130 and "nothing was changed" in rest
-  assert kinds(home) == [("device", "root")]
+  assert kinds(home) == [("device", "administers")]
   home.run("get", "alice", "--recovery-code-file", home.file("typed", code), code=78)
 
 
@@ -89,7 +89,7 @@ def test_interrupt_restores_screen_and_makes_no_code(home):
   terminal.sendintr()
   status, rest = ended(terminal)
   assert status == 130 and "\x1b[?1049l" in rest
-  assert kinds(home) == [("device", "root")]
+  assert kinds(home) == [("device", "administers")]
 
 
 def test_a_dumb_terminal_gets_no_escapes(home):
@@ -144,7 +144,7 @@ def test_the_device_key_is_lost(home):
   home.run("slots", "add", "--device", "--recovery-code-file", path)
   assert "slots add --device" not in " ".join(home.run("doctor", "--json").json["next"])
   home.run("slots", "remove", "1", "--yes")
-  assert kinds(home) == [("recoveryCode", "root"), ("device", "root")]
+  assert kinds(home) == [("recoveryCode", "administers"), ("device", "administers")]
   assert home.get("alice") == b"secret"
   home.run("verify")
 
@@ -238,10 +238,8 @@ def test_doctor_explains_adding_passphrase_next_to_code(home):
   code = make_code(home)
   steps = home.run("doctor", "--json").json["next"]
   assert [step for step in steps if "for protection" in step] == [
-    "for protection of the disk too, run "
-    "'prefs keychain slots add --passphrase', which asks for the recovery code"]
-  home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1],
-           "--recovery-code-file", code)
+    "for protection of the disk too, run 'prefs keychain slots add --passphrase'"]
+  home.run("slots", "add", "--new-passphrase-file", home.passphrase()[1], "--yes")
   home.run("lock", "--all")
   assert home.get("alice", "--recovery-code-file", code) == b"secret"
 
@@ -250,15 +248,15 @@ def test_a_code_and_the_first_passphrase(home):
   home.set("alice", b"secret")
   path = make_code(home)
   new = home.passphrase()[1]
-  refused = home.run("slots", "add", "--new-passphrase-file", new, code=79)
-  assert "2 (recovery code)" in refused.error and "--recovery-code-file" in hinted(refused)
+  refused = home.run("slots", "add", "--new-passphrase-file", new, code=64)
+  assert "slot 2, recovery code" in refused.error and "--yes" in hinted(refused)
   home.run("slots", "remove", "2", "--yes")
   home.run("slots", "add", "--new-passphrase-file", new)
   home.run("get", "alice", "--recovery-code-file", path, code=78)
   second = make_code(home, "--passphrase-file", new, name="second")
   assert home.get("alice", "--recovery-code-file", second) == b"secret"
-  home.run("slots", "remove", "2", "--yes", "--recovery-code-file", second)
-  assert kinds(home) == [("device", "root"), ("recoveryCode", "root")]
+  home.run("slots", "remove", "3", "--yes", "--recovery-code-file", second)
+  assert kinds(home) == [("device", "administers"), ("recoveryCode", "administers")]
 
 
 def test_shown_code_blocks_no_other_process(home):

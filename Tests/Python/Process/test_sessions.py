@@ -147,7 +147,7 @@ def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
   type_in(bare_home, "prefs keychain set github")
   if had_vault:
     second("prefs keychain set other")
-  recipient = re.search(r"pkpub1-\w+", second("prefs keychain identity create"))[0]
+  recipient = re.search(r"pkpub2-\w+", second("prefs keychain identity create"))[0]
   added = type_in(bare_home, f"prefs keychain slots add --recipient {recipient}")
   type_in(bare_home, backup)
   (pin,) = re.findall(r"'(prefs keychain identity pin FILE --check [0-9a-f]{32})'", added)

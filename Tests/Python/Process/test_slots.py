@@ -16,13 +16,13 @@ def kinds(home: Home) -> list[tuple[str, str]]:
 def test_init_variants(make_home):
   bare = make_home()
   assert "created the vault" in bare.run("init").error
-  assert kinds(bare) == [("device", "root")]
+  assert kinds(bare) == [("device", "administers")]
   with_passphrase = make_home()
   with_passphrase.init()
-  assert kinds(with_passphrase) == [("device", "openTier"), ("passphrase", "root")]
+  assert kinds(with_passphrase) == [("device", "openTier"), ("passphrase", "administers")]
   alone = make_home()
   alone.init("--no-device")
-  assert kinds(alone) == [("passphrase", "root")]
+  assert kinds(alone) == [("passphrase", "administers")]
   assert not (alone.state / "device.key").exists()
   alone.set("alice", b"x", *alone.passphrase())
   assert "is locked" in alone.run("get", "alice", code=77).error
@@ -30,14 +30,14 @@ def test_init_variants(make_home):
 
 def test_init_with_a_given_source_reports_once(home):
   made = home.run("init", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
-  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "administers")]
   assert made.error.count("created the vault") == 1
 
 
 def test_init_with_key_files(home, make_home):
   key = str(home.folder / "key")
   home.run("init", "--new-key-file", key)
-  assert kinds(home) == [("device", "openTier"), ("keyFile", "root")]
+  assert kinds(home) == [("device", "openTier"), ("keyFile", "administers")]
   assert (home.folder / "key").stat().st_mode & 0o777 == 0o600
   home.set("alice", b"x", "--key-file", key)
   assert home.get("alice", environment={"KEYCHAIN_KEY_FILE": key}) == b"x"
@@ -86,7 +86,7 @@ def test_first_passphrase_ends_full_device_access(home):
   assert "added slot 2: passphrase" in added.error
   assert "the vault is locked now; 'prefs keychain unlock' opens it" in hinted(added)
   assert "device key alone now opens only" in added.error
-  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "administers")]
   home.run("get", "alice", code=77)
   assert home.get("open") == b"open"
   assert home.get("alice", *home.passphrase()) == b"secret"
@@ -112,7 +112,8 @@ def test_a_passphrase_is_changed_by_adding_and_removing(home):
   added = home.run("slots", "add", "--new-passphrase-file", new, *home.passphrase())
   assert "locked now" not in hinted(added)
   removed = home.run("slots", "remove", "2", "--yes", "--passphrase-file", new)
-  assert removed.out == b"" and "removed slot 2: passphrase; copies" in removed.error
+  assert removed.out == b"" and "removed slot 2: passphrase" in removed.error
+  assert "sealed 1 item again" in removed.error
   home.run("get", "alice", *home.passphrase(), code=78)
   assert home.get("alice", "--passphrase-file", new) == b"secret"
 
@@ -129,14 +130,14 @@ def test_removing_a_slot_needs_a_yes(home):
   home.init()
   refused = home.run("slots", "remove", "1", *home.passphrase(), code=64)
   assert "--yes" in hinted(refused)
-  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "administers")]
 
 
 def test_removing_last_passphrase_restores_device_access(home):
   home.init()
   home.set("alice", b"x", *home.passphrase())
   home.run("slots", "remove", "2", "--yes", *home.passphrase())
-  assert kinds(home) == [("device", "root")]
+  assert kinds(home) == [("device", "administers")]
   assert home.get("alice") == b"x"
   home.run("verify")
 
@@ -168,9 +169,9 @@ def test_the_device_slot_goes_and_comes(home):
   home.init()
   unlock = home.passphrase()
   home.run("slots", "remove", "1", "--yes", *unlock)
-  assert kinds(home) == [("passphrase", "root")]
+  assert kinds(home) == [("passphrase", "administers")]
   home.run("slots", "add", "--device", *unlock)
-  assert sorted(kinds(home)) == [("device", "openTier"), ("passphrase", "root")]
+  assert sorted(kinds(home)) == [("device", "openTier"), ("passphrase", "administers")]
   assert home.run("slots", "add", "--device", *unlock, code=75)
   home.run("slots", "add", code=64)
   home.run("slots", "add", "--device", "--passphrase", code=64)
@@ -180,7 +181,7 @@ def test_vault_made_with_source_gets_its_slot(make_home):
   home = make_home()
   made = home.set("alice", b"x", environment={"KEYCHAIN_PASSPHRASE_FILE": home.passphrase()[1]})
   assert "passphrase" in made.error
-  assert kinds(home) == [("device", "openTier"), ("passphrase", "root")]
+  assert kinds(home) == [("device", "openTier"), ("passphrase", "administers")]
   home.run("lock")
   home.run("get", "alice", code=77)
 
@@ -199,7 +200,7 @@ def test_slots_in_text(home):
   lines = [line.split("\t") for line in home.run("slots", "list").out.decode().splitlines()]
   assert [line[:2] for line in lines] == [
     ["1", "device (this one)"], ["2", "passphrase"], ["3", "key file"]]
-  assert lines[1][3] == "256 MiB, 3 passes"
+  assert lines[1][4] == "256 MiB, 3 passes"
 
 
 def test_removing_last_passphrase_lists_losses_first(home):

@@ -481,7 +481,7 @@ def test_removing_a_slot_asks(home):
   home.init("--new-key-file", str(home.folder / "key"))
   unlock = home.passphrase()
   terminal = home.terminal("slots", "remove", "3", *unlock)
-  terminal.expect_exact("remove slot 3, key file? [y/N] ")
+  terminal.expect_exact("remove slot 3, key file, and give the vault new keys? [y/N] ")
   assert echoes(terminal)
   terminal.sendline("n")
   code, rest = ended(terminal)

@@ -64,10 +64,9 @@ def test_help_fits_terminal_and_stays_readable(home, columns, longest):
 
 
 def test_questions_break_between_words(home):
-  home.init("--no-device")
-  home.run("unlock", *home.passphrase())
+  home.init("--no-device", "--new-key-file", "key")
   narrow = {"dimensions": (24, 41)}
-  terminal = home.terminal("slots", "remove", "1", "--rekey", **narrow)
+  terminal = home.terminal("slots", "remove", "2", *home.passphrase(), **narrow)
   terminal.expect_exact("[y/N] ")
   lines = terminal.before.decode().replace("\r", "").splitlines()
   assert len(lines) > 1 and all(len(line) <= 41 for line in lines), lines
@@ -168,6 +167,6 @@ def test_what_needs_a_yes_ends_the_same_way(home):
   number = next(str(slot["number"]) for slot in home.run("slots", "list", "--json").json
                 if slot["kind"] == "key-file" or slot["kind"] == "keyFile")
   codes = [home.run(*words, *unlock, code=64).code for words in (
-    ["rekey"], ["slots", "remove", number], ["slots", "remove", number, "--rekey"])]
+    ["rekey"], ["slots", "remove", number], ["slots", "remove", number, "--keep-keys"])]
   assert codes == [64, 64, 64]
   assert len(home.run("slots", "list", "--json").json) == 3

@@ -11,7 +11,8 @@ struct ChangePassphraseCommand: KeychainSubcommand {
     discussion: """
       The present passphrase is asked for first, also while the vault is unlocked. If it is forgotten, \
       type the recovery code instead, or unlock with something else, such as --key-file. Older copies of \
-      the vault still open with the old passphrase; after 'rekey', their keys do not open this vault.
+      the vault still open with the old passphrase; after 'rekey --new-administration-key', their keys are \
+      worth nothing for this vault.
 
       Example:
         \(keychainPath) change-passphrase

@@ -18,8 +18,8 @@ struct RekeyCommand: KeychainSubcommand {
       terminal; elsewhere, add --yes.
 
       The administration key, which signs the list of what opens the vault, stays as well, unless a slot that \
-      administers is removed. Use --new-administration-key where somebody may know it. The vault then has a new \
-      check, which pinned identities and other machines need, unless the recovery code opened the vault for \
+      administers is removed. Whoever once opened the vault with such a slot may know it: then use \
+      --new-administration-key. The vault gets a new check, which pinned identities and other machines need, unless the recovery code opened the vault for \
       this: then they follow by themselves.
 
       Example:

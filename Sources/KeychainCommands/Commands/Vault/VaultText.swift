@@ -123,7 +123,8 @@ enum VaultText {
 
   static var copiesKeepThePassphrase: String {
     "copies of the vault made before still open with the old passphrase, and hold the keys of this "
-      + "one; if somebody may have both, run '\(KeychainCommandContext.current.commandPath) rekey'"
+      + "one; if somebody may have both, run '\(KeychainCommandContext.current.commandPath) rekey "
+      + "--new-administration-key'"
   }
 
   static func summary(of report: VerificationReport) -> String {
