@@ -1,4 +1,4 @@
-"""A vault in a separate folder for each test."""
+"""Vaults in a separate folder for each test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,24 @@ def sample():
 
 
 @pytest.fixture
-def path(tmp_path, sample):
+def writer(sample):
+  return sample.writer
+
+
+@pytest.fixture
+def path(tmp_path, writer):
   file = tmp_path / "vault.db"
-  sample.writer.write(file)
+  writer.write(file)
+  return file
+
+
+@pytest.fixture
+def shared():
+  return sample_vault.make_shared_sample()
+
+
+@pytest.fixture
+def shared_path(tmp_path, shared):
+  file = tmp_path / "shared.db"
+  shared.writer.write(file)
   return file

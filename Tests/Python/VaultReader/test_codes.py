@@ -6,15 +6,17 @@ import pytest
 from nacl.bindings import crypto_box_keypair, crypto_scalarmult
 
 import vault_codes as codes
-from sample_vault import RECIPIENT, RECOVERY_CODE
-from vault_identity import IdentityFile
-from vault_notation import FormatError, digest
+from sample_vault import IDENTITY as SEED
+from sample_vault import RECOVERY_CODE
+from vault_identity import IdentityFile, UnknownLine
+from vault_notation import FormatError, derive, digest
 
 CODE = codes.recovery_text(RECOVERY_CODE)
 PIN = bytes(range(16))
 OTHER_PIN = bytes(range(16, 32))
-IDENTITY = codes.identity_text(RECIPIENT)
-PUBLIC = codes.public_key(RECIPIENT)
+IDENTITY = codes.identity_text(SEED)
+RECIPIENT = codes.Keys(SEED).recipient()
+RECIPIENT_TEXT = RECIPIENT.text()
 
 
 def refused(decode, written) -> bool:
@@ -60,8 +62,8 @@ def test_other_characters_are_refused(character):
   lambda text: text + text, lambda text: text[:16]])
 def test_other_lengths_are_refused(change):
   assert refused(codes.recovery_code, change(CODE))
-  assert refused(codes.identity_key, codes.IDENTITY_PREFIX + change(IDENTITY[7:]))
-  assert refused(codes.recipient_key, codes.RECIPIENT_PREFIX + change(IDENTITY[7:]))
+  assert refused(codes.identity_seed, codes.IDENTITY_PREFIX + change(IDENTITY[7:]))
+  assert refused(codes.Recipient.decoded, codes.RECIPIENT_PREFIX + change(RECIPIENT_TEXT[7:]))
 
 
 def test_leading_zeros_count():
@@ -94,21 +96,32 @@ def test_recovery_code():
     assert codes.recovery_code(written) == RECOVERY_CODE
 
 
-@pytest.mark.parametrize("prefix, write, read", [
-  ("pkpub1-", codes.recipient_text, codes.recipient_key),
-  ("pksec1-", codes.identity_text, codes.identity_key)])
-def test_recipient_and_identity(prefix, write, read):
-  key = PUBLIC  # A number that can be either.
-  written = write(key)
-  letters = codes.base32(key + digest(16, key)[:3])
-  assert written == prefix + letters.lower() and len(letters) == 56
+@pytest.mark.parametrize("prefix, key, written, read", [
+  ("pkpub2-", RECIPIENT, RECIPIENT_TEXT, codes.Recipient.decoded),
+  ("pksec2-", SEED, IDENTITY, codes.identity_seed)])
+def test_recipient_and_identity(prefix, key, written, read):
+  letters = written[len(prefix) :]
+  assert written == prefix + letters.lower() and len(letters) == (112 if key == RECIPIENT else 56)
   for spelled in (written, written.upper(), f" {written}\n", prefix + "-".join(letters),
                   prefix.title() + letters):
     assert read(spelled) == key
-  others = {"pkpub1-", "pksec1-"} - {prefix}
-  for wrong in ("", prefix[:-1], prefix[1:], prefix.replace("1", "2"), prefix.replace("1", "l"),
+  others = {"pkpub2-", "pksec2-"} - {prefix}
+  for wrong in ("", prefix[:-1], prefix[1:], prefix.replace("2", "1"), prefix.replace("2", "3"),
                 prefix.replace("s", "\u017f").replace("k", "\u212a"), *others):
     assert refused(read, wrong + letters)
+
+
+def test_recipient_text_has_both_keys():
+  data = RECIPIENT.box_key + RECIPIENT.signing_key
+  assert codes.base32_bytes(RECIPIENT_TEXT[7:], 70) == data + digest(16, data)[:6]
+
+
+def test_one_seed_yields_both_keys():
+  keys = codes.Keys(SEED)
+  assert keys.private_key == derive(SEED, "pk2/ident.box")
+  assert keys.signing_seed == derive(SEED, "pk2/ident.sign")
+  other = codes.Recipient(RECIPIENT.box_key, codes.Keys(bytes(32)).recipient().signing_key)
+  assert other.fingerprint() != RECIPIENT.fingerprint() and len(other.fingerprint()) == 16
 
 
 def test_public_key_is_that_of_x25519():
@@ -128,10 +141,11 @@ def test_what_is_no_public_key(number):
   """Points of low order, which libsodium refuses too, and numbers beyond the prime."""
   data = number.to_bytes(32, "little")
   assert not codes.is_public_key(data)
-  assert refused(codes.recipient_key, codes.recipient_text(data))
+  assert refused(
+    codes.Recipient.decoded, codes.Recipient(data, RECIPIENT.signing_key).text())
   if number in LOW_ORDER:
     with pytest.raises(Exception, match="Unexpected library error"):
-      crypto_scalarmult(RECIPIENT, data)
+      crypto_scalarmult(SEED, data)
 
 
 @pytest.mark.parametrize("number", [2, 9, codes.PRIME - 2, 2**254])
@@ -139,14 +153,20 @@ def test_public_keys(number):
   assert codes.is_public_key(number.to_bytes(32, "little"))
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, codes.PRIME - 1, codes.PRIME + 1, 2**256 - 1])
+def test_what_is_no_signing_key(number):
+  recipient = codes.Recipient(RECIPIENT.box_key, number.to_bytes(32, "little"))
+  assert refused(codes.Recipient.decoded, recipient.text())
+
+
 # Identity files.
 
 
 @pytest.mark.parametrize("pins", [(), (PIN,), (PIN, OTHER_PIN)])
 def test_identity_file_reads_what_it_writes(pins):
-  identity = IdentityFile(RECIPIENT, pins)
+  identity = IdentityFile(SEED, pins)
   assert IdentityFile.decoded(identity.encoded("Two\nlines")) == identity
-  assert identity.recipient() == codes.recipient_text(PUBLIC)
+  assert identity.recipient() == RECIPIENT_TEXT
 
 
 @pytest.mark.parametrize("text, pins", [
@@ -155,15 +175,15 @@ def test_identity_file_reads_what_it_writes(pins):
   (f"vault: {PIN.hex()}\n{IDENTITY}\nvault: {OTHER_PIN.hex()}", (PIN, OTHER_PIN)),
   (f"# {IDENTITY} \u2603\n{IDENTITY}\n# vault: {PIN.hex()}\n", ())])
 def test_identity_files_of_other_shapes(text, pins):
-  assert IdentityFile.decoded(text.encode("utf-8")) == IdentityFile(RECIPIENT, pins)
+  assert IdentityFile.decoded(text.encode("utf-8")) == IdentityFile(SEED, pins)
 
 
 @pytest.mark.parametrize("text", [
   "", "# comment\n", f"vault: {PIN.hex()}\n", f"{IDENTITY}\n{IDENTITY}\n",
   f"{IDENTITY} {IDENTITY}\n", f"{IDENTITY}\nhello\n", f"{IDENTITY}\n\u00a0\n",
   f"\ufeff{IDENTITY}\n", f"{IDENTITY} # comment\n", f"{IDENTITY[:-1]}\n",
-  f"{IDENTITY[:-1]}u\n", f"identity: {IDENTITY}\n", f"{codes.recipient_text(PUBLIC)}\n",
-  f"{IDENTITY}\n{codes.recipient_text(PUBLIC)}\n", f"{IDENTITY}\rvault: {PIN.hex()}\n"])
+  f"{IDENTITY[:-1]}u\n", f"identity: {IDENTITY}\n", f"{RECIPIENT_TEXT}\n",
+  f"{IDENTITY}\n{RECIPIENT_TEXT}\n", f"{IDENTITY}\rvault: {PIN.hex()}\n"])
 def test_refused_identity_files(text):
   assert refused(IdentityFile.decoded, text.encode("utf-8"))
 
@@ -177,14 +197,24 @@ def test_refused_pins(line):
   assert refused(IdentityFile.decoded, f"{IDENTITY}\n{line}\n".encode("utf-8"))
 
 
+@pytest.mark.parametrize("line", ["hello", "recipients: 2", "pksec1-", RECIPIENT_TEXT])
+def test_unknown_line_may_be_of_a_newer_program(line):
+  for text in (f"{IDENTITY}\n{line}\n", f"{line}\n{IDENTITY}"):
+    with pytest.raises(UnknownLine):
+      IdentityFile.decoded(text.encode("utf-8"))
+  with pytest.raises(FormatError) as raised:
+    IdentityFile.decoded(b"")
+  assert not isinstance(raised.value, UnknownLine)
+
+
 def test_identity_file_that_is_not_utf8():
   good = IDENTITY.encode("ascii") + b"\n# "
-  assert IdentityFile.decoded(good + "\u00e9".encode("utf-8")) == IdentityFile(RECIPIENT)
+  assert IdentityFile.decoded(good + "\u00e9".encode("utf-8")) == IdentityFile(SEED)
   assert refused(IdentityFile.decoded, good + b"\xe9")
 
 
 def test_size_of_an_identity_file():
   good = IDENTITY.encode("ascii") + b"\n"
   full = good.ljust(64 * 1024, b"#")
-  assert IdentityFile.decoded(full) == IdentityFile(RECIPIENT)
+  assert IdentityFile.decoded(full) == IdentityFile(SEED)
   assert refused(IdentityFile.decoded, full + b"#")

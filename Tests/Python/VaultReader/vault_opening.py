@@ -82,19 +82,23 @@ def open_rows(rows: Rows, secrets: Secrets) -> Opened:
   if rows.head.computed_sum() != rows.head.sum:
     raise Damage("head-sum", "the head is damaged")
   found: list[tuple[Opening, MemberList]] = []
-  last: Damage | None = None
-  # What administers comes first; a slot that is no good must not hide another one.
-  candidates, spoiled = openings(rows, secrets)
-  for opening in sorted(candidates, key=lambda one: one.root is None):
+  candidates, failures = openings(rows, secrets)
+  for opening in candidates:
     try:
       check_tiers(rows.head, opening)
       members = checked_list(rows, opening.tiers[0])
       check_listed(rows.head, members, successions_of(rows), opening)
       found.append((opening, members))
     except Damage as damage:
-      last = damage
+      failures.append((opening.slot, damage))
+  # A slot that is no good must not hide another one, unless that opens less.
+  found.sort(key=lambda pair: pair[0].root is None)
+  root = found[0][0].root if found else None
+  for slot, damage in failures:
+    if not found or (root is None and slot.granted == Granted.ADMINISTERS):
+      raise damage
   if not found:
-    raise last or spoiled or nothing_opened(rows)
+    raise nothing_opened(rows)
   opening, members = found[0]
   return Opened(
     opening, members, successions_of(rows), checked_state(rows, opening.tiers[0], members))
@@ -106,17 +110,19 @@ def nothing_opened(rows: Rows) -> VaultError:
   return VaultError("wrong-key", "no slot opens with what was presented")
 
 
-def openings(rows: Rows, secrets: Secrets) -> tuple[list[Opening], Damage | None]:
-  """What opens with the secrets, and why the last one that should have opened did not."""
-  found, spoiled = [], None
+def openings(
+  rows: Rows, secrets: Secrets,
+) -> tuple[list[Opening], list[tuple[SlotRow, Damage]]]:
+  """What opens with the secrets, and why others that should have opened did not."""
+  found, failures = [], []
   for slot in rows.intact_slots():
     if not slot.is_known() or secrets.of_kind(slot.kind) is None:
       continue
     try:
       found += opened_slot(rows.head, slot, secrets)
     except Damage as damage:
-      spoiled = damage
-  return found, spoiled
+      failures.append((slot, damage))
+  return found, failures
 
 
 def opened_slot(head: Head, slot: SlotRow, secrets: Secrets) -> Iterator[Opening]:

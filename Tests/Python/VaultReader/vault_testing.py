@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sample_vault import DEVICE, PASSPHRASE
-from vault_database import VaultError
-from vault_notation import seal
-from vault_keys import state_box_key
-from vault_reader import Secrets, Vault
-from vault_records import ItemRow, SlotRow
-from vault_writer import finished_slot
+from sample_vault import DEVICE, IDENTITY, KEY_FILE, PASSPHRASE, RECOVERY_CODE
+from vault_file import Damage, VaultError
+from vault_opening import Secrets
+from vault_records import ItemRow
+from vault_slots import slot_seed
+from vault_verifying import Vault
+from vault_writer import VaultWriter
 
 FIXTURES = Path(__file__).resolve().parents[2] / "Data" / "Fixtures"
-ALL = Secrets(passphrase=PASSPHRASE, device=DEVICE)
+# A key file costs nothing, and opens everything.
+ALL = Secrets(key_file=KEY_FILE, device=DEVICE)
+# Secrets of the slots of the sample, by their numbers.
+OF_SLOT = {
+  1: Secrets(passphrase=PASSPHRASE), 2: Secrets(key_file=KEY_FILE), 3: Secrets(device=DEVICE),
+  4: Secrets(recovery_code=RECOVERY_CODE), 5: Secrets(identity=IDENTITY)}
 
 
 def opened(path: Path, secrets: Secrets = ALL, **options) -> Vault:
@@ -31,18 +33,18 @@ def problems(path: Path, secrets: Secrets = ALL, **options) -> set[str]:
   return {problem.code for problem in opened(path, secrets, **options).problems}
 
 
-def error_code(path: Path, secrets: Secrets = ALL) -> str:
+def error_code(path: Path, secrets: Secrets = ALL, **options) -> str:
   """Returns why a vault cannot be opened."""
   with pytest.raises(VaultError) as raised:
-    opened(path, secrets)
+    opened(path, secrets, **options)
   return raised.value.code
 
 
-def change(path: Path, sql: str, *values) -> int:
-  """Runs a statement, and returns how many rows it changed."""
-  with closing(sqlite3.connect(path)) as connection, connection:
-    connection.execute("PRAGMA synchronous = OFF")
-    return connection.execute(sql, values).rowcount
+def damage(path: Path, secrets: Secrets = ALL, **options) -> str:
+  """Returns the check that a damaged vault fails."""
+  with pytest.raises(Damage) as raised:
+    opened(path, secrets, **options)
+  return raised.value.check
 
 
 def row_of(path: Path, service: str, account: str) -> ItemRow:
@@ -52,21 +54,9 @@ def row_of(path: Path, service: str, account: str) -> ItemRow:
   raise AssertionError("the sample has no such item")
 
 
-def forge_state(path: Path, sample) -> None:
-  """Writes a state row that matches the present rows, as a holder of T0 can."""
-  vault, key = opened(path), sample.writer.tiers[0]
-  state = replace(
-    vault.state, items=len(vault.rows.items), slots=len(vault.rows.slots),
-    sum=vault.computed_sum())
-  change(path, "UPDATE state SET box = ?",
-         seal(state_box_key(key), state.encoded(), bytes(24)))
-
-
-def replace_slot(path: Path, slot: SlotRow, root: bytes, **columns) -> None:
-  """Writes a slot of other columns with the mac of `root`, and the right sum."""
-  plain = tuple(vars(replace(slot, **columns)).values())[:7]
-  values = tuple(vars(finished_slot(plain, root)).values())
-  change(path, "REPLACE INTO slot VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *values)
+def recovery_seed(writer: VaultWriter) -> bytes:
+  """The seed with which the recovery code of the sample signs."""
+  return slot_seed(RECOVERY_CODE, writer.slots[4].header(writer.id))
 
 
 def run_command(program: str, *arguments: str) -> subprocess.CompletedProcess:

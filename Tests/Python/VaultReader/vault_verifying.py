@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import vault_keys as keys
-from vault_database import Rows, read_rows
+from vault_database import Rows, has_shape, read_rows
 from vault_file import Damage, Problem
 from vault_items import Item, ItemKeys
 from vault_members import VaultKind
@@ -15,7 +15,7 @@ from vault_records import Identity, ItemRow, Metadata
 from vault_slots import SlotKind
 from vault_state import SeenRecord
 from vault_tokens import entry_count, token_entries, token_entry
-from vault_tree import Root, Tree, all_entries, looked_up, made_nodes, root_of
+from vault_tree import Tree, all_entries, looked_up, made_nodes, root_of
 from vault_trust import (
   chain_entries, check_chain, check_first_sight, check_history, check_pins, check_seen)
 
@@ -73,7 +73,7 @@ class Vault:
     listed, row = self.value(Tree.ITEMS, item_id), self.rows.items_by_id.get(item_id)
     if listed is None:
       return None
-    if row is None or row.row_hash() != listed:
+    if row is None or not has_shape(row) or row.row_hash() != listed:
       raise Damage("item", f"the row of {item_id.hex()} is not the one that the tree lists")
     return row
 
@@ -112,9 +112,10 @@ class Vault:
       listed = all_entries(Tree.ITEMS, self.state.roots[Tree.ITEMS], self.rows.nodes[Tree.ITEMS])
     except FormatError as error:
       raise Damage("item_node", str(error)) from None
-    if listed != {row.id: row.row_hash() for row in self.rows.items}:
+    rows = self.rows.items
+    if not all(map(has_shape, rows)) or listed != {row.id: row.row_hash() for row in rows}:
       raise Damage("item", "the rows of the items are not those that the tree lists")
-    return self.rows.items
+    return rows
 
   def _found(self, row: ItemRow, groups: list[str]) -> Item:
     try:
@@ -160,20 +161,12 @@ class Vault:
 
   def _verify_trees(self) -> None:
     """Makes the trees again, from the rows of items and groups alone."""
-    for tree, entries in self.computed_entries().items():
+    for tree, entries in computed_entries(self.rows, self.open_key).items():
       nodes = made_nodes(tree, entries)
       if root_of(tree, nodes, len(entries)) != self.state.roots[tree]:
         self._report(f"{tree.table}-root", "state")
       if nodes != self.rows.nodes[tree]:
         self._report(tree.table, "nodes")
-
-  def computed_entries(self) -> dict[Tree, dict[bytes, bytes]]:
-    return computed_entries(self.rows, self.open_key)
-
-  def computed_roots(self) -> tuple[Root, ...]:
-    return tuple(
-      root_of(tree, made_nodes(tree, entries), len(entries))
-      for tree, entries in self.computed_entries().items())
 
   def _verify_tokens(self) -> None:
     listed = {(token, row.id) for row in self.rows.items for token in row.token_list()}

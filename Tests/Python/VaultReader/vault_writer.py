@@ -87,6 +87,8 @@ class VaultWriter:
     self.group_names: set[tuple[str, int]] = set()
     self.plain: dict[bytes, tuple[Metadata, bytes, bytes | None]] = {}
     self.chain: dict[int, ChainEntry] = {}
+    self.chain_boxes: dict[int, bytes] = {}
+    self.list_box = self.state_box = b""
     self.writer: Writer | None = None
     self.time = TIME
     self.first = 1
@@ -102,8 +104,8 @@ class VaultWriter:
     """Makes a new root key, under which the present administration key lies."""
     self.root = self.random.take(32)
     self.tiers = keys.tier_keys(self.root, self.id, self.epoch)
-    self.administration_box = seal(
-      keys.administration_box_key(self.root), self.administration_seed, self.random.take(24))
+    self.administration_box = self._sealed(
+      keys.administration_box_key(self.root), self.administration_seed)
 
   @property
   def administration(self) -> bytes:
@@ -138,6 +140,8 @@ class VaultWriter:
     if self._list_changed:
       self.serial += 1
       self._list_changed = False
+      self.list_box = self._sealed(
+        keys.members_box_key(self.tiers[0]), self.member_list().signed(self.administration_seed))
     self.committed_list = self.member_list()
     previous = NO_DIGEST if self.signed_state is None else self.signed_state.digest()
     self.counter += 1
@@ -146,6 +150,14 @@ class VaultWriter:
     self.signed_state = self.made_state(previous)
     entry = self.signed_state.entry()
     self.chain[entry.place()] = entry
+    self.chain_boxes.pop(entry.place(), None)
+    for place in self.chain.keys() - self.chain_boxes.keys():
+      self.chain_boxes[place] = self._sealed(
+        keys.chain_box_key(self.tiers[0]), self.chain[place].encoded())
+    self.state_box = self._sealed(keys.state_box_key(self.tiers[0]), self.signed_state.encoded())
+
+  def _sealed(self, key: bytes, plain: bytes) -> bytes:
+    return seal(key, plain, self.random.take(24))
 
   def made_state(self, previous: bytes) -> SignedState:
     """The state of what the vault holds now, signed if it is shared."""
@@ -270,6 +282,7 @@ class VaultWriter:
           self.committed_list.hash(), reason, recovery_seed))
         self.administration_seed = new_seed
       self._make_root()
+      self.chain_boxes = {}
       for slot in list(self.slots.values()):
         self._put_slot(slot)
       plain, classes = self.plain, {key: row.item_class for key, row in self.items.items()}
@@ -315,7 +328,7 @@ class VaultWriter:
     key = keys.group_key(key_of_class, metadata.identity.group)
     version = version or int.from_bytes(self.random.take(8), "little") >> 1 or 1
     boxes = [
-      seal(keys.item_key(key, part, item_id, version), pad(plain), self.random.take(24))
+      self._sealed(keys.item_key(key, part, item_id, version), pad(plain))
       for part, plain in enumerate((metadata.encoded(), secret))]
     is_bound = item_class in keys.DEVICE_CLASSES
     device = keys.device_id(device_secret, self.id) if is_bound else None
@@ -329,7 +342,7 @@ class VaultWriter:
       return
     with self.transaction():
       key = keys.group_name_key(self.tiers[keys.TIER_OF_CLASS[item_class]], item_class, token)
-      box = seal(key, pad(group.encode("utf-8")), self.random.take(24))
+      box = self._sealed(key, pad(group.encode("utf-8")))
       self.groups[token, item_class] = GroupRow(token, item_class, box)
       self.group_names.add((group, item_class))
 
@@ -365,19 +378,13 @@ class VaultWriter:
 
   def tables(self) -> dict[str, Iterable[tuple]]:
     """All rows, by table."""
-    nonce, open_key = self.random.take, self.tiers[0]
-    signed = self.member_list().signed(self.administration_seed)
     return {
       "head": [(1, *self.head().columns())],
-      "members": [(
-        1, seal(keys.members_box_key(open_key), signed, nonce(24)), self.administration_box)],
+      "members": [(1, self.list_box, self.administration_box)],
       "succession": [(one.epoch, one.encoded()) for one in self.successions],
       "slot": [slot.columns() for slot in self.slots.values()],
-      "state": [(
-        1, seal(keys.state_box_key(open_key), self.signed_state.encoded(), nonce(24)))],
-      "chain": [
-        (place, seal(keys.chain_box_key(open_key), entry.encoded(), nonce(24)))
-        for place, entry in sorted(self.chain.items())],
+      "state": [(1, self.state_box)],
+      "chain": sorted(self.chain_boxes.items()),
       "item": [tuple(vars(row).values()) for row in self.items.values()],
       "token": [(token, row.id) for row in self.items.values() for token in row.token_list()],
       "access_group": [tuple(vars(group).values()) for group in self.groups.values()],
