@@ -96,11 +96,9 @@ struct SlotsAddCommand: KeychainSubcommand {
   private func add(
     _ recipient: VaultRecipient, in session: Session
   ) throws(KeychainError) -> VaultSlot {
-    let usual: SlotGrant =
-      try session.vault.status().kind == .shared ? .readsAndWrites : .administers
-    return try session.withProgress { progress throws(KeychainError) in
+    try session.withProgress { progress throws(KeychainError) in
       try session.vault.addRecipientSlot(
-        recipient, name: name ?? "", grant: may?.grant ?? usual, progress: progress)
+        recipient, name: name ?? "", grant: may?.grant, progress: progress)
     }
   }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import KeychainTerminal
 internal import KeychainVault
 internal import PrephirencesCommandLine
 

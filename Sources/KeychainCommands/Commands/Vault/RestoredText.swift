@@ -78,12 +78,12 @@ enum RestoredText {
   /// Returns how the keys and the list of members differ.
   private static func members(_ differences: RestoredDifferences) -> [String] {
     var lines: [String] = []
-    if differences.isOtherAdministrationKey, !differences.isOtherVault {
+    if differences.isAdministrationKeyChanged, !differences.isOtherVault {
       lines.append(
         "its administration key is not the one that was seen here, and does not follow from it: compare "
           + "its check with somebody who has the vault")
     }
-    if differences.needsNewKeys {
+    if differences.makesNewKeys {
       lines.append(
         "its list of what opens it is older than the one that was seen here, so slots that were removed "
           + "may be there again: the vault gets new keys, and slots stay only if you agree")
@@ -106,7 +106,7 @@ enum RestoredText {
     lines += differences.unlistedSlots.map {
       "slot \($0) opens nothing, as the signed list does not have it"
     }
-    guard !differences.needsNewKeys else { return lines }
+    guard !differences.makesNewKeys else { return lines }
     let path = KeychainCommandContext.current.commandPath
     return lines + [
       "one that was removed before can be removed again: '\(path) slots remove NUMBER'"
