@@ -54,7 +54,7 @@ enum VaultWriterTool {
     case "rekey":
       report("begun")
       while true {
-        try vault.rekey { _ in false }
+        try vault.rekey { _ in true }
         report("rekeyed")
       }
     case "passphrases":

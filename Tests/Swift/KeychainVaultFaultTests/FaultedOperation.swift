@@ -36,19 +36,19 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       return "made"
     },
     Self("first store", on: { _ in }, stoppingAt: created) { vault, _ in
-      "\(try vault.put("new").version)"
+      "\(try vault.put("new").identity)"
     },
-    Self("store") { vault, _ in "\(try vault.put("new", group: "new group").version)" },
+    Self("store") { vault, _ in "\(try vault.put("new", group: "new group").identity)" },
     Self("store a long secret") { vault, _ in
-      "\(try vault.put("long", String(repeating: "long", count: 9000)).version)"
+      "\(try vault.put("long", String(repeating: "long", count: 9000)).identity)"
     },
-    Self("replace") { vault, _ in "\(try vault.put("b", "new").version)" },
+    Self("replace") { vault, _ in "\(try vault.put("b", "new").identity)" },
     Self("update") { vault, _ in
       let update = CredentialUpdate(accessibility: .always, label: .set("new"))
-      return "\(try vault.update(.test("b"), with: update).version)"
+      return "\(try vault.update(.test("b"), with: update).identity)"
     },
     Self("rename") { vault, _ in
-      "\(try vault.rename(.test("b"), to: .test("renamed", group: "new group")).version)"
+      "\(try vault.rename(.test("b"), to: .test("renamed", group: "new group")).identity)"
     },
     Self("remove") { vault, _ in "\(try vault.remove(.test("b")))" },
     Self("add the first passphrase") { vault, _ in
@@ -80,20 +80,20 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     },
     Self("add the first passphrase beside a recipient", on: recipientAdded) { vault, _ in
       let passphrase = try SecretBytes(copying: TestVault.passphrase)
-      return "\(try vault.addPassphraseSlot(passphrase, keepingRecipient: { _ in true }))"
+      return "\(try vault.addPassphraseSlot(passphrase))"
     },
     Self("remove a recipient", on: recipientAdded) { vault, _ in "\(try vault.removeSlot(2))" },
     Self("change the passphrase", on: passphraseAdded) { _, test in
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
       return "\(try handle.changePassphrase(to: SecretBytes(copying: VaultContents.changed)))"
     },
-    Self("new keys, without the key file", on: keyFileAdded) { _, test in
+    Self("new keys", on: keyFileAdded) { _, test in
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
-      return "\(try handle.rekey { _ in true }.plan)"
+      return "\(try handle.rekey(confirm: { _ in true }).plan)"
     },
     Self("remove the key file, with new keys", on: keyFileAdded) { _, test in
       let handle = test.handle(passphrase: TestVault.passphrase) { $0.deadline = Self.deadline }
-      return "\(try handle.rekey(removing: 3) { _ in true }.plan)"
+      return "\(try handle.rekey(removing: 3, confirm: { _ in true }).plan)"
     },
     Self("accept a restored vault", on: rolledBack) { vault, _ in
       try vault.acceptRestored { _ in true }

@@ -102,12 +102,12 @@ struct ForeignKeyTests {
 
   /// Both vaults have the same passphrase.
   @Test func foreignSlotDoesNotBlockUnlocking() throws {
-    let theirs = try other.slots().first { $0.kind == .passphrase }
-    try mine.putSlot(try #require(theirs), as: 0)
+    let theirs = try other.readRows { try $0.slots().intact.first { $0.kind == .passphrase } }
+    try mine.changeRows { try $0.put(try #require(theirs).with(number: 9)) }
     let handle = mine.handle(passphrase: TestVault.passphrase)
     #expect(try handle.text("whenUnlocked") == "secret")
     try handle.unlock()
-    try mine.tamper { try $0.execute(sql: "DELETE FROM slot WHERE kind = 1 AND number > 0") }
+    try mine.tamper { try $0.execute(sql: "DELETE FROM slot WHERE kind = 1 AND number < 9") }
     expect(.damaged) { try mine.handle(passphrase: TestVault.passphrase).text("whenUnlocked") }
   }
 
@@ -130,19 +130,17 @@ struct ForeignKeyTests {
   }
 
   @Test func lockForgetsKeysOfUnreadableVault() throws {
-    let own: Data? = try mine.raw("SELECT sum FROM vault")
-    try mine.tamper { try $0.execute(sql: "UPDATE vault SET sum = x'00'") }
+    let own: Data? = try mine.raw("SELECT sum FROM head")
+    try mine.tamper { try $0.execute(sql: "UPDATE head SET sum = x'00'") }
     expect(.damaged) { try mine.handle().lock(all: true) }
-    try mine.tamper { try $0.execute(sql: "UPDATE vault SET sum = ?", arguments: [own]) }
+    try mine.tamper { try $0.execute(sql: "UPDATE head SET sum = ?", arguments: [own]) }
     expectLocked()
   }
 
   /// Otherwise nothing would refer to them.
   @Test(arguments: [true, false])
   func replacedVaultsKeysAreForgotten(_ isRestored: Bool) throws {
-    let own = try mine.checks()
-    let row = try VaultRow(
-      checks: VaultChecks(open: own[0], first: own[1], unlocked: own[2]))
+    let row = try mine.readRows { try $0.headRow() }
     let cache = UnlockCache(idleTime: .seconds(60))
     for tier in Tier.allCases { #expect(try cache.key(tier, of: row) != nil) }
     try FileManager.default.removeItem(atPath: mine.path)
@@ -189,39 +187,20 @@ struct ForeignKeyTests {
 
 extension TestVault {
   fileprivate func checks() throws -> [Data] {
-    try ["check0", "check1", "check2"].map { column in
-      try #require(try raw("SELECT \(column) FROM vault") as Data?)
-    }
+    let checks = try readRows { try $0.headRow().checks }
+    return Tier.allCases.map { checks[$0] }
   }
 
-  /// Writes checks to the vault's first row, with a valid sum.
+  /// Writes checks to the vault's head, with a valid sum.
   fileprivate func setChecks(_ checks: [Data]) throws {
-    let row = try VaultRow(
-      checks: VaultChecks(open: checks[0], first: checks[1], unlocked: checks[2]))
-    try tamper { database in
-      try database.execute(
-        sql: "UPDATE vault SET check0 = ?, check1 = ?, check2 = ?, sum = ?",
-        arguments: [checks[0], checks[1], checks[2], row.sum])
-    }
-  }
-
-  fileprivate func slots() throws -> [SlotRow] {
-    let queue = try rawDatabase()
-    defer { try? queue.close() }
-    return try queue.read { database in
-      try SQLiteVaultRows(database: database, path: path).slots().intact
-    }
-  }
-
-  fileprivate func putSlot(_ slot: SlotRow, as number: UInt32) throws {
-    var copy = SlotRow(
-      number: number, kind: slot.kind, grant: slot.grant, parameters: slot.parameters,
-      salt: slot.salt, commitment: slot.commitment, box: slot.box, mac: slot.mac)
-    copy.sum = try copy.expectedSum()
-    let queue = try rawDatabase()
-    defer { try? queue.close() }
-    try queue.write { database in
-      try SQLiteVaultRows(database: database, path: path).put(copy)
+    try changeRows { rows in
+      let head = try rows.headRow()
+      try rows.put(
+        HeadRow(
+          id: head.id, epoch: head.epoch,
+          checks: VaultChecks(open: checks[0], first: checks[1], unlocked: checks[2]),
+          parameters: head.parameters, administration: head.administration, macs: head.macs,
+          generation: head.generation))
     }
   }
 }

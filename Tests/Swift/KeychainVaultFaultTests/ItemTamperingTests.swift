@@ -32,25 +32,28 @@ struct ItemTamperingTests {
     try expectProblems()
   }
 
-  @Test(arguments: ["class = 4", "version = version + 1", "id = zeroblob(32)", "device = x'00'"])
+  @Test(arguments: [
+    "class = 4", "version = version + 1", "id = zeroblob(32)", "device = x'00'",
+    "tokens = x''", "tokens = tokens || tokens", "hash = zeroblob(32)",
+  ])
   func aColumnIsChanged(_ change: String) throws {
     try vault.tamper { try $0.execute(sql: "UPDATE item SET \(change) WHERE class = 0") }
     expect(.damaged) { try vault.handle().text("a") }
     #expect(try vault.handle().text("b") == "two")
     let found = try vault.handle().search(CredentialQuery())
     #expect(found.credentials.map(\.identity.account) == ["b"])
-    #expect(found.damaged.count == 1)
+    // An item with another id is damaged under both.
+    #expect(found.damaged.count == (change.hasPrefix("id") ? 2 : 1))
     try expectProblems()
   }
 
   @Test func theDeviceIsChanged() throws {
     try vault.tamper { try $0.execute(sql: "UPDATE item SET device = zeroblob(16)") }
     expect(.damaged) { try vault.handle().text("b") }
-    #expect(try vault.handle().search(CredentialQuery()).otherDeviceCount == 1)
+    #expect(try vault.handle().search(CredentialQuery()).damaged.count == 1)
     try expectProblems()
   }
 
-  /// Single rows can be restored: only a verification detects that.
   @Test(arguments: [["item"], ["item", "state"]])
   func oldRowsArePutBack(_ tables: [String]) throws {
     let old = vault.folder.path + "/old.db"
@@ -66,7 +69,8 @@ struct ItemTamperingTests {
     }
     try queue.close()
     guard tables.contains("state") else {
-      #expect(try vault.handle().text("a") == "one")
+      expect(.damaged) { try vault.handle().text("a") }
+      expect(.damaged) { try vault.handle().put("a", "newer", .whenUnlocked) }
       return try expectProblems()
     }
     expect(.rolledBack) { try vault.handle().text("a") }
@@ -80,18 +84,63 @@ struct ItemTamperingTests {
           DELETE FROM item WHERE class = 0
           """)
     }
-    expect(.damaged) { try vault.handle().search(CredentialQuery()) }
+    expect(.damaged) { try vault.handle().text("a") }
+    expect(.damaged) { try vault.handle().put("a", "new") }
+    for query in [CredentialQuery(), CredentialQuery(account: "a")] {
+      expect(.damaged) { try vault.handle().search(query) }
+    }
     try expectProblems()
   }
 
-  @Test(arguments: ["item WHERE id", "token WHERE item"])
-  func anItemIsDroppedFromOneTree(_ tree: String) throws {
+  @Test func anItemIsDroppedWithoutItsTokens() throws {
+    try vault.tamper { try $0.execute(sql: "DELETE FROM item WHERE class = 0") }
+    expect(.damaged) { try vault.handle().text("a") }
+    expect(.damaged) { try vault.handle().put("a", "new") }
+    #expect(try vault.handle().search(CredentialQuery(account: "a")).damaged.count == 1)
+    try expectProblems()
+  }
+
+  @Test func theTokensOfAnItemAreDropped() throws {
     let id: Data = try #require(try vault.raw("SELECT id FROM item WHERE class = 0"))
-    try vault.tamper { try $0.execute(sql: "DELETE FROM \(tree) = ?", arguments: [id]) }
-    let text = Result { try vault.handle().text("a") }
-    #expect((try? text.get()) == (tree.hasPrefix("token") ? "one" : nil))
-    if case .failure(let error as KeychainError) = text { #expect(error.code == .damaged) }
-    #expect(throws: KeychainError.self) { try vault.handle().put("a", "new") }
+    try vault.tamper { try $0.execute(sql: "DELETE FROM token WHERE item = ?", arguments: [id]) }
+    #expect(try vault.handle().text("a") == "one")
+    expect(.damaged) { try vault.handle().search(CredentialQuery(account: "a")) }
+    #expect(try vault.handle().search(CredentialQuery(account: "b")).credentials.count == 1)
+    try expectProblems()
+  }
+
+  @Test func aTokenIsAddedToAnItem() throws {
+    try vault.tamper { database in
+      try database.execute(
+        sql: """
+          INSERT OR IGNORE INTO token SELECT other.token, item.id FROM item, token AS other
+          WHERE other.item <> item.id
+          """)
+    }
+    expect(.damaged) { try vault.handle().search(CredentialQuery(account: "a")) }
+    #expect(try vault.handle().search(CredentialQuery()).credentials.count == 2)
+    try expectProblems()
+  }
+
+  /// A hidden item is added again, removed, and then put back as it was.
+  @Test func anItemThatWasHiddenStaysRemoved() throws {
+    let old = vault.folder.path + "/old.db"
+    try FileManager.default.copyItem(atPath: vault.path, toPath: old)
+    try vault.handle().put("a", "new", .whenUnlocked)
+    try vault.handle().remove(.test("a"))
+    let queue = try vault.rawDatabase()
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "ATTACH ? AS old", arguments: [old])
+      for table in ["item", "token"] {
+        try database.execute(
+          sql: "INSERT OR IGNORE INTO main.\(table) SELECT * FROM old.\(table)")
+      }
+    }
+    try queue.close()
+    expect(.damaged) { try vault.handle().text("a") }
+    expect(.damaged) { try vault.handle().search(CredentialQuery()) }
+    #expect(try vault.handle().search(CredentialQuery(account: "a")).credentials.isEmpty)
+    expect(.damaged) { try vault.handle().put("a", "newest", .whenUnlocked) }
     try expectProblems()
   }
 

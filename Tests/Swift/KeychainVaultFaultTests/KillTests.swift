@@ -63,7 +63,8 @@ struct KillTests {
       }
       let slots = try vault.handle().slots()
       sealed += slots.count - 1
-      #expect(slots.map(\.grant) == (slots.count == 1 ? [.root] : [.openTier, .root]))
+      #expect(
+        slots.map(\.grant) == (slots.count == 1 ? [.administers] : [.openTier, .administers]))
       let handle =
         slots.count == 1 ? vault.handle() : vault.handle(passphrase: TestVault.passphrase)
       for number in 0..<20 { #expect(try handle.text("k\(number)") == "secret \(number)") }

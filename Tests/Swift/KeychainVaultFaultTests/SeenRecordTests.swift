@@ -146,8 +146,8 @@ struct SeenRecordTests {
     let good = vault.folder.path + "/good.db"
     try copyVault(to: good)
     for (counter, code) in [
-      (2 + SeenRecord.largestStep + 1, .rolledBack), (StateRow.maximumCounter, .rolledBack),
-      (StateRow.maximumCounter + 1, .damaged), (.max >> 1, .damaged),
+      (2 + StateCounter.largestStep + 1, .rolledBack), (StateCounter.maximum, .rolledBack),
+      (StateCounter.maximum + 1, .damaged), (.max >> 1, .damaged),
     ] as [(UInt64, KeychainError.Code)] {
       try forge(counter: counter)
       expect(code) { try vault.handle().text("a") }
@@ -155,29 +155,33 @@ struct SeenRecordTests {
       try restore(good)
       #expect(try vault.handle().text("a") == "one")
     }
-    try forge(counter: 2 + SeenRecord.largestStep)
+    try forge(counter: 2 + StateCounter.largestStep)
     #expect(try vault.handle().text("a") == "one")
   }
 
   @Test func acceptedForgeryContinuesFromSeenState() throws {
-    for counter in [StateRow.maximumCounter, .max >> 1] {
+    for counter in [StateCounter.maximum, UInt64.max >> 1] {
       try forge(counter: counter)
       try accept { _ in true }
-      #expect(try vault.handle().put("a", "two").version < 10)
+      try vault.handle().put("a", "two")
+      #expect(try #require(try vault.handle().status().counter) < 10)
     }
   }
 
   /// As if a holder of T0 had written it before the limit existed.
   @Test func recordTooFarAheadIsLowered() throws {
-    let checks = try #require(try SeenRecord(encoded: Data(contentsOf: record))).checks
-    let ahead = SeenState(counter: StateRow.maximumCounter, boxHash: Data(count: 32))
-    try SeenRecord(checks: checks, state: ahead).encoded.write(to: record)
+    var ahead = try #require(try SeenRecord(encoded: Data(contentsOf: record)))
+    ahead.state = SeenState(
+      epoch: ahead.state.epoch, serial: ahead.state.serial, listHash: ahead.state.listHash,
+      counter: StateCounter.maximum, digest: Data(count: 32))
+    try ahead.encoded.write(to: record)
     expect(.rolledBack) { try vault.handle().text("a") }
     #expect(throws: KeychainError.self) { try vault.handle().acceptRestored { _ in false } }
     expect(.rolledBack) { try vault.handle().text("a") }
     try accept { $0.isForged && $0.isConsistent && $0.fileCounter == 2 }
     #expect(try vault.handle().text("a") == "one")
-    #expect(try vault.handle().put("a", "two").version == 4)
+    try vault.handle().put("a", "two")
+    #expect(try vault.handle().status().counter == 4)
   }
 
   // MARK: - Slots
@@ -187,21 +191,33 @@ struct SeenRecordTests {
     let old = vault.folder.path + "/old.db"
     try copyVault(to: old)
     let handle = vault.handle(passphrase: TestVault.passphrase)
-    let slots = try handle.slots()
     try handle.addPassphraseSlot(SecretBytes(copying: "new"))
-    try handle.removeSlot(2)
+    try vault.handle(passphrase: "new").removeSlot(2)
     try restore(old)
-    try accept { $0.slots == slots && $0.expectedSlotCount == 2 && $0.damagedSlots.isEmpty }
-    // A slot that was restored alone is detected too.
-    let theirs = vault.folder.path + "/theirs.db"
-    try copyVault(to: theirs)
-    try handle.addPassphraseSlot(SecretBytes(copying: "new"))
-    try handle.removeSlot(2)
-    try vault.tamper { database in
-      try database.execute(sql: "ATTACH ? AS old", arguments: [theirs])
-      try database.execute(sql: "INSERT INTO slot SELECT * FROM old.slot WHERE number = 2")
+    expect(.rolledBack) { try handle.text("a") }
+    var asked: [UInt32] = []
+    let isAccepted = try handle.acceptRestored { differences in
+      #expect(differences.slots.map(\.number) == [1, 2] && differences.makesNewKeys)
+      return true
+    } confirmSlot: { slot in
+      asked.append(slot.number)
+      return false
     }
-    try accept { $0.slots.map(\.number) == [1, 2, 3] && $0.expectedSlotCount == 2 }
+    // The slot that was opened and that of this device stay.
+    #expect(isAccepted && asked.isEmpty)
+    #expect(try handle.slots().map(\.number) == [1, 2])
+    #expect(try handle.verify().problems == [])
+    // A slot that was restored alone is detected too.
+    try vault.tamper { database in
+      try database.execute(sql: "ATTACH ? AS old", arguments: [old])
+      try database.execute(
+        sql: """
+          INSERT INTO slot SELECT 9, kind, granted, parameters, salt, made, commitment, box, sum
+          FROM old.slot WHERE number = 2
+          """)
+    }
+    #expect(try handle.text("a") == "one")
+    #expect(try handle.verify().problems.count == 1)
   }
 
   private func accept(_ isRight: (RestoredDifferences) -> Bool) throws {
@@ -214,7 +230,7 @@ struct SeenRecordTests {
   }
 
   @Test func anAbsurdCounterIsRefusedAtFirstSight() throws {
-    try forge(counter: StateRow.maximumCounter + 1)
+    try forge(counter: StateCounter.maximum + 1)
     try FileManager.default.removeItem(at: record)
     expect(.damaged) { try vault.handle().text("a") }
     #expect(!FileManager.default.fileExists(atPath: record.path))
@@ -222,13 +238,6 @@ struct SeenRecordTests {
 
   /// A holder of T0 can do this.
   private func forge(counter: UInt64) throws {
-    let handle = vault.handle()
-    let head = try handle.existingSession().readHead()
-    let keys = try #require(try handle.unlocker.keysAtHand(.nothing, head))
-    let box: Data = try #require(try vault.raw("SELECT box FROM state"))
-    var state = try StateRow.open(box, under: keys.open.bytes)
-    state.counter = counter
-    let forged = try state.sealed(under: keys.open.bytes)
-    try vault.tamper { try $0.execute(sql: "UPDATE state SET box = ?", arguments: [forged]) }
+    try vault.forgeState { $0.counter = counter }
   }
 }

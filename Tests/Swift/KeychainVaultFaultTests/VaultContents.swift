@@ -40,7 +40,7 @@ struct VaultContents: Hashable, CustomStringConvertible {
     else { throw NotIntact(problems: ["a search does not find all"]) }
     items = try result.credentials.map { credential in
       "\(credential.identity) \(credential.accessibility) \(credential.label ?? "-") "
-        + "version \(credential.version) \(try handle.digest(of: credential.identity))"
+        + (try handle.digest(of: credential.identity))
     }
   }
 
