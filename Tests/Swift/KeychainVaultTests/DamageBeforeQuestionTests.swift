@@ -20,7 +20,7 @@ struct DamageBeforeQuestionTests {
     let keys = try handle.administration().keys
     let id = try ItemSealing(keys: keys, device: nil).id(of: .test("b"))
     try handle.existingSession().opened.storage.write(Deadline(after: .seconds(60))) {
-      rows throws(KeychainError) in try rows.removeItem(id)
+      rows throws(KeychainError) in try rows.removeItem(id, tokens: [])
     }
   }
 

@@ -96,7 +96,7 @@ struct ItemRuleTests {
   private func forge(_ credential: Credential, secret: borrowing SecretBytes) throws {
     try vault.handle().administration().change { change throws(KeychainError) in
       var credential = credential
-      credential.version = change.writer.counter
+      credential.version = try ItemVersion.random()
       try change.writer.put(credential, secret: secret, replacing: nil)
     }
   }

@@ -35,29 +35,22 @@ struct LockingTests {
     #expect(readable(vault) == ["always"])
   }
 
-  /// While a vault gets new keys, either check may apply.
-  @Test func lockForgetsKeysOfBothSeenChecks() throws {
+  /// The file may be gone, or be another vault's.
+  @Test func lockForgetsKeysOfTheSeenVault() throws {
     let vault = try lockedVault()
     let cache = UnlockCache(idleTime: .seconds(60))
-    let rows = try (0..<2).map { _ in try TierKeys(root: RootKey.random()) }
-    for keys in rows { try cache.put(keys, fixedTime: nil) }
+    let seen = try VaultEpoch(signer: nil)
+    try cache.put(seen.keys, of: seen.head.id, fixedTime: nil)
     let path = try vault.handle().path()
     let file = try SeenRecordFile(
       stateFolder: vault.folder.path + "/state/keychain", vaultPath: path)
-    try file.replace(
-      by: SeenRecord(
-        checks: rows.map(\.checks.open), state: SeenState(counter: 1, box: Data())))
+    try file.replace(by: .test(seen.head.id, counter: 1))
     try vault.handle().lock()
-    for keys in rows {
-      let row = try VaultRow(checks: keys.checks)
-      #expect(try cache.key(.unlocked, of: row) == nil)
-      #expect(try cache.key(.first, of: row) != nil)
-    }
+    #expect(try cache.key(.unlocked, of: seen.head) == nil)
+    #expect(try cache.key(.first, of: seen.head) != nil)
     try FileManager.default.removeItem(atPath: vault.path)
     try vault.handle().lock(all: true)
-    for (keys, tier) in rows.flatMap({ keys in Tier.allCases.map { (keys, $0) } }) {
-      #expect(try cache.key(tier, of: VaultRow(checks: keys.checks)) == nil)
-    }
+    for tier in Tier.allCases { #expect(try cache.key(tier, of: seen.head) == nil) }
   }
 
   @Test func lockFailsIfKeysAreUnknown() throws {
@@ -109,8 +102,12 @@ struct LockingTests {
     let handle = vault.handle(passphrase: "open")
     #expect(try handle.text("whenUnlocked") == "s")
     let held = HeldKeys(idleTime: .zero)
-    held.hold(try TierKeys(root: RootKey.random()))
-    #expect(held.keys(for: try TierKeys(root: RootKey.random()).checks) == nil)
+    let (epoch, other) = (try VaultEpoch(signer: nil), try VaultEpoch(signer: nil))
+    held.hold(epoch.keys)
+    #expect(held.keys(for: epoch.head) == nil)
+    let long = HeldKeys(idleTime: .seconds(60))
+    long.hold(epoch.keys)
+    #expect(long.keys(for: epoch.head) != nil && long.keys(for: other.head) == nil)
   }
 
   @Test func theCacheExpires() throws {

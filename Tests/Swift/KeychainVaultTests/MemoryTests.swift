@@ -96,7 +96,10 @@ struct MemoryWalk {
     let sources = recovered.unlocker.sources
     let read = try sources.identityFile(file.path, file.path)
     return code + [
-      MaskedBytes("the private key", read.identity.privateKey),
+      MaskedBytes("the seed of the identity", read.identity.seed),
+      MaskedBytes(
+        "the private key of the identity",
+        try Derivation.key(read.identity.seed, "pk2/ident.box")),
       MaskedBytes("the identity", try read.identity.text()),
     ]
   }
@@ -121,7 +124,8 @@ struct MemoryWalk {
     let parameters = try #require(PasswordHash.Parameters(encoded: slot.parameters))
     let input = try SlotSealing.passphraseKey(
       passphrase.secret(), salt: slot.salt, parameters: parameters)
-    let key = try Derivation.key(input, "pk1/slot.kek", slot.header)
+    let id = try vault.handle().existingSession().readHead().row.id
+    let key = try Derivation.key(input, "pk2/slot.box", slot.header.fields(in: id))
     return [MaskedBytes("the input key", input), MaskedBytes("the key of the slot", key)]
   }
 

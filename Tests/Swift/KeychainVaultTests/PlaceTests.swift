@@ -76,16 +76,18 @@ struct PlaceTests {
     let folder = try folder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = try SeenRecordFile(stateFolder: folder.path, vaultPath: "/v")
-    let check = Data(repeating: 7, count: 16)
+    let vault = try VaultID.random()
     #expect(file.read() == .none)
-    let seen = try SeenState(counter: 5, box: Data([5]))
-    try file.raise(check: check, to: seen)
-    try file.raise(check: check, to: SeenState(counter: 3, box: Data([3])))
-    #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))
+    let seen = SeenRecord.test(vault, counter: 5)
+    try file.raise(to: seen)
+    try file.raise(to: .test(vault, counter: 3))
+    #expect(file.read() == .record(seen))
+    // Neither an older list of members nor another administration key raises it.
+    try file.raise(to: .test(vault, counter: 9, serial: 0))
+    try file.raise(to: .test(vault, administration: 8, counter: 9))
     // A record of another vault is evidence, so it stays.
-    try file.raise(
-      check: Data(repeating: 8, count: 16), to: SeenState(counter: 9, box: Data([9])))
-    #expect(file.read() == .record(SeenRecord(checks: [check], state: seen)))
+    try file.raise(to: .test(VaultID.random(), counter: 9))
+    #expect(file.read() == .record(seen))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path + "/seen").count == 1)
     try Data([1, 2, 3]).write(to: URL(filePath: file.path))
@@ -98,7 +100,7 @@ struct PlaceTests {
     let path = folder.path
     let ids = try await withThrowingTaskGroup(of: Data.self) { group in
       for _ in 0..<16 {
-        group.addTask { try DeviceSecretFile(stateFolder: path).readOrCreate().id }
+        group.addTask { try DeviceSecretFile(stateFolder: path).readOrCreate().idOfTest() }
       }
       return try await group.reduce(into: Set<Data>()) { $0.insert($1) }
     }
@@ -110,5 +112,27 @@ struct PlaceTests {
 
   @Test func availableMemoryIsKnown() throws {
     #expect(try #require(AvailableMemory.bytes()) > 1 << 20)
+  }
+}
+
+extension DeviceSecret {
+  fileprivate func idOfTest() throws -> Data {
+    try inVault(VaultID(bytes: Data(count: VaultID.count))).id
+  }
+}
+
+extension SeenRecord {
+  /// A record whose administration key and digest are one repeated byte each.
+  static func test(
+    _ vault: VaultID, administration: UInt8 = 7, next: UInt8? = nil, counter: UInt64,
+    epoch: UInt64 = 1, serial: UInt64 = 1
+  ) -> SeenRecord {
+    func bytes(_ byte: UInt8) -> Data { Data(repeating: byte, count: 32) }
+    return SeenRecord(
+      id: vault, administration: bytes(administration), nextAdministration: next.map(bytes),
+      recoveryKey: nil,
+      state: SeenState(
+        epoch: epoch, serial: serial, listHash: bytes(1), counter: counter,
+        digest: bytes(UInt8(counter))))
   }
 }
