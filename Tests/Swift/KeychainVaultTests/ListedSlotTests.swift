@@ -86,8 +86,11 @@ struct ListedSlotTests {
     let admin = try handle.administration()
     let other = try VaultEpoch(signer: nil)
     let (row, member) = (removed, try #require(admin.list.member(3)))
+    let head = try HeadRow(
+      id: admin.head.row.id, epoch: 1, keys: other.keys, administration: other.head.administration,
+      generation: 1)
     let forged = try SlotSealing.reseal(
-      row, of: member, grant: .administers, granted: other.granted(.administers), head: other.head)
+      row, of: member, grant: .administers, granted: other.granted(.administers), head: head)
     try vault.write { rows throws(KeychainError) in try rows.put(forged.slot) }
     let error = failure { _ = try vault.handle(identity: theirs.path).text("a") }
     #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)

@@ -69,7 +69,7 @@ struct PlaceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     // A folder that is created there belongs to the user.
     let inner = vault.handle { $0.path = folder.path + "/own/vault.db" }
-    #expect(try inner.put("a").version == 2)
+    #expect(try inner.put("a").version > 0)
   }
 
   @Test func aRecordIsRaisedAndNeverLowered() throws {
