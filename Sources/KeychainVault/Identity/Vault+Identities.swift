@@ -61,6 +61,9 @@ extension Vault {
   ///
   /// It then opens only vaults to which it is pinned.
   ///
+  /// A person who names a check has compared it. So if it is the one of this vault, a new
+  /// administration key of the vault that was seen here is trusted from then on.
+  ///
   /// - Parameters:
   ///   - path: The path of the identity file. Everything else in it stays unchanged.
   ///   - check: The check of the vault; `nil` for the check of this vault.
@@ -77,6 +80,7 @@ extension Vault {
     if let check { pin = check } else { pin = try checkOfVaultHere(firstSight: true) }
     let file = try IdentityWriting(path)
     try file.pin(pin, name: path, dropping: { _ in replacing })
+    if check != nil { trustAdministrationKey(of: pin) }
     return try identity(at: path)
   }
 
@@ -92,5 +96,23 @@ extension Vault {
       throw KeychainError(.noStore, "the vault \(session.opened.path) was never seen here")
     }
     return try head.row.check()
+  }
+
+  /// Lets the seen record trust the vault's administration key, if a person compared its check.
+  ///
+  /// Members that do not administer the vault could not accept the key otherwise.
+  private func trustAdministrationKey(of check: VaultCheck) {
+    do throws(KeychainError) {
+      guard let session = try session(), var record = session.opened.seen.record else { return }
+      let head = try session.readHead().row
+      guard head.id == record.id, try head.check() == check,
+        !record.trusts(head.administration)
+      else { return }
+      record.nextAdministration = head.administration
+      try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
+    } catch {
+      // The pin does not depend on the vault, whose problems show when it is used.
+      return
+    }
   }
 }

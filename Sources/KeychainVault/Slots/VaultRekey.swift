@@ -96,9 +96,10 @@ struct VaultRekey {
     let added = try new.map { new throws(KeychainError) in
       try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
     }
-    let slots = try decision.carried.map { carried throws(KeychainError) in
-      try epoch.reseal(carried.slot, grant: carried.grant)
-    } + (added.map { [$0] } ?? [])
+    let slots =
+      try decision.carried.map { carried throws(KeychainError) in
+        try epoch.reseal(carried.slot, grant: carried.grant)
+      } + (added.map { [$0] } ?? [])
     let successions = try successions(change, decision, epoch)
     let members = try epoch.members(
       slots.map(\.member), after: change.list, above: floor.serial, successions: successions)

@@ -42,8 +42,9 @@ extension KeychainError {
       .rolledBack,
       "the vault \(path) has another administration key than the one seen here before, and "
         + "nothing that is trusted here says that it changed",
-      recovery: "compare the vault's check with that of a member whom you trust, and accept it "
-        + "with \(.acceptRestored); or put the right file back")
+      recovery: "compare the vault's check with that of a member whom you trust, and pin your "
+        + "identity to it with \(.pinIdentity(check: nil)), or accept the vault with "
+        + "\(.acceptRestored); or put the right file back")
   }
 
   static func olderList(_ path: String) -> Self {

@@ -251,7 +251,7 @@ extension VaultWriter {
   func requireAllowed(_ credential: Credential) throws(KeychainError) {
     if list.vaultKind == .shared, credential.accessibility.isThisDeviceOnly {
       throw KeychainError(
-        .unsupportedFormat,
+        .refused,
         "\(credential.identity) would stay on this device, and members share this vault",
         recovery: "choose an accessibility without ThisDeviceOnly")
     }

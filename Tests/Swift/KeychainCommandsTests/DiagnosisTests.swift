@@ -46,7 +46,8 @@ struct DiagnosisTests {
     status.readable = .unlockedNow
     #expect(Diagnosis.problem(of: status) == nil)
     status = Self.status([
-      Self.slot(.device, .openTier, isThisDevice: false), Self.slot(.passphrase, .administers, .moderate),
+      Self.slot(.device, .openTier, isThisDevice: false),
+      Self.slot(.passphrase, .administers, .moderate),
     ])
     #expect(Diagnosis.problem(of: status) == nil)
   }

@@ -117,7 +117,8 @@ struct RemovalWithNewKeysTests {
     let other = try TestVault()
     try other.handle().put("a")
     for keepsKeys in [true, false] {
-      #expect(failure { try other.handle().removeSlot(1, keepingKeys: keepsKeys) }?.code == .refused)
+      #expect(
+        failure { try other.handle().removeSlot(1, keepingKeys: keepsKeys) }?.code == .refused)
     }
   }
 }

@@ -122,8 +122,10 @@ struct SharedVaultTests {
       #expect(failure { try shared.handle(member).rekey { _ in true } }?.code == .refused)
     }
     let dora = try shared.add("dora", .administers)
-    #expect(try shared.handle(dora).addRecipientSlot(
-      vault.identity("erin").recipient, grant: .reads).grant == .reads)
+    #expect(
+      try shared.handle(dora).addRecipientSlot(
+        vault.identity("erin").recipient, grant: .reads
+      ).grant == .reads)
   }
 
   @Test func whatCannotSignIsRefused() throws {

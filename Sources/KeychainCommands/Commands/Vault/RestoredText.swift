@@ -89,7 +89,8 @@ enum RestoredText {
           + "may be there again: the vault gets new keys, and slots stay only if you agree")
       if differences.otherDeviceItemCount > 0 {
         lines.append(
-          "will be deleted: \(Words.items(differences.otherDeviceItemCount)) bound to other devices")
+          "will be deleted: \(Words.items(differences.otherDeviceItemCount)) bound to other devices"
+        )
       }
     } else if differences.isOtherList, !differences.isOtherVault {
       lines.append("its list of what opens it is another one than was seen here")

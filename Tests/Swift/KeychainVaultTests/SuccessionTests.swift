@@ -1,0 +1,147 @@
+import Foundation
+import KeychainCredentials
+import KeychainSecrets
+import KeychainVaultTesting
+import PrephirencesFiles
+import Testing
+
+@testable import KeychainVault
+
+/// What others see after the administration key changed.
+@Suite("New administration keys are followed or compared", .timeLimit(.minutes(5)))
+struct SuccessionTests {
+  private let shared: SharedVault
+  private let bob: IdentityDescription
+  private let dora: IdentityDescription
+
+  /// Bob's machine, which has seen the vault.
+  private let elsewhere: TestVault
+
+  /// Creates a vault with slots 1 Alice, 2 recovery code, 3 Bob, 4 Dora, who administers it.
+  init() throws {
+    shared = try SharedVault()
+    bob = try shared.add("bob", nil)
+    dora = try shared.add("dora", .administers)
+    try shared.administrator.put("a", "one")
+    elsewhere = try TestVault()
+    #expect(try theirs(bob).text("a") == "one")
+  }
+
+  /// A handle of a member on Bob's machine.
+  private func theirs(_ member: IdentityDescription) -> Vault {
+    let path = shared.vault.path
+    return elsewhere.handle(identity: member.path) { $0.path = path }
+  }
+
+  private var recovered: Vault { shared.vault.handle(recoveryCode: shared.code) }
+
+  @Test func changeThatTheCodeSignedIsFollowed() throws {
+    try theirs(bob).pinIdentity(at: bob.path)
+    let old = try #require(try shared.administrator.status().check)
+    let report = try recovered.rekey(removing: 4) {
+      $0.changesAdministrationKey && $0.isSignedByRecoveryCode
+    }
+    #expect(report.check != old)
+    #expect(try theirs(bob).text("a") == "one")
+    try theirs(bob).put("b", "two")
+    #expect(try shared.administrator.text("b") == "two")
+    #expect(try theirs(bob).verify().problems == [])
+    // The record trusts the new key now, and the pin is one of an old key.
+    #expect(try theirs(bob).text("b") == "two")
+    #expect(try theirs(bob).identity(at: bob.path).pins == [old])
+  }
+
+  @Test func changeWithoutTheCodeIsCompared() throws {
+    let report = try shared.administrator.rekey(removing: 4) {
+      $0.changesAdministrationKey && !$0.isSignedByRecoveryCode
+    }
+    let error = failure { _ = try theirs(bob).text("a") }
+    #expect(error?.code == .rolledBack && error?.message.contains("administration key") == true)
+    // Bob asks Alice for the check, and names it.
+    let wrong = try #require(VaultCheck(text: String(repeating: "a", count: 32)))
+    try theirs(bob).pinIdentity(at: bob.path, to: wrong)
+    #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
+    try theirs(bob).pinIdentity(at: bob.path, to: report.check, replacing: true)
+    #expect(try theirs(bob).text("a") == "one")
+    try theirs(bob).put("b", "two")
+    #expect(try shared.administrator.text("b") == "two")
+  }
+
+  @Test func pinOfAnOldKeyDoesNotFollowAlone() throws {
+    try theirs(bob).pinIdentity(at: bob.path)
+    try recovered.rekey(removing: 4) { _ in true }
+    // A machine that has not seen the vault knows no recovery code.
+    let third = try TestVault()
+    let path = shared.vault.path
+    let error = failure { _ = try third.handle(identity: bob.path) { $0.path = path }.text("a") }
+    #expect(error?.code == .rolledBack)
+    #expect(
+      error?.recovery?.actions.contains { action in
+        if case .pinIdentity = action { true } else { false }
+      } == true)
+  }
+
+  @Test func otherRecoveryCodeIsNotTrusted() throws {
+    // A code that Bob's machine has not seen, because it was replaced meanwhile.
+    try shared.administrator.removeSlot(2, keepingKeys: true)
+    var code = ""
+    try shared.administrator.addRecoveryCodeSlot { made throws(KeychainError) in
+      code = try made.text().withBytes { $0.text ?? "" }
+      return true
+    }
+    try shared.vault.handle(recoveryCode: code).rekey(removing: 4) { _ in true }
+    #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
+  }
+
+  @Test func rivalEpochIsRefusedWhereTheRealOneWasSeen() throws {
+    let copy = shared.vault.folder.path + "/copy.db"
+    try FileManager.default.copyItem(atPath: shared.vault.path, toPath: copy)
+    try recovered.rekey(removing: 4) { _ in true }
+    #expect(try theirs(bob).text("a") == "one")
+    // Dora still has the old root and administration key, and makes an epoch of her own.
+    let hers = try TestVault()
+    for change in [{ try $0.rekey { _ in true } }, { try $0.rekey(removing: 1) { _ in true } }]
+      as [(Vault) throws -> RekeyReport]
+    {
+      let rival = shared.vault.folder.path + "/rival.db"
+      try? FileManager.default.removeItem(atPath: rival)
+      try FileManager.default.copyItem(atPath: copy, toPath: rival)
+      _ = try change(hers.handle(identity: dora.path) { $0.path = rival })
+      try FileManager.default.removeItem(atPath: hers.folder.path + "/state")
+      try replaceVault(by: rival)
+      #expect(failure { _ = try theirs(bob).text("a") }?.code == .rolledBack)
+    }
+  }
+
+  /// A limit that the specification names: a reader who has not seen the new epoch cannot know it.
+  @Test func rivalEpochIsBelievedWhereOnlyTheOldOneWasSeen() throws {
+    let hers = try TestVault()
+    let path = shared.vault.path
+    try hers.handle(identity: dora.path) { $0.path = path }.rekey { _ in true }
+    #expect(try theirs(bob).text("a") == "one")
+  }
+
+  @Test func stateOfARemovedWriterIsDamage() throws {
+    let handle = theirs(bob)
+    let session = try handle.existingSession()
+    let keys = try handle.unlocker.signingKeys(
+      session.readHead(), path: shared.vault.path, session.deadline)
+    try shared.administrator.removeSlot(3, keepingKeys: true)
+    try shared.vault.write { rows throws(KeychainError) in
+      let sealing = ItemSealing(keys: keys, device: nil)
+      let fresh = try shared.administrator.existingSession()
+      var writer = try VaultWriter(
+        rows: rows, sealing: sealing, proven: fresh.proven(rows, keys))
+      guard let row = try writer.item(sealing.id(of: .test("a")), name: "a") else { return }
+      try writer.remove(row)
+      try writer.finish()
+    }
+    #expect(failure { _ = try shared.administrator.text("a") }?.code == .damaged)
+    #expect(failure { _ = try theirs(dora).text("a") }?.code == .damaged)
+  }
+
+  private func replaceVault(by path: String) throws {
+    try FileManager.default.removeItem(atPath: shared.vault.path)
+    try FileManager.default.copyItem(atPath: path, toPath: shared.vault.path)
+  }
+}
