@@ -71,14 +71,18 @@ struct TreeProofTests {
     for term in terms { entry.add(term) }
     // The sum is 2²⁵⁶, which is 0.
     #expect(entry.value == Data([2, 0, 0, 0, 0, 0, 0, 0]) + Data(repeating: 0, count: 32))
-    #expect(entry.remove(terms[0]))
+    var isRemoved = entry.remove(terms[0])
+    #expect(isRemoved)
     #expect(entry.value == Data([1, 0, 0, 0, 0, 0, 0, 0]) + terms[1])
     var wrong = entry
-    #expect(!wrong.remove(terms[0]))
-    #expect(entry.remove(terms[1]))
+    isRemoved = wrong.remove(terms[0])
+    #expect(!isRemoved)
+    isRemoved = entry.remove(terms[1])
+    #expect(isRemoved)
     #expect(entry == .none)
     #expect(entry.value == nil)
-    #expect(!entry.remove(terms[0]))
+    isRemoved = entry.remove(terms[0])
+    #expect(!isRemoved)
   }
 
   private static func tree(
