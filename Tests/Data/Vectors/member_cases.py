@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import vault_keys as keys
 from vault_codes import Keys
 from vault_members import (
   MEMBERS_LABEL, SUCCESSION_LABEL, Member, MemberList, Reason, Succession, VaultKind, opened_list,
   successions_hash)
-from vault_notation import FormatError, digest, u32, u64
+from vault_notation import FormatError, digest, open_box, seal, u32
 from vault_signing import sign, signing_public_key
 from vault_slots import Granted, SlotKind
 from vector_cases import (
-  ADMINISTRATION, ADMINISTRATION_SEED, EPOCH, ROOT, VAULT, Cases, pattern, refuses)
+  ADMINISTRATION, ADMINISTRATION_SEED, EPOCH, NONCE, OPEN, ROOT, VAULT, Cases, pattern, refuses)
 
+# What the column `administration` holds, as far as the list is concerned.
+COLUMN = b"column"
 NEW_SEED = pattern(0xD0, 32)
 NEW = signing_public_key(NEW_SEED)
 RECOVERY_SEED = pattern(0xE0, 32)
@@ -36,7 +39,7 @@ def member(number: int, kind: int, granted: int = Granted.ADMINISTERS, name: str
 
 def member_list(kind: VaultKind, *members: Member, **fields) -> MemberList:
   plain = MemberList(
-    VAULT, EPOCH, ADMINISTRATION, digest(32, b"column"), 9, 40, int(kind), successions_hash([]),
+    VAULT, EPOCH, ADMINISTRATION, digest(32, COLUMN), 9, 40, int(kind), successions_hash([]),
     members)
   return replace(plain, **fields)
 
@@ -160,22 +163,50 @@ def changed_count(found: MemberList, by: int) -> bytes:
 
 
 def signed_cases(cases: Cases) -> None:
-  """Lists with their signatures, as the box holds them; the result is the list."""
-  good = SHARED.signed(ADMINISTRATION_SEED)
+  """Boxes of lists with their signatures; the result is the list."""
+  good, key = SHARED.signed(ADMINISTRATION_SEED), keys.members_box_key(OPEN)
+  encoded = SHARED.encoded()
   plain = {
     "right": good, "signed by another": SHARED.signed(ROOT),
-    "last byte changed": good[:-1] + bytes([good[-1] ^ 1]), "no signature": SHARED.encoded(),
+    "last byte changed": good[:-1] + bytes([good[-1] ^ 1]), "no signature": encoded,
     "cut short": good[:-1], "a byte follows": good + b"\0", "63 bytes": bytes(63),
-    "signed as a state": SHARED.encoded() + sign(ADMINISTRATION_SEED, "pk2/state", SHARED.encoded()),
-    "signed without a label": SHARED.encoded() + sign(ADMINISTRATION_SEED, "", SHARED.encoded()),
-    "another serial": replace(SHARED, serial=10).encoded() + good[-64:]}
-  for variant, data in plain.items():
-    cases.add("opened members", variant, opened(data), administration=ADMINISTRATION, plain=data)
-  assert MEMBERS_LABEL == "pk2/members" and opened(good) == SHARED.encoded()
+    "no list": sign(ADMINISTRATION_SEED, MEMBERS_LABEL, b""),
+    "signed as a state": encoded + sign(ADMINISTRATION_SEED, "pk2/state", encoded),
+    "signed without a label": encoded + sign(ADMINISTRATION_SEED, "", encoded),
+    "another serial": replace(SHARED, serial=10).encoded() + good[-64:],
+    "another vault": replace(SHARED, vault=bytes(16)).signed(ADMINISTRATION_SEED),
+    "another epoch": replace(SHARED, epoch=2).signed(ADMINISTRATION_SEED),
+    "another administration key": replace(SHARED, administration=NEW).signed(ADMINISTRATION_SEED),
+    "another column": replace(SHARED, administration_box=bytes(32)).signed(ADMINISTRATION_SEED),
+    "other successions": replace(SHARED, successions=bytes(32)).signed(ADMINISTRATION_SEED)}
+  boxes = {variant: seal(key, data, NONCE) for variant, data in plain.items()}
+  boxes |= {"box under another key": seal(ROOT, good, NONCE), "box of no bytes": b"",
+            "box that is cut short": boxes["right"][:-1]}
+  for variant, box in boxes.items():
+    found = opened(box)
+    assert (found is None) == (variant != "right"), variant
+    cases.add("opened members", variant, found, tier0=OPEN, vault=VAULT, epoch=EPOCH,
+              administration=ADMINISTRATION, column=COLUMN, box=box)
+  box_key = keys.administration_box_key(ROOT)
+  for variant, box, expect in (
+    ("right", seal(box_key, ADMINISTRATION_SEED, NONCE), ADMINISTRATION_SEED),
+    ("of another", seal(box_key, NEW_SEED, NONCE), None),
+    ("too short", seal(box_key, ADMINISTRATION_SEED[:31], NONCE), None),
+    ("under another key", seal(ROOT, ADMINISTRATION_SEED, NONCE), None)):
+    cases.add("opened administration key", variant, expect, root=ROOT,
+              administration=ADMINISTRATION, box=box)
 
 
-def opened(plain: bytes) -> bytes | None:
-  return result(lambda: opened_list(plain, ADMINISTRATION).encoded())
+def opened(box: bytes) -> bytes | None:
+  def computed() -> bytes:
+    found = opened_list(open_box(keys.members_box_key(OPEN), box), ADMINISTRATION)
+    named = (found.vault, found.epoch, found.administration)
+    hashes = (found.administration_box, found.successions)
+    if named != (VAULT, EPOCH, ADMINISTRATION) or hashes != (
+        digest(32, COLUMN), successions_hash([])):
+      raise FormatError("the list is not of this vault")
+    return found.encoded()
+  return result(computed)
 
 
 def result(compute: Callable[[], bytes]) -> bytes | None:
@@ -191,17 +222,17 @@ def succession_cases(cases: Cases) -> None:
     "administrator left": succession(Reason.ADMINISTRATOR_LEFT),
     "with a recovery code": succession(Reason.ADMINISTRATOR_LEFT, RECOVERY_SEED)}
   for variant, one in made.items():
-    given = {} if one.recovery_key is None else {"recoveryKey": one.recovery_key}
-    cases.add("succession body", variant, one.body(), vault=VAULT, epoch=one.epoch, old=one.old,
-              new=one.new, listHash=one.list_hash, reason=one.reason, **given)
-    cases.add("succession signature", variant, one.old_signature, seed=ADMINISTRATION_SEED,
-              body=one.body())
-    cases.add("decoded succession", variant, one.encoded(), record=one.encoded())
+    given = {} if one.recovery_key is None else {"recoverySeed": RECOVERY_SEED}
+    cases.add("succession", variant, one.encoded(), vault=VAULT, epoch=one.epoch,
+              oldSeed=ADMINISTRATION_SEED, newSeed=NEW_SEED, members=SHARED.encoded(),
+              reason=one.reason, **given)
+    cases.add("decoded succession", variant, one.encoded(), vault=VAULT, epoch=one.epoch,
+              record=one.encoded())
+    cases.add("leading succession", variant, one.new, vault=VAULT, epoch=4, record=one.encoded())
     cases.add("followed succession", variant, None if one.recovery_key is None else one.new,
-              record=one.encoded(), trustedRecoveryKey=RECOVERY_KEY)
-  for variant, one in refused_successions().items():
-    assert refuses(Succession.decoded, one), variant
-    cases.add("decoded succession", variant, None, record=one)
+              vault=VAULT, epoch=4, record=one.encoded(), trustedRecoveryKey=RECOVERY_KEY)
+  for variant, record in refused_successions().items():
+    cases.add("decoded succession", variant, None, vault=VAULT, epoch=4, record=record)
   signing_cases(cases, made["with a recovery code"])
   records = [one.encoded() for one in made.values()]
   for count in range(4):
@@ -218,9 +249,8 @@ def refused_successions() -> dict[str, bytes]:
   one = succession(Reason.ON_REQUEST, RECOVERY_SEED)
   good = one.encoded()
   changed = {
-    "reason 2": replace(one, reason=2), "epoch 0": replace(one, epoch=0),
-    "epoch above 2^31": replace(one, epoch=(1 << 31) + 1),
-    "id too short": replace(one, vault=VAULT[1:]), "old key too short": replace(one, old=NEW[1:]),
+    "reason 2": replace(one, reason=2), "another epoch": replace(one, epoch=5),
+    "another vault": replace(one, vault=bytes(16)), "id too short": replace(one, vault=VAULT[1:]), "old key too short": replace(one, old=NEW[1:]),
     "new key too long": replace(one, new=NEW + b"\0"),
     "hash of the list too short": replace(one, list_hash=bytes(31)),
     "signature too short": replace(one, old_signature=bytes(63)),
@@ -244,9 +274,9 @@ def signing_cases(cases: Cases, one: Succession) -> None:
     "recovery code's signature wrong": replace(one, recovery_signature=wrong),
     "of another recovery code": Succession.made(
       VAULT, 4, ADMINISTRATION_SEED, NEW_SEED, one.list_hash, Reason.ADMINISTRATOR_LEFT, ROOT),
-    "another epoch": replace(one, epoch=5)}
+    "body changed": replace(one, reason=0)}
   for variant, found in changed.items():
     assert not found.may_be_followed(RECOVERY_KEY), variant
-    cases.add("followed succession", variant, None, record=found.encoded(),
-              trustedRecoveryKey=RECOVERY_KEY)
-  assert u64(one.epoch) in one.body()
+    given = {"vault": VAULT, "epoch": 4, "record": found.encoded()}
+    cases.add("followed succession", variant, None, trustedRecoveryKey=RECOVERY_KEY, **given)
+    cases.add("leading succession", variant, found.new if found.is_signed() else None, **given)

@@ -47,17 +47,13 @@ def slot_cases(cases: Cases) -> None:
 
 
 def head_cases(cases: Cases) -> None:
-  head = finished_head(
-    Head(VAULT, EPOCH, CHECKS, NO_FEATURES, ADMINISTRATION, generation=7), TIERS)
-  given = {
-    "vault": VAULT, "epoch": EPOCH, "parameters": head.parameters,
-    "administration": ADMINISTRATION,
-    **{f"check{tier}": check for tier, check in enumerate(CHECKS)}}
-  cases.add("head", "", head.fields(), **given)
-  for tier, key in enumerate(TIERS):
-    cases.add("head mac", str(tier), head.macs[tier], tierKey=key, head=head.fields())
-  cases.add("head sum", "", head.sum, generation=7, **given,
-            **{f"mac{tier}": mac for tier, mac in enumerate(head.macs)})
+  for generation in (1, 1 << 32):
+    head = finished_head(
+      Head(VAULT, EPOCH, CHECKS, NO_FEATURES, ADMINISTRATION, generation=generation), TIERS)
+    given = {"root": ROOT, "vault": VAULT, "epoch": EPOCH, "administration": ADMINISTRATION,
+             "generation": generation}
+    cases.add("head macs", f"generation {generation}", b"".join(head.macs), **given)
+    cases.add("head sum", f"generation {generation}", head.sum, **given)
   parameters = {
     "none": NO_FEATURES, "a feature": u32(1) + text("generations"), "two features":
     u32(2) + text("a") + text("b"), "no bytes": b"", "a byte follows": NO_FEATURES + b"\0",
@@ -83,25 +79,53 @@ def input_key_cases(cases: Cases) -> None:
 def one_slot_cases(cases: Cases, number: int, kind: SlotKind, granted: Granted) -> None:
   variant = f"{kind.name.lower()}, {granted.name.lower()}"
   parameters, made = COST if kind == SlotKind.PASSPHRASE else b"", ADMINISTRATION
+  given = {"vault": VAULT, "number": number, "kind": int(kind), "parameters": parameters,
+           "salt": SALT, "made": made}
   header = slot_header(VAULT, number, kind, parameters, SALT, made)
-  cases.add("slot header", variant, header, vault=VAULT, number=number, kind=int(kind),
-            parameters=parameters, salt=SALT, made=made)
+  cases.add("slot header", variant, header, **given)
   key = INPUT_KEYS.get(kind, GRANTED_KEYS[granted][:32])
   commitment = slot_commitment(key, header)
-  cases.add("slot commitment", variant, commitment, key=key, header=header)
-  private_key = IDENTITY.private_key
+  cases.add("slot commitment", variant, commitment, key=key, **given)
+  private_key, opening = IDENTITY.private_key, {"seed": IDENTITY.seed}
   if kind != SlotKind.RECIPIENT:
+    opening = {"inputKey": key}
     private_key, seed = slot_private_key(key, header), slot_seed(key, header)
-    cases.add("slot private key", variant, private_key, inputKey=key, header=header)
-    cases.add("slot public key", variant, public_key(private_key), inputKey=key, header=header)
-    cases.add("slot signing seed", variant, seed, inputKey=key, header=header)
-    cases.add("slot signing key", variant, signing_public_key(seed), inputKey=key, header=header)
+    cases.add("slot private key", variant, private_key, **opening, **given)
+    cases.add("slot public key", variant, public_key(private_key), **opening, **given)
+    cases.add("slot signing seed", variant, seed, **opening, **given)
+    cases.add("slot signing key", variant, signing_public_key(seed), **opening, **given)
   plain = GRANTED_KEYS[granted] + BINDING
   box = sealed_box(public_key(private_key), plain, SENDER)
-  cases.add("opened slot box", variant, plain, privateKey=private_key, box=box)
-  cases.add("opened slot box", f"{variant}, another key", None, privateKey=ROOT, box=box)
-  row_cases(cases, variant, SlotRow(
-    number, int(kind), int(granted), parameters, SALT, made, commitment, box))
+  slot = SlotRow(number, int(kind), int(granted), parameters, SALT, made, commitment, box)
+  row_cases(cases, variant, slot)
+  opening_cases(cases, variant, slot, opening, plain)
+
+
+def opening_cases(
+  cases: Cases, variant: str, slot: SlotRow, opening: dict[str, bytes], plain: bytes,
+) -> None:
+  """What a slot gives, the granted keys and the binding; nothing if something was changed."""
+  name, secret = next(iter(opening.items()))
+  recipient = slot.kind == SlotKind.RECIPIENT
+  key_of = public_key(Keys(secret).private_key) if recipient else public_key(
+    slot_private_key(secret, slot.header(VAULT)))
+  slots = {
+    "": slot, "another salt": replace(slot, salt=bytes(32)), "another number":
+    replace(slot, number=99), "another made": replace(slot, made=bytes(32)),
+    "another commitment": replace(slot, commitment=bytes(32)),
+    "box that is cut short": replace(slot, box=slot.box[:-1]),
+    "box of no bytes": replace(slot, box=b""),
+    "box that was changed": replace(slot, box=slot.box[:-1] + bytes([slot.box[-1] ^ 1])),
+    "box of fewer bytes": replace(slot, box=sealed_box(key_of, plain[:-1], SENDER)),
+    "box of more bytes": replace(slot, box=sealed_box(key_of, plain + b"\0", SENDER))}
+  for change, row in slots.items():
+    columns = {column: value for column, value in vars(row).items() if column != "sum"}
+    given = f"{variant}, {change}" if change else variant
+    cases.add("opened slot", given, None if change else plain, vault=VAULT, **opening, **columns)
+  columns = {column: value for column, value in vars(slot).items() if column != "sum"}
+  cases.add("opened slot", f"{variant}, another vault", None, vault=bytes(16), **opening, **columns)
+  cases.add("opened slot", f"{variant}, another secret", None, vault=VAULT, **{name: pattern(9, 32)},
+            **columns)
 
 
 def row_cases(cases: Cases, variant: str, slot: SlotRow) -> None:

@@ -11,7 +11,7 @@ from vault_state import (
   NO_DIGEST, ChainEntry, SeenRecord, SignedState, State, cache_name, cache_payload, seen_name)
 from vault_tree import Root
 from vector_cases import (
-  ADMINISTRATION, ADMINISTRATION_SEED, BINDING, EPOCH, NONCE, OPEN, TIERS, VAULT, Cases, pattern,
+  ADMINISTRATION, BINDING, EPOCH, NONCE, OPEN, TIERS, VAULT, Cases, pattern,
   refuses)
 
 ROOTS = (Root(7, pattern(1, 32)), Root(1 << 40, pattern(2, 32)), Root())
@@ -35,62 +35,72 @@ def state_cases(cases: Cases) -> None:
 def one_state_cases(cases: Cases) -> None:
   for variant, (state, previous) in STATES.items():
     signed = SignedState(state, previous)
-    roots = {f"root{place}": root.hash for place, root in enumerate(state.roots)}
-    counts = {f"count{place}": root.count for place, root in enumerate(state.roots)}
-    cases.add("state", variant, state.encoded(), generation=state.generation, epoch=state.epoch,
-              serial=state.serial, listHash=state.list_hash, counter=state.counter,
-              first=state.first, writer=state.writer, time=state.time, **roots, **counts)
-    cases.add("state hash", variant, state.hash(), state=state.encoded())
-    cases.add("chain digest", variant, signed.digest(), counter=state.counter, previous=previous,
-              stateHash=state.hash(), writer=state.writer, time=state.time)
+    given = {
+      "generation": state.generation, "epoch": state.epoch, "serial": state.serial,
+      "listHash": state.list_hash, "counter": state.counter, "first": state.first,
+      "writer": state.writer, "time": state.time,
+      **{f"root{place}": root.hash for place, root in enumerate(state.roots)},
+      **{f"count{place}": root.count for place, root in enumerate(state.roots)}}
+    cases.add("state", variant, state.encoded(), **given)
+    cases.add("state hash", variant, state.hash(), **given)
+    cases.add("chain digest", variant, signed.digest(), previous=previous, **given)
     cases.add("state signature", variant, signed.signed(SEED).signature, seed=SEED,
-              digest=signed.digest())
-    cases.add("decoded state", f"{variant}, not signed", signed.encoded(), contents=signed.encoded())
-    marked = signed.signed(SEED).encoded()
-    cases.add("decoded state", f"{variant}, signed", marked, contents=marked)
+              previous=previous, **given)
+    for plain in (signed, signed.signed(SEED)):
+      add_state(cases, f"{variant}, {'signed' if plain.signature else 'not signed'}",
+                plain.encoded(), plain.encoded())
     entry = signed.entry()
-    cases.add("chain entry", variant, entry.encoded(), counter=state.counter, previous=previous,
-              stateHash=state.hash(), writer=state.writer, time=state.time)
+    add_entry(cases, variant, entry.encoded(), entry.counter, entry.encoded())
     cases.add("chain place", variant, u64(entry.place()), counter=state.counter)
-    cases.add("decoded chain entry", variant, entry.encoded(), contents=entry.encoded())
-    for operation, key, plain in (
-      ("state box", keys.state_box_key(OPEN), signed.encoded()),
-      ("chain box", keys.chain_box_key(OPEN), entry.encoded())):
-      cases.add(operation, variant, seal(key, plain, NONCE), tier0=OPEN, contents=plain, nonce=NONCE)
-  list_box = seal(keys.members_box_key(OPEN), SHARED.signed(ADMINISTRATION_SEED), NONCE)
-  cases.add("members box", "", list_box, tier0=OPEN, contents=SHARED.signed(ADMINISTRATION_SEED),
-            nonce=NONCE)
+  for counter, first in ((1, 1), (999, 1), (1000, 1), (1001, 1), (5000, 10), (5000, 4999)):
+    cases.add("first entry of the chain", f"{counter} after {first}",
+              u64(max(first, counter - 999)), counter=counter, first=first)
 
 
-def refused_cases(cases: Cases) -> None:
+def add_state(cases: Cases, variant: str, plain: bytes, expect: bytes | None) -> None:
+  cases.add("opened state", variant, expect, tier0=OPEN,
+            box=seal(keys.state_box_key(OPEN), plain, NONCE))
+
+
+def add_entry(
+  cases: Cases, variant: str, plain: bytes, counter: int, expect: bytes | None,
+) -> None:
+  """An entry is looked for by its counter."""
+  cases.add("opened chain entry", variant, expect, tier0=OPEN, counter=counter,
+            box=seal(keys.chain_box_key(OPEN), plain, NONCE))
+
+
+def refused_states() -> dict[str, bytes]:
+  """Contents of the box of a state that every reader refuses."""
   states = {
     "counter 0": replace(LOCAL, counter=0, first=0), "first 0": replace(LOCAL, first=0),
     "counter above 2^48": replace(LOCAL, counter=(1 << 48) + 1, first=(1 << 48) - 1),
     "first above the counter": replace(LOCAL, first=43),
     "chain of 1001 entries": replace(LOCAL, counter=1001, first=1),
-    "generation 0": replace(LOCAL, generation=0),
-    "generation above 2^32": replace(LOCAL, generation=(1 << 32) + 1),
-    "epoch 0": replace(LOCAL, epoch=0), "epoch above 2^31": replace(LOCAL, epoch=(1 << 31) + 1),
-    "serial 0": replace(LOCAL, serial=0),
-    "serial above 2^48": replace(LOCAL, serial=(1 << 48) + 1),
     "hash of the list too short": replace(LOCAL, list_hash=bytes(31)),
     "root too long": replace(LOCAL, roots=(Root(7, bytes(33)), *ROOTS[1:])),
+    "count of 2^63": replace(LOCAL, roots=(Root(1 << 63, pattern(1, 32)), *ROOTS[1:])),
     "root without keys": replace(LOCAL, roots=(Root(0, pattern(1, 32)), *ROOTS[1:])),
     "keys without a root": replace(LOCAL, roots=(Root(7), *ROOTS[1:]))}
   contents = {
     variant: SignedState(state, pattern(3, 32)).encoded() for variant, state in states.items()}
   good = SignedState(LOCAL, pattern(3, 32), bytes(64))
-  contents |= {
+  return contents | {
     "previous too short": replace(good, previous=bytes(31)).encoded(),
     "signature too long": replace(good, signature=bytes(65)).encoded(),
     "optional that begins with 2": replace(good, signature=None).encoded()[:-1] + b"\2",
     "empty": b"", "a byte follows": good.encoded() + b"\0", "a byte is missing": good.encoded()[:-1]}
-  for variant, data in contents.items():
+
+
+def refused_cases(cases: Cases) -> None:
+  for variant, data in refused_states().items():
     assert refuses(SignedState.decoded, data), variant
-    cases.add("decoded state", variant, None, contents=data)
+    add_state(cases, variant, data, None)
+  good = SignedState(LOCAL, pattern(3, 32)).encoded()
+  cases.add("opened state", "under another key", None, tier0=OPEN,
+            box=seal(keys.chain_box_key(OPEN), good, NONCE))
   entry = ChainEntry(42, pattern(3, 32), pattern(4, 32))
   entries = {
-    "counter 0": replace(entry, counter=0), "counter above 2^48": replace(entry, counter=(1 << 48) + 1),
     "previous too short": replace(entry, previous=bytes(31)),
     "hash too long": replace(entry, state_hash=bytes(33))}
   data = {variant: one.encoded() for variant, one in entries.items()} | {
@@ -98,7 +108,10 @@ def refused_cases(cases: Cases) -> None:
     "a byte is missing": entry.encoded()[:-1]}
   for variant, encoded in data.items():
     assert refuses(ChainEntry.decoded, encoded), variant
-    cases.add("decoded chain entry", variant, None, contents=encoded)
+    add_entry(cases, variant, encoded, 42, None)
+  add_entry(cases, "of another counter", entry.encoded(), 1042, None)
+  cases.add("opened chain entry", "under another key", None, tier0=OPEN, counter=42,
+            box=seal(keys.state_box_key(OPEN), entry.encoded(), NONCE))
 
 
 def seen_cases(cases: Cases) -> None:

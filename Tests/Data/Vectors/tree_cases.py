@@ -161,8 +161,7 @@ def lookup_cases(cases: Cases) -> None:
     "leaf with another value": (key, root, nodes | {below: made_nodes(tree, changed)[below]}),
     "another count": (key, Root(count + 1, root.hash), nodes),
     "another hash": (key, Root(count, bytes(32)), nodes),
-    "nodes of a tree with a key less": (key, root, made_nodes(tree, smaller)),
-    "hash without keys": (key, Root(0, root.hash), nodes)}
+    "nodes of a tree with a key less": (key, root, made_nodes(tree, smaller))}
   for variant, (sought, top, given) in variants.items():
     on_path = [prefix for prefix in path if prefix in given]
     cases.add("looked up", variant, found(tree, top, given, sought), tree=int(tree),

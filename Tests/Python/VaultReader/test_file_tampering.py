@@ -10,7 +10,7 @@ import pytest
 import vault_forging as forging
 import vault_keys as keys
 from sample_vault import DEVICE, IDENTITY, KEY_FILE, generic
-from state_cases import refused_cases
+from state_cases import refused_states
 from vault_database import item_of
 from vault_file import JOURNAL_MAGIC, VaultError
 from vault_identity import IdentityFile
@@ -24,7 +24,6 @@ from vault_schema import (
 from vault_state import SeenRecord
 from vault_testing import ALL, OF_SLOT, damage, error_code, opened, problems, recovery_seed
 from vault_writer import VaultWriter
-from vector_cases import Cases
 
 # The head.
 
@@ -115,13 +114,6 @@ def test_older_state(path, writer, tmp_path):
 def test_state_that_does_not_open(path):
   change(path, "UPDATE state SET box = randomblob(length(box))")
   assert damage(path) == "state-box"
-
-
-def refused_states() -> dict[str, bytes]:
-  cases = Cases()
-  refused_cases(cases)
-  return {case["name"]: bytes.fromhex(case["inputs"]["hex"]["contents"])
-          for case in cases.list if case["operation"] == "decoded state"}
 
 
 @pytest.mark.parametrize("name", refused_states())

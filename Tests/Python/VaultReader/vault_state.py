@@ -58,6 +58,8 @@ class State:
       raise FormatError("the chain of the state is longer than a chain may be")
     if any(len(value) != 32 for value in (self.list_hash, *(root.hash for root in self.roots))):
       raise FormatError("a hash of the state has another length")
+    if any(root.count >= 1 << 63 for root in self.roots):
+      raise FormatError("a tree has more keys than there can be")
     if any((root.count == 0) != (root.hash == NO_HASH) for root in self.roots):
       raise FormatError("a tree without keys has a root, or one with keys has none")
 
