@@ -21,7 +21,7 @@ package struct VectorCase: Decodable, Sendable, CustomTestStringConvertible {
 
   package var testDescription: String { name }
 
-  package static let all = load("format1")
+  package static let all = load("format2")
 
   /// Loads the cases of a file; the result is empty if it cannot be read, which a test must check.
   package static func load(_ name: String) -> [VectorCase] {

@@ -60,32 +60,39 @@ struct CopiedKeyTests {
 
   @Test(arguments: [
     (
-      "pksec1-000g40r40m30e209185gr38e1w8124gk2gahc5rr34d1p70x3rfz76hc",
-      "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+      "pksec2-000g40r40m30e209185gr38e1w8124gk2gahc5rr34d1p70x3rfz76hc",
+      "pkpub2-f0rdfys33960b4s8h3pbv1kcxhr0jrbrxtntj59acc91as3ntsng10dff"
+        + "kzrsmnwaeasvb87g5zpqn67vray96we3a0b1m8nps6wp1026xdpchb5"
     ),
     (
-      "PKSEC1-EW3PT2KK32JQTF0PR5S53CK68Q3FBG6HV2GXHE6GV78BFE5KZ7H99FY6",
-      "pkpub1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf"
+      "PKSEC2-QABQHH69VDPJXCPF016ND10T9EJ2ZMSG0B5J12ZASVEEH7E4DT14VQE7",
+      "pkpub2-e4f9689hfcv5230sx6xcg03ns0wddy2757cg82mdnpyyvanw3r87jf2vq"
+        + "yq9r08dc8kpf8k4wk7ecg4r3jdps703aq5w7sykmxcphf95k9ggyf1w"
     ),
   ])
   func anIdentityHasItsRecipient(_ identity: String, _ recipient: String) throws {
     let bytes = try SecretBytes(copying: identity)
-    let found = try bytes.withBytes { text throws(Text32.Fault) in try VaultIdentity(text: text) }
+    let seed = try bytes.withBytes { text throws(Text32.Fault) in
+      try VaultIdentity.seed(text: text)
+    }
+    let found = try VaultIdentity(seed: seed)
     #expect(found.recipient.description == recipient)
     #expect(try found.text().withBytes { $0.text } == identity.lowercased())
     #expect(try VaultRecipient(text: " \(recipient.uppercased())\n") == found.recipient)
   }
 
   @Test(arguments: [
-    "", "pkpub1-", "geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
-    "pksec1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
-    "pkpub1-geanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwm",
-    "pkpub1-heanya0fbskr34490z33ptsh6k3yvb25e4b6a7rr19ya5mnp612rrwmf",
+    "", "pkpub2-", recipientLetters, "pksec2-" + recipientLetters, "pkpub1-" + recipientLetters,
+    "pkpub2-" + recipientLetters.dropLast(), "pkpub2-z" + recipientLetters.dropFirst(),
   ])
   func whatIsNoRecipientIsRefused(_ text: String) {
     let failure = #expect(throws: KeychainError.self) { try VaultRecipient(text: text) }
     #expect(failure?.code == .invalidArgument)
   }
+
+  private static let recipientLetters =
+    "e4f9689hfcv5230sx6xcg03ns0wddy2757cg82mdnpyyvanw3r87jf2vqyq9r08d"
+    + "c8kpf8k4wk7ecg4r3jdps703aq5w7sykmxcphf95k9ggyf1w"
 
   private static func code(_ text: String) throws -> RecoveryCode {
     try RecoveryCode(text: SecretBytes(copying: text))

@@ -1,69 +1,38 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultFormat
 import Testing
 import VaultVectors
 
 @testable import KeychainSecrets
+@testable import KeychainVaultFormat
 
 extension VectorRun {
-  func slots() throws -> String?? {
+  func rows() throws -> String?? {
     switch vector.operation {
-    case "passphrase input key":
-      try SlotSealing.passphraseKey(
-        SecretBytes(copying: vector.text("passphrase")), salt: vector.data("salt"),
-        parameters: PasswordHash.Parameters(
-          memory: vector.number("memory"), passes: vector.number("passes"))
-      ).hexadecimal()
-    case "key file input key": try KeyFile.inputKey(vector.secret("contents")).hexadecimal()
-    case "slot header": try slotRow().header.hexadecimal
-    case "slot commitment": try slotTag("key", "pk1/slot.commit")
-    case "slot key": try slotTag("inputKey", "pk1/slot.kek")
-    case "slot box":
-      try SecretBox.seal(
-        vector.secret("grantedKey"), with: vector.secret("slotKey"), nonce: vector.bytes("nonce")
-      ).hexadecimal
-    case "slot row": try slotRow().row.hexadecimal
-    case "slot mac":
-      try Derivation.tag(vector.secret("root"), "pk1/slot.mac", vector.bytes("row")).hexadecimal
-    case "slot sum":
-      try Derivation.hash(Data(slotFields()), count: 16).hexadecimal
-    case "slot term":
-      try Derivation.tag(
-        Derivation.key(vector.secret("tier0"), "pk1/state.row"), "slot", slotFields()
-      ).hexadecimal
+    case "item row hash": try itemRow().rowHash().hexadecimal
+    case "secret hash": try Derivation.hash(vector.data("secret"), count: 32).hexadecimal
+    case "group key in the tree":
+      try AccessGroupRow(
+        token: vector.data("token"), accessibility: accessibility(), box: Data()
+      ).treeKey.hexadecimal
+    case "group row hash":
+      try AccessGroupRow(token: Data(), accessibility: .always, box: vector.data("box"))
+        .treeValue().hexadecimal
+    case "token term":
+      try terms().term(of: vector.data("token"), item: vector.data("id")).hexadecimal
+    case "token sum": try tokenEntry().sum.hexadecimal
+    case "token entry": try tokenEntry().value?.hexadecimal
     default: nil
     }
   }
 
-  func state() throws -> String?? {
-    switch vector.operation {
-    case "vault sum": try VaultRow(checks: checks()).sum.hexadecimal
-    case "vault term": try terms().term(of: VaultRow(checks: checks())).hexadecimal
-    case "state box key":
-      try Derivation.key(vector.secret("tier0"), "pk1/state.box").hexadecimal()
-    case "state row key":
-      try Derivation.key(vector.secret("tier0"), "pk1/state.row").hexadecimal()
-    case "item term": try terms().term(of: itemRow(), tokens: vector.numbered("token")).hexadecimal
-    case "group term":
-      try terms().term(
-        of: AccessGroupRow(
-          token: vector.data("token"), accessibility: accessibility(), box: vector.data("box"))
-      ).hexadecimal
-    case "state sum":
-      try vector.numbered("term").reduce(into: StateRow.empty) { $0.toggle($1) }.sum.hexadecimal
-    case "state contents":
-      try StateRow(
-        counter: vector.number("counter"), itemCount: vector.number("items"),
-        slotCount: vector.number("slots"), sum: vector.data("sum")
-      ).fields.hexadecimal
-    case "state box":
-      // Opened, not sealed: the nonce of a state box is always random.
-      try StateRow.open(
-        Data(hexadecimal: vector.expect ?? ""), under: vector.secret("tier0")
-      ).fields == vector.bytes("contents") ? vector.expect : nil
-    default: nil
-    }
+  private func terms() throws -> TokenTerms { try TokenTerms(open: vector.secret("tier0")) }
+
+  private func tokenEntry() throws -> TokenEntry {
+    let (terms, token) = (try terms(), try vector.data("token"))
+    var entry = TokenEntry.none
+    for id in try vector.numbered("id") { entry.add(try terms.term(of: token, item: id)) }
+    return entry
   }
 
   func accessibility() throws -> Accessibility {
@@ -72,45 +41,19 @@ extension VectorRun {
   }
 
   func sealing() throws -> ItemSealing {
-    let open = SharedSecret(try vector.secret("tier0"))
     let checks = VaultChecks(open: Data(), first: Data(), unlocked: Data())
     return ItemSealing(
-      keys: TierKeys(checks: checks, open: open, first: nil, unlocked: nil), device: nil)
-  }
-
-  private func terms() throws -> StateTerms { try StateTerms(open: vector.secret("tier0")) }
-
-  private func checks() throws -> VaultChecks {
-    try VaultChecks(
-      open: vector.data("check0"), first: vector.data("check1"), unlocked: vector.data("check2"))
+      keys: TierKeys(
+        binding: KeyBinding(bytes: Data()), checks: checks,
+        open: SharedSecret(try vector.secret("tier0")), first: nil, unlocked: nil), device: nil)
   }
 
   private func itemRow() throws -> ItemRow {
     try ItemRow(
       id: vector.data("id"), accessibility: accessibility(),
       device: vector.inputs.hex["device"] == nil ? nil : vector.data("device"),
-      version: vector.number("version"), metadata: vector.data("metadata"),
-      secret: vector.data("secret"))
-  }
-
-  private func slotRow() throws -> SlotRow {
-    let kind: UInt8 = try vector.number("kind")
-    let grant: UInt8 = try vector.number("granted")
-    return try SlotRow(
-      number: vector.inputs.number["number"] == nil ? 1 : vector.number("number"),
-      kind: #require(SlotKind(rawValue: kind)), grant: #require(SlotGrant(rawValue: grant)),
-      parameters: vector.data("parameters"), salt: vector.data("salt"),
-      commitment: vector.inputs.hex["commitment"] == nil ? Data() : vector.data("commitment"),
-      box: vector.inputs.hex["box"] == nil ? Data() : vector.data("box"))
-  }
-
-  private func slotFields() throws -> [UInt8] {
-    let mac = try vector.bytes("mac")
-    return try vector.bytes("row") + FieldWriter.fields { $0.byteString(mac) }
-  }
-
-  private func slotTag(_ key: String, _ label: String) throws -> String {
-    try Derivation.tag(vector.secret(key), label, vector.bytes("header")).hexadecimal
+      version: vector.number("version"), tokens: vector.data("tokens"),
+      secretHash: vector.data("hash"), metadata: vector.data("metadata"), secret: Data())
   }
 
   func identity() throws -> CredentialIdentity {
@@ -141,7 +84,8 @@ extension VectorRun {
 
   private func decoded(_ bytes: [UInt8]) throws -> Credential? {
     let row = ItemRow(
-      id: Data(), accessibility: .always, device: nil, version: 1, metadata: Data(), secret: Data())
+      id: Data(), accessibility: .always, device: nil, version: 1, tokens: Data(),
+      secretHash: Data(), metadata: Data(), secret: Data())
     return MetadataCoding.decode(try SecretBytes(copying: bytes.span.bytes), of: row)
   }
 

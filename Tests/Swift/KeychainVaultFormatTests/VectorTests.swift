@@ -1,15 +1,15 @@
 import Foundation
 import KeychainCredentials
-import KeychainVaultFormat
 import Testing
 import VaultVectors
 
 @testable import KeychainSecrets
+@testable import KeychainVaultFormat
 
-@Suite("Test vectors of vault format 1")
+@Suite("Test vectors of vault format 2")
 struct VectorTests {
   @Test func thereAreVectors() {
-    #expect(VectorCase.all.count > 150)
+    #expect(VectorCase.all.count > 600)
   }
 
   @Test(arguments: VectorCase.all)
@@ -24,7 +24,10 @@ struct VectorRun {
 
   /// Returns the result in hexadecimal; `nil` if the input is refused.
   func result() throws -> String? {
-    let families = [notation, tiers, items, metadata, padding, slots, state, files]
+    let families = [
+      notation, signing, vault, keys, items, metadata, padding, rows, slots, members, trees, state,
+      files,
+    ]
     for family in families {
       if case .some(let result) = try family() { return result }
     }
@@ -53,17 +56,83 @@ struct VectorRun {
     }
   }
 
-  private func tiers() throws -> String?? {
+  private func signing() throws -> String?? {
     switch vector.operation {
-    case "tier":
-      try TierKeys(root: vector.secret("root")).key(
-        [Tier.open, .first, .unlocked][vector.number("tier")])?.bytes.hexadecimal()
+    case "labelled hash":
+      try Derivation.hash(vector.text("label"), vector.bytes("data")).hexadecimal
+    case "opened sealed box": .some(try openedSealedBox())
+    case "signing public key":
+      try Signature.publicKey(of: vector.secret("seed")).hexadecimal
+    case "signature":
+      try Signing.sign(
+        vector.bytes("message"), label: vector.text("label"), seed: vector.secret("seed")
+      ).hexadecimal
+    case "checked signature":
+      try Signing.isRight(
+        vector.data("signature"), of: vector.bytes("message"), label: vector.text("label"),
+        publicKey: vector.data("publicKey")
+      ) ? .some(vector.data("message").hexadecimal) : .some(nil)
+    case "checked signing key":
+      try Signature.isPublicKey(vector.bytes("publicKey"))
+        ? .some(vector.data("publicKey").hexadecimal) : .some(nil)
+    default: nil
+    }
+  }
+
+  private func openedSealedBox() throws -> String? {
+    let box = try vector.bytes("box")
+    let key = try vector.secret("privateKey")
+    do throws(SecretsError) {
+      return try SealedBox.open(box.span.bytes, with: key).hexadecimal()
+    } catch {
+      #expect(error.code == .authenticationFailed)
+      return nil
+    }
+  }
+
+  private func vault() throws -> String?? {
+    switch vector.operation {
+    case "tier": try tierKeys().key(tier())?.bytes.hexadecimal()
     case "check": try VaultChecks.of(vector.secret("tierKey")).hexadecimal
-    case "device id": try DeviceSecret(vector.secret("device")).id.hexadecimal
+    case "binding": try binding().bytes.hexadecimal
+    case "vault check":
+      try VaultCheck(id: id(), administration: vector.data("administration")).bytes.hexadecimal
+    case "device id": try DeviceSecret(vector.secret("device")).inVault(id()).id.hexadecimal
+    case "members box key": try openKey("pk2/members.box")
+    case "state box key": try openKey("pk2/state.box")
+    case "chain box key": try openKey("pk2/chain.box")
+    case "administration box key":
+      try Derivation.key(vector.secret("root"), "pk2/admin.box").hexadecimal()
+    default: nil
+    }
+  }
+
+  private func openKey(_ label: String) throws -> String {
+    try Derivation.key(vector.secret("tier0"), label).hexadecimal()
+  }
+
+  func tier() throws -> Tier { try #require(Tier(rawValue: vector.number("tier"))) }
+
+  func id() throws -> VaultID { try VaultID(bytes: vector.data("vault")) }
+
+  func binding() throws -> KeyBinding {
+    try KeyBinding(
+      id: id(), epoch: vector.number("epoch"), administration: vector.data("administration"))
+  }
+
+  func tierKeys() throws -> TierKeys {
+    try TierKeys(
+      root: vector.secret("root"), id: id(), epoch: vector.number("epoch"),
+      binding: KeyBinding(bytes: Data()))
+  }
+
+  private func keys() throws -> String?? {
+    switch vector.operation {
     case "class key":
       try ClassKey.derive(
         from: vector.secret("tierKey"), accessibility(),
-        device: vector.inputs.hex["device"] == nil ? nil : DeviceSecret(vector.secret("device"))
+        device: vector.inputs.hex["device"] == nil
+          ? nil : DeviceSecret(vector.secret("device")).inVault(VaultID(bytes: Data()))
       ).hexadecimal()
     case "group key":
       try GroupKey(classKey: vector.secret("classKey"), group: vector.text("group"))
@@ -91,9 +160,7 @@ struct VectorRun {
         of: SearchablePair(name: vector.text("name"), value: vector.text("value"))
       ).hexadecimal
     case "all tokens":
-      try sealing().tokens(
-        of: credential(vector.bytes("metadata")), id: vector.data("id")
-      ).map(\.hexadecimal).joined()
+      try sealing().tokens(of: credential(vector.bytes("metadata"))).hexadecimal
     default: nil
     }
   }
@@ -120,37 +187,5 @@ struct VectorRun {
     case "unpadded": .some(try? Padding.unpad(vector.secret("padded")).hexadecimal())
     default: nil
     }
-  }
-
-  private func files() throws -> String?? {
-    switch vector.operation {
-    case "seen record":
-      try SeenRecord(
-        checks: [vector.data("check")]
-          + (vector.inputs.hex["secondCheck"] == nil ? [] : [vector.data("secondCheck")]),
-        state: SeenState(
-          counter: vector.number("counter"), boxHash: vector.data("boxHash"))
-      ).encoded.hexadecimal
-    case "box hash": try SeenState(counter: 0, box: vector.data("box")).boxHash.hexadecimal
-    case "decoded seen record":
-      .some(try SeenRecord(encoded: vector.data("record"))?.encoded.hexadecimal)
-    case "seen name": try SeenRecord.name(of: vector.text("path"))
-    case "cache name": try cacheName().hexadecimal
-    case "cache payload":
-      try CachedKey.payload(
-        limit: vector.secret("limit").withBytes { $0.littleEndian(at: 0, as: UInt64.self) },
-        checksHash: VaultChecks(
-          open: vector.data("check0"), first: vector.data("check1"),
-          unlocked: vector.data("check2")
-        ).hash(),
-        key: vector.secret("tierKey")
-      ).hexadecimal()
-    default: nil
-    }
-  }
-
-  private func cacheName() throws -> Data {
-    let tier = [Tier.open, .first, .unlocked][try vector.number("tier")]
-    return Data(CachedKey.name(tier, try vector.data("check0")).utf8)
   }
 }
