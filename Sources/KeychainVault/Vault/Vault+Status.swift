@@ -21,13 +21,13 @@ extension Vault {
       return status
     }
     let head = try session.readHead()
-    let keys = try unlocker.keysAtHand(.nothing, head)
-    status.readable = keys?.readable
+    status.readable = try unlocker.keysAtHand(.nothing, head)?.readable
+    let keys = try unlocker.keysToLook(head, session.opened.path, session.deadline)
     status.cachedFor = unlocker.cache.remainingTime(of: head.row)
     status.id = head.row.id.bytes.hexadecimal
     status.check = try head.row.check()
     status.epoch = head.row.epoch
-    status.slots = try describe(head)
+    status.slots = try describe(head, keys)
     status.damagedSlots = head.slots.damaged
     status.unknownSlots = head.slots.unknown
     var found: SeenState?
@@ -71,14 +71,15 @@ extension Vault {
   /// - Returns: The slots that can be read, by number.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/noStore`` if there is no vault.
   public func slots() throws(KeychainError) -> [VaultSlot] {
-    try describe(try existingSession().readHead())
+    let session = try existingSession()
+    let head = try session.readHead()
+    return try describe(
+      head, try unlocker.keysToLook(head, session.opened.path, session.deadline))
   }
 
-  /// Describes the slots, with their names if the list of members can be read without asking.
-  func describe(_ head: VaultHead) throws(KeychainError) -> [VaultSlot] {
-    let list = try unlocker.keysAtHand(.nothing, head).map { keys throws(KeychainError) in
-      try head.list(keys.open)
-    }
+  /// Describes the slots, with their names if the list of members can be read.
+  func describe(_ head: VaultHead, _ keys: TierKeys?) throws(KeychainError) -> [VaultSlot] {
+    let list = try keys.map { keys throws(KeychainError) in try head.list(keys.open) }
     return try describe(head, list)
   }
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 
 from prefs_testing import LOCKED_ITEMS, PASSPHRASE, hinted
-from vault_records import VaultRow, cache_name
+from vault_database import head_of
+from vault_records import Head
+from vault_state import cache_name
 
 # No account has it; files that belong to it belong to a stranger.
 STRANGER = 54321
@@ -132,36 +135,44 @@ def test_passphrase_vault_locks_silently(locked):
   assert locked.run("lock").error == ""
 
 
-@pytest.mark.parametrize("tier", range(3))
-def test_lock_forgets_keys_of_vault_with_changed_row(locked, tier):
+@pytest.mark.parametrize("change", [
+  {"id": bytes(16)}, {"epoch": 2}, {"administration": bytes(32)}, {"checks": (bytes(16),) * 3},
+  {"macs": (bytes(32),) * 3}])
+def test_lock_forgets_keys_of_vault_with_changed_head(locked, change):
   locked.run("unlock", *locked.passphrase())
-  row = locked.rows("SELECT check0, check1, check2 FROM vault")[0]
-  put_checks(locked, [os.urandom(16) if number == tier else row[number] for number in range(3)])
-  assert locked.run("lock", "--all", code=None).code == (65 if tier == 0 else 0)
-  put_checks(locked, row)
+  head = head_in(locked)
+  put_head(locked, replace(head, **change))
+  locked.run("lock", "--all", code=None)
+  put_head(locked, head)
   assert readable(locked) == ["always"]
 
 
-def test_a_vault_whose_row_was_changed_is_damaged(locked, make_home):
+def test_a_vault_whose_head_was_changed_is_damaged(locked, make_home):
+  """With the check of another vault, whose members know its key, which is unlocked here, too."""
   other = make_home()
   other.init()
   for home in (locked, other):
     home.run("unlock", *home.passphrase())
-  own, theirs = (home.rows("SELECT check0, check1, check2 FROM vault")[0] for home in (locked, other))
-  put_checks(locked, [*own[:2], theirs[2]])
+  own, theirs = head_in(locked), head_in(other)
+  put_head(locked, replace(own, checks=(*own.checks[:2], theirs.checks[2])))
   refused = locked.set("new", b"x", code=65)
-  assert "first row" in refused.error and "changed" in refused.error
+  assert "changed" in refused.error
   for command in (["get", "whenUnlocked"], ["list"], ["status"], ["doctor"], ["verify"]):
     locked.run(*command, code=65)
-  put_checks(locked, own)
+  put_head(locked, own)
   locked.run("get", "new", code=44)
   assert locked.run("verify").out == b"checked 3 items: intact\n"
 
 
-def put_checks(home, checks) -> None:
-  row = VaultRow(tuple(checks), b"")
-  home.rows("UPDATE vault SET check0 = ?, check1 = ?, check2 = ?, sum = ?",
-            *checks, row.computed_sum())
+def head_in(home) -> Head:
+  return head_of(home.rows("SELECT * FROM head")[0][1:])
+
+
+def put_head(home, head: Head) -> None:
+  """Writes a head with the sum that fits it."""
+  columns = replace(head, sum=head.computed_sum()).columns()
+  home.rows("DELETE FROM head")
+  home.rows(f"INSERT INTO head VALUES (1, {', '.join('?' * len(columns))})", *columns)
 
 
 def test_lock_forgets_keys_of_missing_vault(locked):
@@ -216,7 +227,7 @@ def test_a_timeout_ends(locked):
 
 def test_use_prolongs_and_looking_does_not(locked):
   locked.run("unlock", *locked.passphrase())
-  name = cache_name(2, locked.rows("SELECT check0 FROM vault")[0][0]).decode()
+  name = cache_name(2, head_in(locked).id).decode()
   key = subprocess.run(["keyctl", "search", "@u", "user", name],
                        capture_output=True, check=True, text=True).stdout.strip()
   subprocess.run(["keyctl", "timeout", key, "100"], check=True)

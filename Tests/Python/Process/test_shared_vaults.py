@@ -61,7 +61,7 @@ def put(home: Home, account: str, secret: bytes, **options):
 
 
 def test_a_shared_vault_is_made(team):
-  assert "created the vault" in team.made.error and "recipient 'alice'" in team.made.error
+  assert "created the vault" in team.made.error and "opened by recipient 'alice', recovery code" in team.made.error
   assert "wrote the recovery code to code" in hinted(team.made)
   assert "slots add --recipient" in hinted(team.made)
   assert members(team) == [(1, "alice", "administers"), (2, None, "administers")]
@@ -196,7 +196,7 @@ def test_only_members_open_a_shared_vault(team, add):
 def test_a_shared_vault_binds_nothing_to_a_device(team):
   refused = team.home.set("api", b"x", "--accessibility", "whenUnlockedThisDeviceOnly",
                           "--identity", "identity", code=79)
-  assert "shared" in refused.error
+  assert "members share this vault" in refused.error and hinted(refused)
 
 
 def test_a_shared_vault_has_one_code(team):

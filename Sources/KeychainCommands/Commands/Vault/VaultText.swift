@@ -90,7 +90,7 @@ enum VaultText {
 
   static func made(_ status: VaultStatus) -> String {
     "created the vault \(status.path), opened by "
-      + status.slots.map { SlotNames.name(of: $0) }.joined(separator: ", ")
+      + status.slots.map { SlotNames.called($0) }.joined(separator: ", ")
   }
 
   static var deviceKeyAlone: String {
