@@ -36,7 +36,8 @@ extension VectorRun {
   }
 
   private func decodedList(_ name: String) throws -> MemberList? {
-    try MemberList(vector.bytes(name).span.bytes)
+    let bytes = try vector.bytes(name)
+    return MemberList(bytes.span.bytes)
   }
 
   private func headOfList() throws -> HeadRow {
@@ -51,21 +52,20 @@ extension VectorRun {
 
   private func openedMembers() throws -> String? {
     let row = try MembersRow(list: vector.data("box"), administration: vector.data("column"))
-    let open = try vector.secret("tier0")
     let head = try headOfList()
-    return try unlessDamaged { () throws(KeychainError) in
-      try row.opened(open, head: head, successions: []).fields.hexadecimal
+    return try unlessDamaged {
+      try row.opened(vector.secret("tier0"), head: head, successions: []).fields.hexadecimal
     }
   }
 
   private func openedAdministrationKey() throws -> String? {
     let (box, expected) = (try vector.data("box"), try vector.data("administration"))
-    let root = try vector.secret("root")
-    return try unlessDamaged { () throws(KeychainError) in
+    return try unlessDamaged {
+      let root = try vector.secret("root")
       let key = try AdministrationKey(box: box, root: root, expected: expected)
       // The key is written only sealed.
       let sealed = try key.sealed(under: root)
-      let plain = try Sealing.open(sealed, with: try Derivation.key(root, "pk2/admin.box"))
+      let plain = try Sealing.open(sealed, with: Derivation.key(root, "pk2/admin.box"))
       return plain?.hexadecimal() ?? ""
     }
   }
@@ -74,12 +74,8 @@ extension VectorRun {
     switch vector.operation {
     case "succession": try madeSuccession().row.record.hexadecimal
     case "decoded succession": .some(try decodedSuccession()?.row.record.hexadecimal)
-    case "leading succession":
-      try decodedSuccession().flatMap {
-        $0.isSignedByBothKeys ? .some($0.newKey.hexadecimal) : .some(nil)
-      }
-    case "followed succession":
-      .some(try followedSuccession())
+    case "leading succession": .some(try leadingSuccession())
+    case "followed succession": .some(try followedSuccession())
     case "successions hash":
       try SuccessionRow.hash(
         of: vector.numbered("record").map { SuccessionRow(epoch: 1, record: $0) }
@@ -89,8 +85,9 @@ extension VectorRun {
   }
 
   private func madeSuccession() throws -> Succession {
-    let recovery = try vector.inputs.hex["recoverySeed"].map { _ in
-      StateSigner(number: 1, seed: SharedSecret(try vector.secret("recoverySeed")))
+    var recovery: StateSigner?
+    if vector.inputs.hex["recoverySeed"] != nil {
+      recovery = StateSigner(number: 1, seed: SharedSecret(try vector.secret("recoverySeed")))
     }
     return try Succession(
       id: id(), epoch: vector.number("epoch"),
@@ -111,6 +108,11 @@ extension VectorRun {
     }
   }
 
+  private func leadingSuccession() throws -> String? {
+    let succession = try #require(try decodedSuccession())
+    return succession.isSignedByBothKeys ? succession.newKey.hexadecimal : nil
+  }
+
   private func followedSuccession() throws -> String? {
     let succession = try #require(try decodedSuccession())
     let recovery = try vector.data("trustedRecoveryKey")
@@ -119,10 +121,10 @@ extension VectorRun {
   }
 
   /// Returns the computed value; `nil` if the input is damaged.
-  func unlessDamaged(_ compute: () throws(KeychainError) -> String) throws -> String? {
-    do throws(KeychainError) {
+  func unlessDamaged(_ compute: () throws -> String) throws -> String? {
+    do {
       return try compute()
-    } catch {
+    } catch let error as KeychainError {
       #expect(error.code == .damaged)
       return nil
     }

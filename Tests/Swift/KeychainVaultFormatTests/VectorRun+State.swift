@@ -47,10 +47,8 @@ extension VectorRun {
   }
 
   private func openedState() throws -> String? {
-    let box = try vector.data("box")
-    let open = try vector.secret("tier0")
-    return try unlessDamaged { () throws(KeychainError) in
-      let chained = try ChainedState.open(box, under: open)
+    try unlessDamaged {
+      let chained = try ChainedState.open(vector.data("box"), under: vector.secret("tier0"))
       let rest = FieldWriter.fields {
         $0.byteString(chained.previous)
         $0.optional(chained.signature) { $0.byteString($1) }

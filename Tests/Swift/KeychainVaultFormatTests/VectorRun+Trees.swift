@@ -59,7 +59,7 @@ extension VectorRun {
     let prefix: UInt64 = try vector.number("prefix")
     guard let count = content.countOfNode, count <= Int64.max else { return nil }
     let expected = TreeRoot(count: count, hash: try TreeNode.hash(content, tree, prefix))
-    return try unlessDamaged { () throws(KeychainError) in
+    return try unlessDamaged {
       try TreeNode(content, tree, prefix, expected: expected).content(tree).hexadecimal
     }
   }
@@ -71,7 +71,7 @@ extension VectorRun {
     }
     let root = try TreeRoot(count: vector.number("count"), hash: vector.data("root"))
     let (tree, key) = (HashTree(try tree(), root, in: nodes), try vector.data("key"))
-    return try unlessDamaged { () throws(KeychainError) in
+    return try unlessDamaged {
       try tree.value(of: key)?.hexadecimal ?? "00"
     }
   }
