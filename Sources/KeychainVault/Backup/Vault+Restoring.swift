@@ -204,6 +204,7 @@ extension RestoredDifferences {
       head.slots.intact.first { $0.number == member.number }?.described(
         isThisDevice: member.number == own, member: member)
     }
+    let isTooFar = state.flatMap { record?.isTooFar(from: $0) } ?? false
     let isForgedAtFirstSight =
       seen.record == nil && state?.counter ?? 0 > StateCounter.greatestAtFirstSight
     self.init(
@@ -217,7 +218,7 @@ extension RestoredDifferences {
       isOtherList: try record.map { record throws(KeychainError) in
         try record.state.listHash != list.hash()
       } ?? false,
-      isFork: relation == .forked, isForged: relation == .tooFarAhead || isForgedAtFirstSight,
+      isFork: relation == .forked, isForged: isTooFar || relation == .tooFarAhead || isForgedAtFirstSight,
       isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil, isRefused: isRefused,
       expectedItemCount: Int(clamping: chained?.state.items.count ?? 0), itemCount: items.count,
       missingItems: items.missing, unlistedItems: items.unlisted, changedItems: items.changed,

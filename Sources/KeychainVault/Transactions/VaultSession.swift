@@ -175,6 +175,8 @@ struct VaultSession: Sendable {
   private func keys(
     _ requirement: Accessibility.UnlockRequirement, _ head: VaultHead
   ) throws(KeychainError) -> TierKeys {
+    // Nobody is asked for what opens another vault than the one that was here.
+    try requireKnown(head.row, head.successions)
     guard let postponed else {
       return try unlocker.keys(requirement, head, path: opened.path, deadline)
     }

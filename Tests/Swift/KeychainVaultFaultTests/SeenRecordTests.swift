@@ -238,6 +238,9 @@ struct SeenRecordTests {
 
   /// A holder of T0 can do this.
   private func forge(counter: UInt64) throws {
-    try vault.forgeState { $0.counter = counter }
+    try vault.forgeState {
+      $0.counter = counter
+      $0.first = counter
+    }
   }
 }
