@@ -8,12 +8,13 @@ import pytest
 
 from prefs_testing import FIXTURES, LOCKED_ITEMS, Home
 from sample_vault import generic
-from vault_codes import public_key, recovery_code, recovery_text
+from vault_codes import Keys, recovery_code, recovery_text
 from vault_identity import IdentityFile
+from vault_keys import vault_check
 from vault_reader import Secrets, Vault
 from vault_writer import VaultWriter
 
-VECTORS = json.loads((FIXTURES.parent / "Vectors" / "codes1.json").read_text("ascii"))
+VECTORS = json.loads((FIXTURES.parent / "Vectors" / "codes2.json").read_text("ascii"))
 
 
 def input_of(operation: str, name: str) -> bytes:
@@ -23,7 +24,7 @@ def input_of(operation: str, name: str) -> bytes:
 
 
 CODE = input_of("recovery code", "code")
-PRIVATE_KEY = input_of("identity", "privateKey")
+IDENTITY = Keys(input_of("identity", "seed"))
 
 
 def cases(operation: str) -> dict[str, dict]:
@@ -32,10 +33,10 @@ def cases(operation: str) -> dict[str, dict]:
 
 @pytest.fixture
 def copied(home) -> Home:
-  """A vault of the second writer, which the code and the key of the vectors open."""
+  """A vault of the second writer, which the code and the identity of the vectors open."""
   writer = VaultWriter("codes")
   writer.add_recovery_code(CODE)
-  writer.add_recipient(public_key(PRIVATE_KEY))
+  writer.add_recipient(IDENTITY.recipient())
   writer.put(generic("default", "item"), b"secret", 0)
   home.vault.parent.mkdir(mode=0o700)
   writer.write(home.vault)
@@ -43,9 +44,12 @@ def copied(home) -> Home:
 
 
 def opens(home: Home, option: str, contents: bytes) -> bool:
-  """Returns whether a file opens the vault; it is refused as a wrong key, never as damage."""
+  """Returns whether a file opens the vault.
+
+  It is refused as a wrong key or, for an unknown line, as a newer format, but never as damage.
+  """
   found = home.run("get", "item", option, home.file("key", contents), code=None)
-  assert (found.code, found.out) in ((0, b"secret"), (78, b"")), found
+  assert (found.code, found.out) in ((0, b"secret"), (78, b""), (79, b"")), found
   return found.code == 0
 
 
@@ -59,8 +63,9 @@ def test_recovery_codes_of_the_vectors(copied):
 
 
 def test_identity_files_of_the_vectors(copied):
-  check = Vault(copied.vault, Secrets(recovery_code=CODE)).rows.vault.checks[0].hex()
+  check = vault_check(*copied.rows("SELECT id, administration FROM head")[0]).hex()
   pin = cases("decoded identity file")["decoded identity file: pin"]["expect"][64:]
+  assert len(pin) == 32
   found = {
     name: opens(copied, "--identity", bytes.fromhex(case["inputs"]["hex"]["contents"]).replace(
       pin.encode("ascii"), check.encode("ascii")))
@@ -84,31 +89,32 @@ def test_invalid_recipients_of_the_vectors_are_refused(copied):
 
 
 def test_identity_that_is_pinned_to_another_vault(copied):
-  file = copied.file("key", IdentityFile(PRIVATE_KEY, (bytes(16),)).encoded())
+  file = copied.file("key", IdentityFile(IDENTITY.seed, (bytes(16),)).encoded())
   refused = copied.run("get", "item", "--identity", file, code=65)
   assert "another vault" in refused.error
 
 
-def test_vault_of_an_attacker_under_the_pinned_check(home):
-  """The check is public, so anyone can seal their own root key to a recipient."""
-  pinned = VaultWriter("real").vault
+def test_vault_of_an_attacker_under_the_pinned_id(home):
+  """Id and recipient are public, so anyone can seal their own root key to a recipient."""
+  pinned = VaultWriter("real")
   forger = VaultWriter("forger")
-  forger.add_recipient(public_key(PRIVATE_KEY))
+  forger.id = pinned.id
+  forger._make_root()
+  forger.add_recipient(IDENTITY.recipient())
   forger.put(generic("default", "item"), b"forged", 0)
-  forger.vault = pinned
   home.vault.parent.mkdir(mode=0o700)
   forger.write(home.vault)
-  file = home.file("key", IdentityFile(PRIVATE_KEY, pinned.checks[:1]).encoded())
+  file = home.file("key", IdentityFile(IDENTITY.seed, (pinned.check,)).encoded())
   refused = home.run("get", "item", "--identity", file, code=65)
   assert refused.out == b"" and "another vault" in refused.error
 
 
 @pytest.mark.parametrize("option, name", [
   ("--recovery-code-file", "test-recovery-code.txt"), ("--identity", "test-identity"),
-  ("--identity", "format1-python.identity")])
+  ("--identity", "format2-python.identity")])
 def test_checked_in_codes_open_the_checked_in_vault(home, option, name):
   home.vault.parent.mkdir(mode=0o700)
-  home.file("data/keychain/vault.db", (FIXTURES / "format1-python.db").read_bytes())
+  home.file("data/keychain/vault.db", (FIXTURES / "format2-python.db").read_bytes())
   file = home.file("key", (FIXTURES / name).read_bytes())
   found = home.run("get", "whenUnlocked", "--service", "class", option, file)
   assert found.out == b"secret of whenUnlocked"
@@ -127,4 +133,4 @@ def test_the_second_reader_opens_with_what_prefs_made(locked):
     vault = Vault(locked.vault, secrets)
     assert vault.problems == [] and vault.root is not None
     assert {item.secret.decode() for item in vault.items} == set(LOCKED_ITEMS)
-    assert identity.pins == vault.rows.vault.checks[:1]
+    assert identity.pins == (vault_check(vault.rows.head.id, vault.rows.head.administration),)
