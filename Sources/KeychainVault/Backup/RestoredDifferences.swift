@@ -85,7 +85,8 @@ public struct RestoredDifferences: Hashable, Sendable {
   /// another administration key or list of members than the one that was seen.
   public var needsAdministrator: Bool {
     guard isRefused else { return false }
-    return isOtherVault || isAdministrationKeyChanged || isOtherList || fileEpoch != seenEpoch ?? fileEpoch
+    return isOtherVault || isAdministrationKeyChanged || isOtherList
+      || fileEpoch != seenEpoch ?? fileEpoch
   }
 
   /// Whether accepting the vault gives it new keys: its list of members is older than the one that

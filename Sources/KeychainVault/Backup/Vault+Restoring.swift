@@ -218,8 +218,10 @@ extension RestoredDifferences {
       isOtherList: try record.map { record throws(KeychainError) in
         try record.state.listHash != list.hash()
       } ?? false,
-      isFork: relation == .forked, isForged: isTooFar || relation == .tooFarAhead || isForgedAtFirstSight,
-      isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil, isRefused: isRefused,
+      isFork: relation == .forked,
+      isForged: isTooFar || relation == .tooFarAhead || isForgedAtFirstSight,
+      isSeenRecordDamaged: seen == .unreadable, isStateDamaged: chained == nil,
+      isRefused: isRefused,
       expectedItemCount: Int(clamping: chained?.state.items.count ?? 0), itemCount: items.count,
       missingItems: items.missing, unlistedItems: items.unlisted, changedItems: items.changed,
       otherDeviceItemCount: items.ofOtherDevices, slots: listed,

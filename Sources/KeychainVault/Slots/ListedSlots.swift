@@ -42,12 +42,6 @@ extension MemberList {
     return listed
   }
 
-  /// Returns the numbers of the rows that the list does not have.
-  func unlisted(in slots: SlotList) -> [UInt32] {
-    (slots.intact.map(\.number) + slots.damaged + slots.unknown)
-      .filter { member($0) == nil }.sorted()
-  }
-
   /// Returns the list that follows this one under the same keys.
   func next(_ members: [Member], nextNumber: UInt32) -> MemberList {
     MemberList(

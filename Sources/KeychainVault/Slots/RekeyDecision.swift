@@ -41,7 +41,8 @@ struct RekeyDecision {
     let own = try admin.session.unlocker.device.slot(admin.head)?.number
     for number in request.removed { try remove(number, change, own) }
     let kept = change.slots.filter { !request.removed.contains($0.number) }
-    let promoted = request.limitsDevices
+    let promoted =
+      request.limitsDevices
       ? nil : try kept.deviceToPromote(own, orElse: Self.keepOne)
     carried = kept.map { slot in
       Carried(slot: slot, grant: Self.grant(of: slot, request, promoted: promoted))
@@ -123,7 +124,8 @@ extension SlotChange {
     guard list.vaultKind == .local || number != admin.opener.opened.slot.number else {
       throw KeychainError(
         .refused, "\(slot.member.called) opened this shared vault, so it cannot be removed with it",
-        recovery: "open the vault with another slot that administers it; \(.listSlots) shows which do")
+        recovery:
+          "open the vault with another slot that administers it; \(.listSlots) shows which do")
     }
     return slot
   }

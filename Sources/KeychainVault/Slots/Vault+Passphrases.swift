@@ -103,7 +103,7 @@ extension Vault {
       guard let slot = change.slots.first(where: { $0.slot == old }) else { throw .slotsChanged }
       let sealed = try change.seal(input, number: old.number, name: slot.member.name)
       try change.apply([sealed])
-      return sealed.described(isThisDevice: nil)
+      return sealed.summary(isThisDevice: nil)
     }
   }
 

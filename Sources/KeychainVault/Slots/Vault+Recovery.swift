@@ -38,19 +38,8 @@ extension Vault {
     return try admin.change(progress: progress) { change throws(KeychainError) in
       let sealed = try change.seal(input, number: try change.numberForRecoveryCode(), name: name)
       try change.apply([sealed])
-      return sealed.described(isThisDevice: nil)
+      return sealed.summary(isThisDevice: nil)
     }
-  }
-
-  /// Makes a recovery code that a person confirms.
-  static func confirmedCode(
-    _ confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
-  ) throws(KeychainError) -> SlotInput {
-    let code = try RecoveryCode.random()
-    guard try confirm(code) else {
-      throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
-    }
-    return try SlotInput.recoveryCode(code)
   }
 
   /// Adds a recipient, whose identity then opens the vault.
@@ -95,7 +84,7 @@ extension Vault {
         to: recipient, number: try change.freeNumber(for: .recipient), grant: grant,
         granted: change.granted(grant), head: admin.head.row, name: name)
       try change.apply([sealed])
-      return sealed.described(isThisDevice: nil)
+      return sealed.summary(isThisDevice: nil)
     }
   }
 }

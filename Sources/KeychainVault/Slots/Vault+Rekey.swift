@@ -45,7 +45,8 @@ extension Vault {
   ) throws(KeychainError) -> RekeyReport {
     let outcome = try rekey(
       .init(
-        removed: number.map { [$0] } ?? [], deletesItems: deletingItems, newAdministrationKey: newAdministrationKey),
+        removed: number.map { [$0] } ?? [], deletesItems: deletingItems,
+        newAdministrationKey: newAdministrationKey),
       confirm, progress)
     return RekeyReport(plan: outcome.decision.plan, check: outcome.check)
   }
@@ -59,7 +60,8 @@ extension Vault {
       try RekeyDecision(change, request).plan
     }
     try admin.requireAgreement(to: agreed, confirm)
-    let outcome = try VaultRekey(admin: admin, progress: progress).run { change throws(KeychainError) in
+    let outcome = try VaultRekey(admin: admin, progress: progress).run {
+      change throws(KeychainError) in
       let decision = try RekeyDecision(change, request)
       guard decision.plan.staysWithin(agreed) else { throw .slotsChanged }
       return decision

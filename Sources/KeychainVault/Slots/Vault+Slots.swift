@@ -125,7 +125,7 @@ extension Vault {
       let grant: SlotGrant = change.slots.contains(where: \.isDailyKey) ? .openTier : .administers
       let sealed = try change.seal(input, number: number, grant: grant, name: name)
       try change.apply([sealed])
-      return sealed.described(isThisDevice: true)
+      return sealed.summary(isThisDevice: true)
     }
   }
 
@@ -171,7 +171,7 @@ extension Vault {
     guard let added = outcome.added else {
       throw KeychainError(.internalFailure, "a slot was not added")
     }
-    return added.described(isThisDevice: nil)
+    return added.summary(isThisDevice: nil)
   }
 
   /// Adds a slot without new keys, if no device slot opens everything.
@@ -185,7 +185,7 @@ extension Vault {
       let sealed = try change.seal(
         input, number: try change.freeNumber(for: input.kind), name: name)
       try change.apply([sealed])
-      return sealed.described(isThisDevice: nil)
+      return sealed.summary(isThisDevice: nil)
     }
   }
 
@@ -230,7 +230,7 @@ extension Vault {
 }
 
 extension SlotSealing.Sealed {
-  func described(isThisDevice: Bool?) -> VaultSlot {
+  func summary(isThisDevice: Bool?) -> VaultSlot {
     slot.described(isThisDevice: isThisDevice, member: member)
   }
 }

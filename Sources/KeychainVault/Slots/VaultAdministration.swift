@@ -16,7 +16,9 @@ struct VaultAdministration: Sendable {
 
   var keys: TierKeys { opener.opened.keys }
 
-  /// The list of members that was opened. A transaction has its own.
+  /// The list of members that was opened.
+  ///
+  /// A transaction has its own.
   var list: MemberList { opener.opened.list }
 
   init(

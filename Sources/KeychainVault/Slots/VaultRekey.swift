@@ -92,13 +92,15 @@ struct VaultRekey {
     _ change: borrowing SlotChange, _ decision: RekeyDecision, adding new: NewSlot?
   ) throws(KeychainError) -> (outcome: Outcome, record: SeenRecord) {
     let rows = change.writer.rows
-    let epoch = try VaultEpoch(after: change, isNewKey: decision.reason != nil, above: floor.epoch)
+    let epoch = try VaultEpoch(
+      after: admin.head.row, key: decision.reason == nil ? admin.key : nil, above: floor.epoch,
+      signer: admin.keys.signer)
     let added = try new.map { new throws(KeychainError) in
       try epoch.seal(new.input, number: change.list.nextNumber, name: new.name)
     }
     let slots =
       try decision.carried.map { carried throws(KeychainError) in
-        try epoch.reseal(carried.slot, grant: carried.grant)
+        try epoch.reseal(carried.slot.slot, of: carried.slot.member, grant: carried.grant)
       } + (added.map { [$0] } ?? [])
     let successions = try successions(change, decision, epoch)
     let members = try epoch.members(

@@ -21,7 +21,7 @@ extension SeenRecord {
     switch relation(of: found) {
     case .same, .newer: nil
     case .olderList: .olderList(path)
-    case .older: .rolledBack(path, from: state.counter, to: found.counter)
+    case .older: .olderState(path, from: state.counter, to: found.counter)
     case .forked: .forked(path)
     case .tooFarAhead: .tooFarAhead(path, found.counter, seen: state.counter)
     }
@@ -55,7 +55,7 @@ extension KeychainError {
       recovery: otherFile("the newer file"))
   }
 
-  static func rolledBack(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
+  static func olderState(_ path: String, from seen: UInt64, to found: UInt64) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) was rolled back: it is at change \(found), and was at \(seen) before",

@@ -62,7 +62,9 @@ struct UnlockCache: Sendable {
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.
   func remainingTime(of head: HeadRow) -> Duration? {
-    guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else { return nil }
+    guard let entry = Entry(.unlocked, head.id), entry.cached.binding == head.binding else {
+      return nil
+    }
     return KernelKeyring.remainingTime(entry.serial).map { min($0, entry.untilLimit) }
       ?? entry.untilLimit
   }

@@ -63,7 +63,8 @@ final class Unlocker: Sendable {
     let open: SharedSecret? = if let own { own.open } else { try cache.key(.open, of: head.row) }
     guard let open else { return nil }
     let keys = TierKeys(
-      binding: head.row.binding, checks: head.row.checks, open: open, first: try cache.key(.first, of: head.row),
+      binding: head.row.binding, checks: head.row.checks, open: open,
+      first: try cache.key(.first, of: head.row),
       unlocked: try cache.key(.unlocked, of: head.row))
     return keys.satisfies(requirement) ? keys : nil
   }

@@ -61,6 +61,7 @@ extension KeychainError {
     Self(
       .damaged,
       "slot \(number) of the vault was made under another administration key than the vault has",
-      recovery: "somebody replaced the administration key in the file; restore a backup from before")
+      recovery: "somebody replaced the administration key in the file; restore a backup from before"
+    )
   }
 }

@@ -40,4 +40,15 @@ extension Vault {
       throw .madeMeanwhile(try path())
     }
   }
+
+  /// Makes a recovery code that a person confirms.
+  static func confirmedCode(
+    _ confirm: (borrowing RecoveryCode) throws(KeychainError) -> Bool
+  ) throws(KeychainError) -> SlotInput {
+    let code = try RecoveryCode.random()
+    guard try confirm(code) else {
+      throw KeychainError(.cancelled, "the recovery code was not confirmed; nothing was changed")
+    }
+    return try SlotInput.recoveryCode(code)
+  }
 }

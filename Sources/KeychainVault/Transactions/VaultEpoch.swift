@@ -32,20 +32,20 @@ struct VaultEpoch: Sendable {
       id: .random(), epoch: 1, administration: .random(), generation: 1, signer: signer)
   }
 
-  /// The epoch after the one of a change, and above `floor`.
+  /// The epoch after an older one, and above `floor`, with an administration key or a new one.
   init(
-    after change: borrowing SlotChange, isNewKey: Bool, above floor: UInt64
+    after old: HeadRow, key: AdministrationKey?, above floor: UInt64, signer: StateSigner?
   ) throws(KeychainError) {
-    let admin = change.admin
-    let old = admin.head.row
     let epoch = max(old.epoch, floor) + 1
     guard epoch <= HeadRow.greatestEpoch else {
       throw KeychainError(
         .damaged, "the vault counts more new keys than it can", recovery: .restoreBackup)
     }
+    let administration: AdministrationKey
+    if let key { administration = key } else { administration = try .random() }
     try self.init(
-      id: old.id, epoch: epoch, administration: isNewKey ? .random() : admin.key,
-      generation: old.generation, signer: admin.keys.signer)
+      id: old.id, epoch: epoch, administration: administration, generation: old.generation,
+      signer: signer)
   }
 
   /// Returns what a grant gives.
@@ -54,9 +54,10 @@ struct VaultEpoch: Sendable {
   }
 
   /// Gives the new keys to a listed slot.
-  func reseal(_ slot: ListedSlot, grant: SlotGrant) throws(KeychainError) -> SlotSealing.Sealed {
-    try SlotSealing.reseal(
-      slot.slot, of: slot.member, grant: grant, granted: granted(grant), head: head)
+  func reseal(
+    _ slot: SlotRow, of member: Member, grant: SlotGrant
+  ) throws(KeychainError) -> SlotSealing.Sealed {
+    try SlotSealing.reseal(slot, of: member, grant: grant, granted: granted(grant), head: head)
   }
 
   /// Gives the keys to a new slot.
