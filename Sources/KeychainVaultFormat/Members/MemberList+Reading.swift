@@ -54,7 +54,7 @@ extension MemberList {
       && [administrationHash, successions].allSatisfy { $0.count == 32 }
       && members.count <= Self.maximumCount
       && members.allSatisfy { $0.number < nextNumber && isPossible($0) }
-      && members.contains { $0.grant == .administers }
+      && members.contains { $0.kind != nil && $0.grant == .administers }
       && members.count { $0.kind == .passphrase } <= Self.maximumPassphraseCount
       && isPossibleForKind
   }

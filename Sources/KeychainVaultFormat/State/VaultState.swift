@@ -92,7 +92,7 @@ package struct VaultState: Hashable, Sendable {
     let root = TreeRoot(
       count: try reader.integer(bytes), hash: Data(try reader.byteString(bytes)))
     guard root.hash.count == 32, root.count <= UInt64(Int64.max),
-      (root.count == 0) == (root == .empty)
+      (root.count == 0) == (root.hash == TreeRoot.noHash)
     else { throw FieldReader.Malformed() }
     return root
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the checked-in vault of format 1 that `prefs` wrote: make_fixture.py PREFS FOLDER.
+"""Makes the checked-in vault of format 2 that `prefs` wrote: make_fixture.py PREFS FOLDER.
 
 A vault that is checked in stays as it is; this is how it was made.
 """
@@ -18,7 +18,7 @@ from vault_reader import Secrets, Vault, described
 
 COMPOSED, DECOMPOSED = "\u00e9", "e\u0301"
 ODD_NAMES = (
-  COMPOSED, DECOMPOSED, "", "line\nbreak\ttab", "-x", "\U0001f1e9\U0001f1ea", "a" * 2000)
+  COMPOSED, DECOMPOSED, "line\nbreak\ttab", "-x", "\U0001f1e9\U0001f1ea", "a" * 2000)
 GROUP = "gr\u00fcppe \U0001f511"
 SERVER = ["--server=example.com", "--protocol=https", "--port=443", "--path=/a/b"]
 
@@ -36,9 +36,10 @@ def fill(home: Home) -> None:
   home.set("alice", b"\0\xff\n", *SERVER, "--security-domain=realm",
            "--authentication-type=httpDigest")
   home.set("alice", b"no port", "--server=example.com")
-  home.set("", b"server alone", "--server=example.org", "--port=65535", "--accessibility=always")
+  home.set("root", b"server alone", "--server=example.org", "--port=65535", "--accessibility=always")
   for size in (0, 1, 251, 252, 253, 1000, 20_000):
-    home.set(str(size), (bytes(range(256)) * (size // 256 + 1))[:size], "--service=size")
+    home.set(str(size), (bytes(range(256)) * (size // 256 + 1))[:size], "--service=size",
+             *(["--allow-empty"] if size == 0 else []))
   home.set("full", b"everything", "--label=L\u00e4bel", "--comment=two\nlines",
            "--content-type=application/json", "--expires=2099-12-31T23:59:58Z",
            "--attribute=env=test", "--attribute=empty=", f"--attribute={COMPOSED}={DECOMPOSED}")
@@ -68,12 +69,14 @@ def main() -> None:
   vault = Vault(home.vault, Secrets(key_file=Path(key).read_bytes(), device=device))
   assert vault.problems == []
   items = [described(item, with_secret=True) for item in vault.items]
-  shutil.copyfile(home.vault, target / "format1-swift.db")
+  shutil.copyfile(home.vault, target / "format2-swift.db")
+  head = vault.rows.head
   expected = {
-    "counter": vault.state.counter, "checks": [check.hex() for check in vault.rows.vault.checks],
+    "counter": vault.state.counter, "epoch": head.epoch, "serial": vault.members.serial,
+    "id": head.id.hex(), "check": keys.vault_check(head.id, head.administration).hex(),
     "slots": len(vault.rows.slots), "items": items}
   text = json.dumps(expected, indent=1) + "\n"
-  (target / "format1-swift.expected.json").write_text(text, "utf-8")
+  (target / "format2-swift.expected.json").write_text(text, "utf-8")
   shutil.rmtree(folder)
 
 

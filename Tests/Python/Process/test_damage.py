@@ -15,7 +15,7 @@ import pytest
 from prefs_testing import LOCKED_ITEMS, hinted
 from vault_database import read_rows
 from vault_notation import u64
-from vault_records import SlotKind
+from vault_slots import SlotKind
 
 
 @pytest.fixture
@@ -96,6 +96,15 @@ def test_foreign_files(home):
       assert path in refused.error and "vault" in refused.error
 
 
+def test_format_1_is_refused_in_a_sentence(three):
+  three.rows("PRAGMA user_version = 1")
+  contents = three.vault.read_bytes()
+  for command in (["get", "alice"], ["set", "alice", "--allow-empty"], ["verify"], ["status"]):
+    refused = three.run(*command, code=79)
+    assert "development" in refused.error and "export" in refused.error + hinted(refused)
+  assert three.vault.read_bytes() == contents
+
+
 def test_a_newer_format_is_refused_with_its_number(three):
   three.rows("PRAGMA user_version = 7")
   contents = three.vault.read_bytes()
@@ -137,7 +146,8 @@ connection.commit()
 
 @pytest.mark.parametrize("column", [
   "item SET metadata", "item SET secret", "state SET box", "slot SET box", "token SET token",
-  "access_group SET box"])
+  "access_group SET box", "members SET list", "chain SET box", "item SET tokens",
+  "item_node SET content", "slot SET parameters"])
 def test_oversized_value_allocates_no_memory(home, column):
   home.set("alice", b"x", "--access-group", "group")
   subprocess.run(
@@ -173,8 +183,8 @@ def test_damaged_count_is_reported_before_acceptance(three):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-  ("UPDATE vault SET sum = zeroblob(16)", "its first row is damaged"),
-  ("DELETE FROM vault", "its first row is missing"),
+  ("UPDATE head SET sum = zeroblob(16)", "its head is damaged"),
+  ("DELETE FROM head", "damaged"),
 ])
 def test_a_damaged_file_is_named(three, change, words):
   three.rows(change)

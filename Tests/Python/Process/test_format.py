@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from prefs_testing import FIXTURES, LOCKED_ITEMS
+from vault_identity import IdentityFile
 from vault_reader import Secrets, Vault
 
+# The vaults that are checked in, of each writer.
+NAMES = ["format2-python", "format2-swift"]
 IDENTITY = {
   0: (("service", "--service"),),
   1: (("server", "--server"), ("protocol", "--protocol"), ("port", "--port"), ("path", "--path"),
@@ -103,7 +106,7 @@ def check_items(home, expected: list[dict], unlock: list[str]) -> None:
     assert base64.b64decode(item["secret"]) == (
       base64.b64decode(secret) if found["encoding"] == "base64" else secret.encode())
     assert found["accessibility"] == item["accessibility"]
-    assert found["version"] == item["version"]
+    assert found["version"] == str(item["version"])
     assert found["created"] == microseconds_to_text(item["created"])
     for name, key in (("label", "label"), ("comment", "comment"), ("contentType", "content-type")):
       assert found.get(name) == item[key]
@@ -122,7 +125,7 @@ def placed(home, name: str):
   return home, json.loads((FIXTURES / f"{name}.expected.json").read_text())
 
 
-@pytest.mark.parametrize("name", ["format1-python", "format1-swift"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("unlock", [["--passphrase-file", "passphrase"], ["--key-file", "key"]],
                          ids=["passphrase", "key file"])
 def test_a_checked_in_vault_opens_for_ever(home, name, unlock):
@@ -138,7 +141,7 @@ def test_a_checked_in_vault_opens_for_ever(home, name, unlock):
   home.run("lock", "--all")
 
 
-@pytest.mark.parametrize("name", ["format1-python", "format1-swift"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_checked_in_vault_can_be_changed(home, name):
   home, expected = placed(home, name)
   home.run("unlock", "--key-file", "key")
@@ -154,7 +157,7 @@ def test_a_checked_in_vault_can_be_changed(home, name):
 
 def test_an_item_of_another_device(home):
   """On another device the vault opens, and nothing that is bound to the first."""
-  home, expected = placed(home, "format1-python")
+  home, expected = placed(home, "format2-python")
   (home.state / "device.key").write_bytes(bytes(32))
   home.run("unlock", "--key-file", "key")
   bound = [item for item in expected["items"] if item["status"] == "open"
@@ -166,9 +169,25 @@ def test_an_item_of_another_device(home):
   home.run("lock", "--all")
 
 
+@pytest.mark.parametrize("identity, writes", [
+  ("test-identity", True), ("test-writing-identity", True), ("test-reading-identity", False)])
+def test_a_checked_in_shared_vault(home, identity, writes):
+  """Each member reads everything; what one of those who may write adds, Python reads."""
+  home, expected = placed(home, "format2-python-shared")
+  unlock = ("--identity", home.file("identity", (FIXTURES / identity).read_bytes()))
+  check_items(home, expected["items"], list(unlock))
+  home.run("verify")
+  home.set("new", b"new", *unlock, code=0 if writes else None)
+  seed = IdentityFile.decoded((FIXTURES / identity).read_bytes()).seed
+  vault = Vault(home.vault, Secrets(identity=seed))
+  assert vault.problems == []
+  assert of_python(vault).get(("", "default", "new")) == (b"new" if writes else None)
+  home.run("lock", "--all")
+
+
 def test_the_swift_vault_and_the_second_reader():
-  expected = json.loads((FIXTURES / "format1-swift.expected.json").read_text())
-  vault = Vault(FIXTURES / "format1-swift.db", Secrets(
+  expected = json.loads((FIXTURES / "format2-swift.expected.json").read_text())
+  vault = Vault(FIXTURES / "format2-swift.db", Secrets(
     passphrase=(FIXTURES / "test-passphrase").read_bytes().rstrip(b"\n"),
     device=(FIXTURES / "test-device.key").read_bytes()))
   assert vault.problems == []
