@@ -20,7 +20,9 @@ import pytest
 import vault_keys as keys
 from machine import STRANGER
 from prefs_testing import LIMIT, wait_for_end
+from vault_opening import administration_seed
 from vault_reader import Secrets, Vault
+from vault_slots import slot_private_key, slot_seed
 
 # The reader asks for the same hash again and again, and each takes half a second.
 keys.passphrase_key = functools.cache(keys.passphrase_key)
@@ -45,13 +47,19 @@ def all_keys(home, item_class: int = 0) -> dict[str, bytes]:
     vault.tiers[keys.TIER_OF_CLASS[item_class]], item_class, device)
   found["group"] = keys.group_key(found["class"], "")
   found["state box"] = keys.state_box_key(vault.tiers[0])
-  found["state row"] = keys.state_row_key(vault.tiers[0])
+  found["chain box"] = keys.chain_box_key(vault.tiers[0])
+  found["members box"] = keys.members_box_key(vault.tiers[0])
+  found["administration box"] = keys.administration_box_key(vault.root)
+  found["administration"] = administration_seed(vault.rows, vault.root)
   for item in vault.items:
     for part in (0, 1):
       found[f"item {part}"] = keys.item_key(found["group"], part, item.row.id, item.row.version)
   for slot in vault.rows.slots:
     if slot.kind == 1:
       found["hash"] = keys.passphrase_key(PASSPHRASE, slot.salt, *slot.cost())
+      header = slot.header(vault.rows.head.id)
+      found["slot's private key"] = slot_private_key(found["hash"], header)
+      found["slot's signing seed"] = slot_seed(found["hash"], header)
   return found
 
 

@@ -24,6 +24,7 @@ enum NextStep {
   case addDeviceOfRestoredBackup
   case makeRecoveryCode
   case addSecondSlot(to: SlotKind)
+  case addAdministrator
   case replaceWeakKeyFile
 
   // The location of the vault, and the memory of the process.
@@ -95,7 +96,7 @@ extension Diagnosis {
       steps.append(.makeRecoveryCode)
     }
     if let only = status.fullSlots.first, status.fullSlots.count == 1, only.kind != .device {
-      steps.append(.addSecondSlot(to: only.kind))
+      steps.append(status.isShared ? .addAdministrator : .addSecondSlot(to: only.kind))
     }
     return weakKeyFiles.isEmpty ? steps : steps + [.replaceWeakKeyFile]
   }

@@ -133,7 +133,7 @@ extension DiagnosisText {
   private func words(for slot: VaultSlot, _ status: VaultStatus) -> String {
     let label = SlotNames.label(of: slot, deviceKeyExists: status.hasDeviceSecret)
     let grant =
-      slot.grant == .administers && status.kind != .shared
+      slot.grant == .administers && !status.isShared
       ? "opens everything" : slot.grant.description
     let cost = slot.passwordHash.map { "; \($0.memory >> 20) MiB, \($0.passes) passes" }
     return "slot \(slot.number), \(label): \(grant)" + (cost ?? "")

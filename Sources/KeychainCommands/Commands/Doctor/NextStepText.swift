@@ -37,6 +37,8 @@ enum NextStepText {
     case .addSecondSlot(let kind):
       "for a second way to open the vault, run '\(path) slots add "
         + (kind == .passphrase ? "--new-key-file FILE'" : "--passphrase'")
+    case .addAdministrator:
+      "for a second member who administers, run '\(path) slots add --recipient RECIPIENT --may administer'"
     case .replaceWeakKeyFile:
       "for a key file that nobody guesses, run '\(path) slots add --new-key-file FILE', and remove "
         + "the old one with '\(path) slots remove NUMBER'"

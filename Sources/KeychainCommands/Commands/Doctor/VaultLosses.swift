@@ -42,6 +42,11 @@ enum VaultRescue: Equatable {
 }
 
 extension VaultStatus {
+  /// Whether the vault is known to be shared, which its list of members says, or such a grant.
+  var isShared: Bool {
+    kind == .shared || slots.contains { [.readsAndWrites, .reads].contains($0.grant) }
+  }
+
   /// The slots that open everything, and may change what opens the vault.
   var fullSlots: [VaultSlot] { slots.filter { $0.grant == .administers } }
 
@@ -58,10 +63,9 @@ extension VaultStatus {
   /// What is lost with each file, and with each key that people have.
   var losses: [VaultLoss] {
     let kinds: [SlotKind] = [.passphrase, .keyFile, .recipient, .recoveryCode]
-    return [
-      VaultLoss(key: .vaultFile, consequence: .everything),
-      VaultLoss(key: .deviceKey, consequence: lossOfDeviceKey),
-    ]
+    // No device key opens a shared vault.
+    let device = isShared ? [] : [VaultLoss(key: .deviceKey, consequence: lossOfDeviceKey)]
+    return [VaultLoss(key: .vaultFile, consequence: .everything)] + device
       + kinds.compactMap { kind in
         lossOfSlots(of: kind).map { VaultLoss(key: .slots(kind), consequence: $0) }
       } + [VaultLoss(key: .seenRecord, consequence: .nothingButRollbacksGoUnnoticed)]

@@ -165,6 +165,11 @@ enum IdentityText {
     }
   }
 
+  static func toPin(_ file: String) -> String {
+    "pin the identity to this vault, so that it opens no other one: "
+      + "'\(KeychainCommandContext.current.commandPath) identity pin \(ShellText.quoted(file))'"
+  }
+
   static func toPin(_ check: VaultCheck) -> String {
     "where the identity is, pin it to this vault: "
       + "'\(KeychainCommandContext.current.commandPath) identity pin FILE --check \(check)'"

@@ -39,7 +39,7 @@ struct SlotsListCommand: KeychainSubcommand {
     if json { return try CommandOutput.write(try CommandOutput.json(slots.map(SlotJSON.init))) }
     let status = try session.vault.status()
     let table = SlotText.table(
-      slots, isShared: status.kind == .shared, deviceKeyExists: status.hasDeviceSecret)
+      slots, isShared: status.isShared, deviceKeyExists: status.hasDeviceSecret)
     try CommandOutput.write(StandardOutput.isTerminal ? table.columns : table.lines)
   }
 }

@@ -38,6 +38,7 @@ struct AcceptRestoredCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
+    var makesNewKeys = false
     let isAccepted = try session.vault.acceptRestored(
       confirm: { differences throws(KeychainError) in
         for line in RestoredText.lines(of: differences) {
@@ -48,10 +49,15 @@ struct AcceptRestoredCommand: KeychainSubcommand {
         }) {
           throw .noSlot(missing)
         }
+        makesNewKeys = differences.makesNewKeys
         return try session.confirm(RestoredText.questionToAcceptRestored, assumingYes: yes)
       },
       confirmSlot: { slot throws(KeychainError) in try keeps(slot, in: session) })
     session.interface.say(isAccepted ? RestoredText.accepted : RestoredText.nothingToAccept)
+    if isAccepted, makesNewKeys, let check = try session.vault.status().check {
+      session.interface.say(RestoredText.newKeys(check))
+      session.interface.hint(RekeyText.comparing(check))
+    }
   }
 
   /// Returns whether a slot of an older list stays.

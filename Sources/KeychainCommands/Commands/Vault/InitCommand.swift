@@ -98,9 +98,7 @@ struct InitCommand: KeychainSubcommand {
     try say(in: session)
     if let codeFile { session.interface.hint(RecoveryCodeText.writtenCode(codeFile)) }
     session.interface.hint(VaultText.addMembers)
-    if let check = try session.vault.status().check {
-      session.interface.hint(IdentityText.toPin(check))
-    }
+    session.interface.hint(IdentityText.toPin(identity))
   }
 
   private func say(in session: Session) throws(KeychainError) {

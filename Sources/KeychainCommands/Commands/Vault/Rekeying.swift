@@ -121,13 +121,16 @@ enum RekeyText {
     guard plan.changesAdministrationKey, !plan.isSignedByRecoveryCode,
       plan.kept.contains(where: { $0.isThisDevice != true })
     else { return [copies] }
+    return [copies, comparing(report.check)]
+  }
+
+  /// Returns what to do where a new administration key cannot be followed.
+  static func comparing(_ check: VaultCheck) -> String {
     let path = KeychainCommandContext.current.commandPath
-    return [
-      copies,
+    return
       "other machines that have seen the vault refuse it until somebody there compares the new check with you: "
-        + "'\(path) identity pin FILE --check \(report.check)' for a pinned identity, and "
-        + "'\(path) accept-restored'",
-    ]
+      + "'\(path) identity pin FILE --check \(check)' for a pinned identity, and "
+      + "'\(path) accept-restored'"
   }
 
   static var lockedByNewKeys: String {

@@ -8,6 +8,10 @@ enum RestoredText {
   static let accepted = "accepted the vault as it is"
   static let nothingToAccept = "the vault is as it was seen last; there is nothing to accept"
 
+  static func newKeys(_ check: VaultCheck) -> String {
+    "the vault has new keys, and its check is now \(check)"
+  }
+
   static func questionToKeep(_ slot: VaultSlot) -> String {
     "slot \(slot.number), \(SlotNames.label(of: slot)), opens this copy; let it open the vault? [y/N] "
   }

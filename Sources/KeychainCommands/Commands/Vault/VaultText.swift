@@ -47,7 +47,7 @@ enum VaultText {
   /// Returns what distinguishes the vault from others, and its state from other states.
   static func identity(of status: VaultStatus) -> [(String, String)] {
     [
-      ("kind", status.kind == .shared ? "shared: every change is signed by who made it" : nil),
+      ("kind", status.isShared ? "shared: every change is signed by who made it" : nil),
       ("check", status.check?.description), ("epoch", status.epoch.map { "\($0)" }),
       ("witness", witness(status)),
     ].compactMap { name, value in value.map { (name, $0) } }
