@@ -13,7 +13,7 @@ extension SeenRecord {
       from: trusts, in: successions, to: head, trustingRecovery: recoveryKey)
     if leads { return nil }
     if head.epoch < state.epoch { return .olderList(path) }
-    return head.epoch == state.epoch ? .forked(path) : .anotherAdministration(path)
+    return head.epoch == state.epoch ? .forked(path) : .anotherAdministration(path, try head.check())
   }
 
   /// Returns why a state of the vault is refused; `nil` if it is not.
@@ -37,13 +37,13 @@ extension KeychainError {
     )
   }
 
-  static func anotherAdministration(_ path: String) -> Self {
+  static func anotherAdministration(_ path: String, _ check: VaultCheck) -> Self {
     Self(
       .rolledBack,
       "the vault \(path) has another administration key than the one seen here before, and "
-        + "nothing that is trusted here says that it changed",
-      recovery: "compare the vault's check with that of a member whom you trust, and pin your "
-        + "identity to it with \(.pinIdentity(check: nil)), or accept the vault with "
+        + "nothing that is trusted here says that it changed; its check is \(check)",
+      recovery: "ask who administers the vault; if \(.status) shows this check there, pin your "
+        + "identity to it with \(.pinIdentity(check: "\(check)")), and accept the vault with "
         + "\(.acceptRestored); or put the right file back")
   }
 
