@@ -5,7 +5,7 @@ internal import PrephirencesFiles
 
 /// An encrypted credential store in one file.
 ///
-/// The file is an SQLite database of format 1. Names, values and times are encrypted; the article
+/// The file is an SQLite database of format 2. Names, values and times are encrypted; the article
 /// VaultFormat of `KeychainVaultFormat` lists what is not. The first write creates the vault if it
 /// does not exist.
 ///

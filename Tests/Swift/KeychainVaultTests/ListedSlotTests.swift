@@ -96,6 +96,31 @@ struct ListedSlotTests {
     #expect(error?.code == .damaged && error?.message.contains("slot 3") == true)
   }
 
+  /// Whoever has T0 can replace head, list and state, and seal their own keys to every slot.
+  @Test func replacedAdministrationKeyOpensNothing() throws {
+    let admin = try handle.administration()
+    let epoch = try VaultEpoch(after: admin.head.row, key: nil, above: 0, signer: nil)
+    let slots = try admin.list.rows(in: admin.head.slots).map {
+      try epoch.reseal($0.slot, of: $0.member, grant: $0.grant)
+    }
+    let members = try epoch.members(
+      slots.map(\.member), after: admin.list, above: 0, successions: [])
+    try vault.write { rows throws(KeychainError) in
+      try rows.removeIndexes()
+      for slot in slots { try rows.put(slot.slot) }
+      let writer = try VaultWriter(
+        beginning: rows, ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
+        list: members.list, row: members.row, continuing: nil)
+      try writer.finish()
+    }
+    try FileManager.default.removeItem(atPath: vault.seenFolder)
+    for secret in [handle, vault.handle(identity: theirs.path)] {
+      let error = failure { _ = try secret.text("a") }
+      #expect(error?.code == .damaged)
+      #expect(error?.message.contains("administration key") == true)
+    }
+  }
+
   @Test func slotOfAnOldPassphraseOpensNothing() throws {
     let old = try #require(try handle.existingSession().readHead().slots(.passphrase).first)
     try handle.changePassphrase(to: SecretBytes(copying: "two"))
