@@ -40,6 +40,16 @@ struct ListedSlotTests {
       failure { _ = try vault.handle(identity: theirs.path).text("a") }?.code == .incorrectSecret)
   }
 
+  @Test func everyChangeRemovesUnlistedRows() throws {
+    try handle.removeSlot(3, keepingKeys: true)
+    let removed = removed
+    try vault.write { rows throws(KeychainError) in try rows.put(removed) }
+    #expect(try !handle.verify().isIntact)
+    try handle.changePassphrase(to: SecretBytes(copying: "two"))
+    #expect(try vault.handle().slots().map(\.number) == [1, 2])
+    #expect(try vault.handle(passphrase: "two").verify().isIntact)
+  }
+
   @Test func numbersAreNeverUsedAgain() throws {
     try handle.removeSlot(3, keepingKeys: true)
     #expect(try handle.addRecipientSlot(theirs.recipient).number == 4)
