@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -117,6 +118,9 @@ def check_items(home, expected: list[dict], unlock: list[str]) -> None:
 
 def placed(home, name: str):
   """A checked-in vault with its device key and its files, as a user has them."""
+  # The kernel keeps one set of keys for each vault and user, so the tests of a vault take turns.
+  home.turn = (FIXTURES / f"{name}.db").open("rb")
+  fcntl.flock(home.turn, fcntl.LOCK_EX)
   home.vault.parent.mkdir(mode=0o700)
   home.state.mkdir(mode=0o700)
   for source, target in ((f"{name}.db", home.vault), ("test-device.key", home.state / "device.key"),
