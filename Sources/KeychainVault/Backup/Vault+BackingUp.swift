@@ -15,8 +15,8 @@ extension Vault {
   /// either the older one or all of the new one, even after a power loss. The copy is made in a
   /// file with the added extension `.unfinished-backup`. Two such calls for one file wait for each
   /// other. Only a backup with the same keys is replaced, so not one from before the vault got new
-  /// keys. A copy that was changed later, and counts at least as many changes as the vault, is not
-  /// replaced.
+  /// keys. A copy that was changed on its own is not replaced, if it counts at least as many changes
+  /// as the vault, or if it was changed during the last 1,000 changes of the vault.
   ///
   /// - Parameters:
   ///   - path: The path of the copy, which gets mode 0600.

@@ -12,7 +12,7 @@ struct ItemSnapshot: Sendable {
   /// Otherwise no changes since then are known.
   var isKnown = false
 
-  /// Identifies the moment: every transaction seals the state row again.
+  /// Identifies the moment: every transaction seals the state again.
   var stateBox: Data?
 
   /// Identifies the root key; `nil` if there was no vault.

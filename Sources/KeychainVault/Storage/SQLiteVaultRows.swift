@@ -45,7 +45,7 @@ struct SQLiteVaultRows: VaultRows {
 
   func stateBox() throws(KeychainError) -> Data {
     let box = try first("SELECT box FROM state") { row throws(KeychainError) in try row.blob(0) }
-    guard let box else { throw .damagedVault(path, "its state row is missing") }
+    guard let box else { throw .damagedVault(path, "its state is missing") }
     return box
   }
 
@@ -60,7 +60,7 @@ struct SQLiteVaultRows: VaultRows {
         throw .damagedVault(path, "its list of members is missing")
       }
       guard let box = try row.optionalBlob(14) else {
-        throw .damagedVault(path, "its state row is missing")
+        throw .damagedVault(path, "its state is missing")
       }
       return TopRows(
         head: head, members: MembersRow(list: list, administration: key), stateBox: box)

@@ -65,9 +65,16 @@ struct DamagedFileTests {
 
   @Test func aVaultOfANewerFormat() throws {
     let error = try expect(.unsupportedFormat) { vault in
-      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: "PRAGMA user_version = 2") }
+      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: "PRAGMA user_version = 3") }
     }
-    #expect(error?.message.contains("format 2") ?? false)
+    #expect(error?.message.contains("format 3") ?? false)
+  }
+
+  @Test func aVaultOfADevelopmentVersion() throws {
+    let error = try expect(.unsupportedFormat) { vault in
+      try DatabaseQueue(path: vault.path).write { try $0.execute(sql: "PRAGMA user_version = 1") }
+    }
+    #expect(error?.message.contains("development version") ?? false)
   }
 
   @Test func aVaultInWriteAheadMode() throws {

@@ -33,7 +33,9 @@ struct ForeignKeyTests {
 
   @Test(arguments: [true, false])
   func noChecksButItsOwnAreBelieved(_ hasDeviceSlot: Bool) throws {
-    if !hasDeviceSlot { try mine.handle(passphrase: TestVault.passphrase).removeSlot(1, keepingKeys: true) }
+    if !hasDeviceSlot {
+      try mine.handle(passphrase: TestVault.passphrase).removeSlot(1, keepingKeys: true)
+    }
     let own = try mine.checks()
     let forgeries = try Self.forgeries(own, other.checks())
     try #require(forgeries.count == 17)
