@@ -146,7 +146,8 @@ extension SQLiteVaultRows {
 
   /// Runs a statement, and calls `body` with each row.
   func forEach(
-    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [], _ body: (Row) throws(KeychainError) -> Void
+    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [],
+    _ body: (Row) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
       let statement = try database.cachedStatement(sql: sql)
@@ -158,7 +159,8 @@ extension SQLiteVaultRows {
   }
 
   func first<Result>(
-    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [], _ body: (Row) throws(KeychainError) -> Result
+    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [],
+    _ body: (Row) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result? {
     do {
       let statement = try database.cachedStatement(sql: sql)

@@ -14,7 +14,9 @@ struct TreeRoots {
   /// Receives the nodes that the trees should have.
   typealias Emit = (Tree, UInt64, Data) throws(KeychainError) -> Void
 
-  /// Reads all rows. Items whose rows no writer would have written are left out.
+  /// Reads all rows.
+  ///
+  /// Items whose rows no writer would have written are left out.
   init(
     _ rows: any VaultRows, _ terms: TokenTerms, _ emit: @escaping Emit
   ) throws(KeychainError) {

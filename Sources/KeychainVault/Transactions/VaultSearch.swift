@@ -17,8 +17,9 @@ struct VaultSearch {
     groups = AccessGroupNames(rows: rows, sealing: sealing)
   }
 
-  /// Finds the matching items. Those that are damaged are named, and the tree proves that none is
-  /// missing.
+  /// Finds the matching items.
+  ///
+  /// Those that are damaged are named, and the tree proves that none is missing.
   mutating func run(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
     for (id, item) in try candidates(query) { try add(item, id: id, query) }
     return matching(query)
@@ -28,7 +29,7 @@ struct VaultSearch {
   mutating func runByIndex(
     _ query: CredentialQuery, limit: Int
   ) throws(KeychainError) -> CredentialSearchResult {
-    let tokens = try sealing.tokens(of: query)
+    let tokens = try sealing.queryTokens(of: query)
     guard !tokens.isEmpty else { return try run(query) }
     let tree = proven.items(rows)
     for id in try rows.items(withEach: tokens).prefix(limit) {
@@ -39,7 +40,7 @@ struct VaultSearch {
 
   /// Whether there is an item that matches, as far as tokens show.
   mutating func finds(_ query: CredentialQuery) throws(KeychainError) -> Bool {
-    guard try !sealing.tokens(of: query).isEmpty else { return proven.state.items.count > 0 }
+    guard try !sealing.queryTokens(of: query).isEmpty else { return proven.state.items.count > 0 }
     return try !candidates(query).isEmpty
   }
 
@@ -48,7 +49,7 @@ struct VaultSearch {
   mutating func candidates(
     _ query: CredentialQuery
   ) throws(KeychainError) -> [(id: Data, item: ItemRow?)] {
-    let tokens = try sealing.tokens(of: query)
+    let tokens = try sealing.queryTokens(of: query)
     var found: [(id: Data, item: ItemRow?)] = []
     if tokens.isEmpty {
       found = try AllItems(rows, proven).items
@@ -129,7 +130,7 @@ extension ItemSealing {
   /// Returns the tokens that every matching item has.
   ///
   /// A part of the identity that must be missing has none.
-  func tokens(of query: CredentialQuery) throws(KeychainError) -> Set<Data> {
+  func queryTokens(of query: CredentialQuery) throws(KeychainError) -> Set<Data> {
     var tokens: Set<Data> = []
     for pair in query.pairs where Self.hasToken(pair) { tokens.insert(try token(of: pair)) }
     return tokens

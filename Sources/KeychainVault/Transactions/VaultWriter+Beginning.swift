@@ -18,6 +18,8 @@ extension VaultWriter {
   ///   - list: The new list of members.
   ///   - row: The row of the list.
   ///   - old: The vault as it was before, with its keys; `nil` if it is a new one.
+  /// - Throws: ``KeychainError`` from the storage, or with ``KeychainError/Code/damaged`` if the old
+  ///   chain is damaged.
   init(
     beginning rows: any WritableVaultRows, _ sealing: ItemSealing, head: HeadRow,
     list: MemberList, row: MembersRow,
@@ -49,6 +51,8 @@ extension VaultWriter {
   ///   - list: The list of members, which was checked.
   ///   - counter: The counter of the state that this makes.
   ///   - previous: The state in the file; `nil` if it does not open.
+  /// - Throws: ``KeychainError`` from the storage, or with ``KeychainError/Code/damaged`` if no trees
+  ///   can be made of the rows.
   init(
     accepting rows: any WritableVaultRows, _ sealing: ItemSealing, head: HeadRow,
     list: MemberList, counter: UInt64, after previous: ChainedState?

@@ -119,7 +119,9 @@ struct VaultWriter: ~Copyable {
     try noteChange()
   }
 
-  /// Puts a new list of members and its row. The rows of the slots must be put and removed as it says.
+  /// Puts a new list of members and its row.
+  ///
+  /// The rows of the slots must be put and removed as it says.
   mutating func replaceMembers(_ new: MemberList, _ row: MembersRow) throws(KeychainError) {
     try rows.put(row)
     list = new

@@ -9,8 +9,9 @@ public struct VerificationReport: Hashable, Sendable {
   /// The problems, in words; empty if the vault is intact.
   public var problems: [String]
 
-  /// The numbers of slots that are not in the list of members. They open nothing, and the next change
-  /// of members removes them.
+  /// The numbers of slots that are not in the list of members.
+  ///
+  /// They open nothing, and the next change of members removes them.
   package var unlistedSlots: [UInt32] = []
 
   /// The same report, with unlisted slots among the problems.
