@@ -13,7 +13,8 @@ extension SeenRecord {
       from: trusts, in: successions, to: head, trustingRecovery: recoveryKey)
     if leads { return nil }
     if head.epoch < state.epoch { return .olderList(path) }
-    return head.epoch == state.epoch ? .forked(path) : .anotherAdministration(path, try head.check())
+    return head.epoch == state.epoch
+      ? .forked(path) : .anotherAdministration(path, try head.check())
   }
 
   /// Returns why a state of the vault is refused; `nil` if it is not.

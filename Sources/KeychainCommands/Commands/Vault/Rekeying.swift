@@ -11,6 +11,10 @@ extension Session {
     removing removed: UInt32? = nil, deletingItems: Bool = false,
     newAdministrationKey: Bool = false, assumingYes isAgreed: Bool
   ) throws(KeychainError) {
+    // A mistyped number is reported before anybody is asked for a passphrase.
+    if let removed, try !vault.slots().contains(where: { $0.number == removed }) {
+      throw .noSlot(removed)
+    }
     let wasCached = try vault.status().cachedFor != nil
     let report = try withProgress { progress throws(KeychainError) in
       try vault.rekey(
