@@ -48,7 +48,13 @@ extension Vault {
     guard isConfirmed else {
       throw KeychainError(.cancelled, "the restored vault was not accepted")
     }
-    if found.differences.needsAdministrator {
+    if let record = try found.successor() {
+      // Nothing was lost, so the record alone changes: a member that may not write accepts it, too.
+      if try !unlocker.isPinned(to: head.row.check()) {
+        _ = try unlocker.administrator(head, path: head.path, session.deadline)
+      }
+      try session.opened.seenFile.replace(by: record, lettingGo: session.opened.seen.record)
+    } else if found.differences.needsAdministrator {
       try acceptAsAdministrator(found, session, head, confirmSlot)
     } else {
       let signing = found.list.vaultKind == .shared && keys.signer == nil
@@ -168,6 +174,17 @@ struct RestoredVault: Sendable {
       guard error.code == .damaged || error.code == .rolledBack else { throw error }
       return true
     }
+  }
+
+  /// Returns the record of a vault that only has a new administration key, in a newer epoch; `nil`
+  /// if anything else differs.
+  func successor() throws(KeychainError) -> SeenRecord? {
+    guard let chained, differences.isAdministrationKeyChanged, differences.isConsistent,
+      !differences.isForged, differences.fileEpoch > differences.seenEpoch ?? .max,
+      differences.fileSerial > differences.seenSerial ?? .max,
+      differences.fileCounter >= differences.seenCounter ?? .max
+    else { return nil }
+    return SeenRecord(list, SeenState(chained))
   }
 
   /// Makes the state that matches the rows, if they are still as they were shown.

@@ -39,6 +39,17 @@ extension Unlocker {
     try member(head, path: path, deadline).opened.keys
   }
 
+  /// Whether the identity at hand is pinned to a check, which a person has compared.
+  func isPinned(to check: VaultCheck) throws(KeychainError) -> Bool {
+    if let source = configuration.unlock {
+      guard case .identityFile = source.kind else { return false }
+      return try sources.present(source).pins.contains(check)
+    }
+    guard sources.ambient.first == .identityFile, let presented = try sources.presentAmbient()
+    else { return false }
+    return presented.pins.contains(check)
+  }
+
   /// Opens the vault with a secret that is presented now, or with a device slot that administers.
   private func member(
     _ head: VaultHead, path: String, _ deadline: Deadline

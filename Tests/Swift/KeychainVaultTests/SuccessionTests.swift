@@ -67,6 +67,16 @@ struct SuccessionTests {
     #expect(try shared.administrator.text("b") == "two")
   }
 
+  /// Accepting writes nothing, and so takes no slot that may write.
+  @Test func administratorAcceptsNewKeyWithoutWriting() throws {
+    try shared.administrator.rekey(newAdministrationKey: true) { _ in true }
+    #expect(failure { try theirs(bob).acceptRestored { _ in true } }?.code == .refused)
+    let before = try Data(contentsOf: URL(filePath: shared.vault.path))
+    try theirs(dora).acceptRestored { $0.isAdministrationKeyChanged && !$0.makesNewKeys }
+    #expect(try Data(contentsOf: URL(filePath: shared.vault.path)) == before)
+    #expect(try theirs(bob).text("a") == "one")
+  }
+
   @Test func pinOfAnOldKeyDoesNotFollowAlone() throws {
     try theirs(bob).pinIdentity(at: bob.path)
     try recovered.rekey(removing: 4) { _ in true }
