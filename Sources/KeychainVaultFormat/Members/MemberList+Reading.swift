@@ -83,9 +83,6 @@ extension MemberList {
 }
 
 extension SlotKind {
-  /// Whether a slot of this kind has a key that signs.
-  var signs: Bool { self == .recipient || self == .recoveryCode }
-
   /// Whether a slot of this kind may have a grant in a vault of a kind.
   func mayHave(_ grant: SlotGrant, in kind: VaultKind) -> Bool {
     switch (kind, self, grant) {

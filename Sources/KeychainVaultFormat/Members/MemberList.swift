@@ -10,64 +10,6 @@ public enum VaultKind: UInt8, Hashable, Sendable, CaseIterable {
   case shared = 1
 }
 
-/// A slot as the list of members has it.
-package struct Member: Hashable, Sendable {
-  package let number: UInt32
-
-  /// The kind; `nil` if this release does not know it.
-  package var kind: SlotKind? { SlotKind(rawValue: kindNumber) }
-
-  /// What the slot grants; `nil` if this release does not know it.
-  package var grant: SlotGrant? { SlotGrant(rawValue: grantNumber) }
-
-  package let kindNumber: UInt8
-  package let grantNumber: UInt8
-
-  /// The hash of the slot's row.
-  package let rowHash: Data
-
-  /// The public key to which new keys are sealed.
-  package let boxKey: Data
-
-  /// The public key that checks the slot's signatures; empty for slots that sign nothing.
-  package let signingKey: Data
-
-  /// What people call the slot; often empty.
-  package let name: String
-
-  package static let maximumNameCount = 256
-
-  package init(
-    number: UInt32, kindNumber: UInt8, grantNumber: UInt8, rowHash: Data, boxKey: Data,
-    signingKey: Data, name: String
-  ) {
-    self.number = number
-    self.kindNumber = kindNumber
-    self.grantNumber = grantNumber
-    self.rowHash = rowHash
-    self.boxKey = boxKey
-    self.signingKey = signingKey
-    self.name = name
-  }
-
-  /// The entry of a slot's row.
-  package init(
-    _ slot: SlotRow, boxKey: Data, signingKey: Data, name: String
-  ) throws(KeychainError) {
-    self.init(
-      number: slot.number, kindNumber: slot.kind.rawValue, grantNumber: slot.grant.rawValue,
-      rowHash: try slot.rowHash(), boxKey: boxKey, signingKey: signingKey, name: name)
-  }
-
-  /// The recipient whose identity opens the slot; `nil` for other kinds.
-  package var recipient: VaultRecipient? {
-    kind == .recipient ? VaultRecipient(boxKey: boxKey, signingKey: signingKey) : nil
-  }
-
-  /// Whether its signature makes a state of a shared vault count.
-  package var writesStates: Bool { grant == .administers || grant == .readsAndWrites }
-}
-
 /// The list of everything that opens a vault, which the administration key signs.
 package struct MemberList: Hashable, Sendable {
   package let id: VaultID

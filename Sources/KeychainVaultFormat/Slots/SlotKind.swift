@@ -34,6 +34,9 @@ extension SlotKind {
   /// passphrase or key file.
   package var cutsDevices: Bool { self == .passphrase || self == .keyFile }
 
+  /// Whether a slot of this kind has a key that signs.
+  package var signs: Bool { self == .recipient || self == .recoveryCode }
+
   /// Whether the public key of the slot follows from a secret that opens it, so that a commitment to
   /// that secret can be checked before the box is opened.
   package var hasInputKey: Bool { self != .recipient }

@@ -28,7 +28,7 @@ package enum SlotSealing {
     let header = SlotHeader(
       number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
       made: head.administration)
-    let keys = try SlotKeys(inputKey: input.key, header: header, vault: vault)
+    let keys = try SlotKeys(inputKey: input.key, header: header.fields(in: vault))
     let boxKey = try keys.boxKey()
     let slot = try SlotRow(
       header: header, grant: grant,
@@ -89,7 +89,7 @@ package enum SlotSealing {
     let commitment = try Derivation.tag(
       inputKey, "pk2/slot.commit", header.fields(in: vault))
     guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else { return nil }
-    let keys = try SlotKeys(inputKey: inputKey, header: header, vault: vault)
+    let keys = try SlotKeys(inputKey: inputKey, header: header.fields(in: vault))
     guard let opened = try opened(slot, keys) else { throw .damagedSlot(slot.number) }
     return opened
   }

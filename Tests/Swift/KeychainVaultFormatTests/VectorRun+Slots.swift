@@ -45,7 +45,8 @@ extension VectorRun {
   }
 
   private func keysOfSlot() throws -> SlotKeys {
-    try SlotKeys(inputKey: vector.secret("inputKey"), header: header(), vault: id())
+    try SlotKeys(
+      inputKey: vector.secret("inputKey"), header: header().fields(in: id()))
   }
 
   private func parameters() throws -> PasswordHash.Parameters {

@@ -15,11 +15,10 @@ package struct SlotKeys: Sendable {
     self.signingSeed = SharedSecret(signingSeed)
   }
 
-  /// Derives the keys of a slot that is opened by an input key.
+  /// Derives the keys of a slot that is opened by an input key, from the fields of its header.
   package init(
-    inputKey: borrowing SecretBytes, header: SlotHeader, vault: VaultID
+    inputKey: borrowing SecretBytes, header fields: [UInt8]
   ) throws(KeychainError) {
-    let fields = header.fields(in: vault)
     self.init(
       boxSecret: try Derivation.key(inputKey, "pk2/slot.box", fields),
       signingSeed: try Derivation.key(inputKey, "pk2/slot.sign", fields))
