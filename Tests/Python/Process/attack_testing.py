@@ -1,0 +1,191 @@
+"""Helpers of the tests of attacks: vaults that `prefs` made, and what an attacker has of them.
+
+Who attacks is played by the Python reader and writer, which forge without any check.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prefs_testing import Home, Outcome
+
+import vault_forging as forging
+from vault_codes import recovery_code_of_file
+from vault_identity import IdentityFile
+from vault_opening import Secrets, administration_seed, openings
+from vault_rows import copied
+from vault_writer import Writer
+
+# What opens the vault of `keyed`, at no cost; and what opens that of a member.
+KEY = ("--key-file", "key")
+MINE = ("--identity", "identity")
+
+
+def keyed(home: Home, *, unlocked: bool = True) -> Home:
+  """Makes a vault that a key file administers, and of which the device key opens T0."""
+  home.run("init", "--new-key-file", "key")
+  if unlocked:
+    home.run("unlock", *KEY)
+  return home
+
+
+def recipient(home: Home, name: str) -> str:
+  """Makes an identity, and returns its public half."""
+  return home.run("identity", "create", name).out.decode().strip()
+
+
+def add_recipient(home: Home, name: str, *options: str) -> int:
+  """Makes an identity that opens the vault, and returns the number of its slot."""
+  home.run("slots", "add", "--recipient", recipient(home, name), *(options or KEY))
+  return slot_numbers(home)[-1]
+
+
+def slot_numbers(home: Home) -> list[int]:
+  return [number for number, in home.rows("SELECT number FROM slot ORDER BY number")]
+
+
+def refused(home: Home, *command: str, words: str = "", code: int = 65, **options) -> Outcome:
+  """Runs a command that must fail, write no secret, and say why."""
+  outcome = home.run(*command, code=code, **options)
+  assert words in outcome.error, outcome
+  assert b"secret" not in outcome.out, outcome
+  return outcome
+
+
+def refused_everywhere(home: Home, account: str, *source: str, words: str = "") -> None:
+  """Expects that neither reads nor writes believe the vault, and that none changes it."""
+  before = home.vault.read_bytes()
+  refused(home, "get", account, *source, words=words)
+  refused(home, "list", *source, words=words)
+  refused(home, "verify", *source, words=words)
+  refused(home, "set", account, *source, words=words, input=b"next secret")
+  refused(home, "delete", account, *source, words=words)
+  assert home.vault.read_bytes() == before
+
+
+@contextmanager
+def attacked(home: Home, *source: str, **secrets: bytes) -> Iterator[Path]:
+  """Lets the vault be attacked; the good file, put back afterwards, must be believed as before.
+
+  The secrets are what its items have.
+  """
+  good = home.vault.read_bytes()
+  yield home.vault
+  home.vault.write_bytes(good)
+  for account, secret in secrets.items():
+    assert home.get(account, *source) == secret
+  home.set("afterwards", b"x", *source)
+  home.run("verify", *source)
+
+
+@contextmanager
+def believed(home: Home, *source: str, **secrets: bytes) -> Iterator[Path]:
+  """As `attacked`, where a state that was forged with T0 was believed.
+
+  The good file is then the older one, and a person accepts it.
+  """
+  good = home.vault.read_bytes()
+  yield home.vault
+  home.vault.write_bytes(good)
+  account, secret = next(iter(secrets.items()))
+  refused(home, "get", account, *source)
+  home.run("accept-restored", "--yes", *source)
+  assert home.get(account, *source) == secret
+  home.run("verify", *source)
+
+
+# What attackers know.
+
+
+def device_key(home: Home) -> bytes:
+  return (home.state / "device.key").read_bytes()
+
+
+def secrets_of(home: Home, name: str) -> Secrets:
+  """The secret of an identity; its pins are left out, as an attacker minds none."""
+  return Secrets(identity=IdentityFile.decoded((home.folder / name).read_bytes()).seed)
+
+
+def key_file(home: Home) -> Secrets:
+  return Secrets(key_file=(home.folder / "key").read_bytes())
+
+
+def code_of(home: Home) -> Secrets:
+  return Secrets(recovery_code=recovery_code_of_file((home.folder / "code").read_bytes()))
+
+
+def opening(path: Path, secrets: Secrets):
+  """What a slot gives to whoever has its secret, with no look at the list or the state."""
+  found, _ = openings(forging.read(path), secrets)
+  return found[0]
+
+
+def t0_of(home: Home) -> bytes:
+  """What the holder of the device key has."""
+  return opening(home.vault, Secrets(device=device_key(home))).tiers[0]
+
+
+def seed_of(path: Path, secrets: Secrets) -> bytes:
+  """The administration key, for whoever administers."""
+  return administration_seed(forging.read(path), opening(path, secrets).root)
+
+
+def signer(path: Path, home: Home, name: str = "identity") -> Writer:
+  """A member, as one who signs states."""
+  secrets = secrets_of(home, name)
+  keys = IdentityFile.decoded((home.folder / name).read_bytes()).keys()
+  return Writer(opening(path, secrets).slot.number, keys.signing_seed)
+
+
+def item_added(home: Home, account: str, secret: bytes, *options: str) -> bytes:
+  """Adds an item, and returns its id."""
+  before = set(home.rows("SELECT id FROM item"))
+  home.set(account, secret, *options)
+  (found,) = set(home.rows("SELECT id FROM item")) - before
+  return found[0]
+
+
+def older(home: Home, name: str = "older.db") -> Path:
+  """An older copy, for later."""
+  return copied(home.vault, name)
+
+
+def forget_seen(home: Home) -> None:
+  """As on another machine, or if the folder was lost."""
+  shutil.rmtree(home.state / "seen")
+
+
+class Team:
+  """A shared vault: the home of who administers it, and those of its members."""
+
+  def __init__(self, home: Home, make_home) -> None:
+    self.home, self.make_home = home, make_home
+    recipient(home, "identity")
+    home.run("init", "--shared", *MINE, "--name", "alice", "--code-file", "code")
+    home.set("api", b"old secret", *MINE)
+
+  def add(self, name: str, may: str) -> Home:
+    """Adds a member, who has seen the vault and is pinned to it."""
+    member = self.make_home()
+    key = recipient(member, "identity")
+    self.home.run("slots", "add", "--recipient", key, "--name", name, "--may", may, *MINE)
+    member.vault.parent.mkdir(mode=0o700)
+    self.give(member)
+    check = self.home.run("status", "--json").json["check"]
+    member.run("identity", "pin", "identity", "--check", check)
+    assert member.get("api", *MINE) == self.home.get("api", *MINE)
+    return member
+
+  def number(self, name: str) -> int:
+    slots = self.home.run("slots", "list", "--json", *MINE).json
+    return next(slot["number"] for slot in slots if slot.get("name") == name)
+
+  def give(self, member: Home) -> None:
+    """Copies the vault to a member, as a shared folder does."""
+    shutil.copy(self.home.vault, member.vault)
+
+  def remove(self, name: str, *options: str) -> None:
+    self.home.run("slots", "remove", str(self.number(name)), "--yes", *MINE, *options)
