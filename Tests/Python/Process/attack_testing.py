@@ -180,8 +180,9 @@ class Team:
     return member
 
   def number(self, name: str) -> int:
-    slots = self.home.run("slots", "list", "--json", *MINE).json
-    return next(slot["number"] for slot in slots if slot.get("name") == name)
+    t0 = opening(self.home.vault, secrets_of(self.home, "identity")).tiers[0]
+    members = forging.list_of(self.home.vault, t0).members
+    return next(member.number for member in members if member.name == name)
 
   def give(self, member: Home) -> None:
     """Copies the vault to a member, as a shared folder does."""
