@@ -1,4 +1,4 @@
-"""Attacks by whoever has the device key of a local vault, and so T0; and by who can write the file, too."""
+"""Attacks by whoever has the device key of a local vault, and so T0, and can write the file."""
 
 from __future__ import annotations
 

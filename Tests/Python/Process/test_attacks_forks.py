@@ -72,7 +72,7 @@ def test_fork_that_is_accepted_loses_what_it_says(shared_start, make_home):
 @pytest.mark.parametrize("chain", ["dropped", "an entry", "swapped", "old"])
 def test_chain_that_does_not_hold(shared_start, chain):
   """Whoever can write the file takes entries of the chain away, or puts others in their places."""
-  home, copy = shared_start, older(shared_start)
+  home = shared_start
   seen = {path: path.read_bytes() for path in (home.state / "seen").iterdir()}
   for account in "abc":
     home.set(account, b"secret")
@@ -83,7 +83,6 @@ def test_chain_that_does_not_hold(shared_start, chain):
     elif chain == "an entry":
       change(home.vault, "DELETE FROM chain WHERE place = ?", counter - 1)
     elif chain == "swapped":
-      forging.read(home.vault)
       one, two = (home.rows("SELECT box FROM chain WHERE place = ?", place)[0][0]
                   for place in (counter, counter - 1))
       change(home.vault, "UPDATE chain SET box = ? WHERE place = ?", two, counter)
@@ -96,7 +95,6 @@ def test_chain_that_does_not_hold(shared_start, chain):
       path.write_bytes(record)
     refused(home, "get", "a")
     refused(home, "set", "a", input=b"next secret")
-  assert copy.exists()
 
 
 @pytest.mark.parametrize("record", ["seen", "none"])

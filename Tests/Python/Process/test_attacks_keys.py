@@ -1,4 +1,4 @@
-"""Attacks on which keys a vault is used with: heads of other vaults, cached keys, slots of other keys."""
+"""Attacks on which keys a vault is used with: heads and slots of other vaults, cached keys."""
 
 from __future__ import annotations
 

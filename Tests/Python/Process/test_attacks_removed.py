@@ -1,4 +1,4 @@
-"""Attacks by removed members of a shared vault, shown to who has seen the removal, and to who has not."""
+"""Attacks by removed members, shown to who has seen the removal, and to who has not."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from attack_testing import (
-  MINE, Team, attacked, code_of, forget_seen, older, opening, recipient, refused,
+  MINE, Team, attacked, code_of, forget_seen, opening, recipient, refused,
   refused_everywhere, secrets_of, seed_of, signer)
 from prefs_testing import Home
+from rival_epoch import put_epoch
 
 import vault_forging as forging
 import vault_keys as keys
-from vault_rows import put_rows, replace_table, rows_of
+from vault_rows import put_rows, rows_of
 from vault_slots import Granted
 from vault_writer import VaultWriter
 
@@ -212,66 +213,3 @@ def test_forged_signature_of_the_recovery_code(team):
   # The code itself would do, so that it is this signature that is missed.
   code = opening(team.home.vault, code_of(team.home))
   assert code.root is not None and code.slot.granted == Granted.ADMINISTERS
-
-
-def put_epoch(dave: Home, forger: VaultWriter, succession) -> None:
-  """A whole epoch of the forger's, in the place of the vault."""
-  path, given = dave.vault, of(dave)
-  rows, t0 = forging.read(path), given.tiers[0]
-  members, state = forging.list_of(path, t0), forging.state_of(path, t0)
-  vault, epoch = rows.head.id, succession.epoch
-  tiers = dict(enumerate(keys.tier_keys(forger.root, vault, epoch)))
-  binding = keys.binding(vault, epoch, forger.administration)
-  own = signer(path, dave)
-  forging.forge_head(path, tiers, epoch=epoch, administration=forger.administration,
-                     checks=tuple(map(keys.tier_check, tiers.values())))
-  hashed = forging.put_successions(path, succession)
-  listed = []
-  for slot in rows.slots:
-    member = members.member(slot.number)
-    plain = forger.root if slot.granted == Granted.ADMINISTERS else b"".join(tiers.values())
-    row = forging.resealed_slot(slot, vault, member.box_key, plain, binding)
-    put_rows(path, "slot", row.columns())
-    listed.append(replace(member, row=row.row_hash()))
-  box = forging.put_administration(path, forger.root, forger.administration_seed)
-  forging.put_list(path, tiers[0], replace(
-    members, epoch=epoch, administration=forger.administration, administration_box=box,
-    serial=members.serial + 1, successions=hashed, members=tuple(listed)),
-    forger.administration_seed)
-  for table in ("item", "token", "access_group", "chain", "state"):
-    forging.change(path, f"DELETE FROM {table}")
-  put_rows(path, "state", (1, b""))
-  counter = state.state.counter + 1
-  forging.put_state(path, tiers[0], forging.SignedState(
-    replace(state.state, counter=counter, first=counter), state.digest()))
-  forging.reseal(path, tiers[0], own, counter=counter, first=counter)
-
-
-# `accept-restored`.
-
-
-def test_older_list_is_accepted_with_new_keys(team):
-  """Neither a forged counter nor a hasty person brings the removed slot back."""
-  dave = removed(team, "write", "--keep-keys")
-  t0, own = of(dave).tiers[0], signer(dave.vault, dave)
-  older(team.home)
-  for table in ("members", "slot"):
-    replace_table(team.home.vault, table, dave.vault)
-  counter = forging.state_of(team.home.vault, t0).state.counter + (1 << 32) - 9
-  forging.reseal(team.home.vault, t0, own, counter=counter, first=counter)
-  forging.change(team.home.vault, "DELETE FROM chain WHERE place <> ?", counter % 1000)
-  refused(team.home, "get", "api", *MINE, words="rolled back")
-  refused(team.home, "rekey", "--yes", *MINE, words="rolled back")
-  asked = team.home.run("accept-restored", *MINE, code=64)
-  assert "'dave'" in asked.error, asked
-  refused(team.home, "accept-restored", "--yes", code=77)
-  epoch = forging.read(team.home.vault).head.epoch
-  team.home.run("accept-restored", "--yes", *MINE)
-  assert forging.read(team.home.vault).head.epoch > epoch
-  dave.vault.write_bytes(team.home.vault.read_bytes())
-  forget_seen(dave)
-  assert dave.run("get", "api", *MINE, code=None).code in (65, 78)
-  unpinned = (dave.folder / "identity").read_text().split("vault:")[0]
-  refused(dave, "get", "api", "--identity", dave.file("unpinned", unpinned.encode()), code=78)
-  assert team.home.get("api", *MINE) == b"secret"
-  team.home.run("verify", *MINE)
