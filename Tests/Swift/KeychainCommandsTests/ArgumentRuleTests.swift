@@ -5,7 +5,9 @@ import Testing
 @testable import KeychainCommands
 @testable import PrephirencesCommandLine
 
-private let recipient = "pkpub1-4evvq34hnr08e4fv2a26f05wvwf0cqw23ffyrjfnfsy7vkac90hhs2e4"
+private let recipient =
+  "pkpub2-taj4mjq8q8smqpghtbamj8rsm5t9pynfhytc7rx9vr66txnfps5y"
+  + "tf0yzbjmg9hnjmfvavjtfa1dy57sycmcyx0hjv69ekxfeg87nw3cjyhvmcps"
 
 @Suite("Rules of arguments")
 struct ArgumentRuleTests {
@@ -20,8 +22,9 @@ struct ArgumentRuleTests {
     "init --no-device", "init --passphrase-file f", "init --new-key-file a --with-key-file b",
     "init --new-passphrase-fd 3 --new-passphrase-file f", "slots add",
     "slots add --passphrase --device", "slots add --passphrase-fd 3 --new-passphrase-fd 3",
-    "slots add --recipient pkpub1-x", "slots add --device --keep-recipient \(recipient)",
-    "slots add --recipient \(recipient) --keep-recipient \(recipient)",
+    "slots add --recipient pkpub1-x", "slots add --recipient pkpub2-x",
+    "slots add --recipient \(recipient) --may rule", "init --shared",
+    "slots remove 2 --keep-keys --keep-keys=x", "rekey --remove x",
     "init --recovery-code-file f",
     "get a --identity i --recovery-code-file c", "get a --recovery-code-fd -1",
     "set a --recovery-code-fd 0", "identity pin f --check 12",
@@ -29,9 +32,6 @@ struct ArgumentRuleTests {
     "rename a b --to-service s --to-server h",
     "rename a b --to-service s --to-port 1", "change-passphrase --slot x",
     "change-passphrase --passphrase-fd 3 --new-passphrase-fd 3",
-    "rekey --keep-passphrase-fd -1", "rekey --keep-passphrase-fd 3 --keep-passphrase-fd 3",
-    "rekey --passphrase-fd 3 --keep-passphrase-fd 3",
-    "rekey --recovery-code-fd 3 --keep-passphrase-fd 3",
   ])
   func wrongUsageIsRefused(_ line: String) {
     let error = #expect(throws: (any Error).self) { try Self.parse(line) }
@@ -43,7 +43,8 @@ struct ArgumentRuleTests {
     "set a --passphrase-fd 0 --insecure-value v", "set a --attribute k=v --attribute l=w",
     "rm a --if-exists", "ls", "list --server h --protocol https --port 443 --path /x",
     "init", "init --no-device --passphrase", "init --no-device --new-passphrase-file f",
-    "slots add --passphrase --keep-recipient \(recipient)", "slots add --recipient \(recipient)",
+    "slots add --recipient \(recipient) --name N --may write",
+    "slots add --recipient \(recipient)", "slots remove 2 --keep-keys --delete-items -y",
     "slots ls", "slots rm 2 --yes", "slots add --key-file old --new-key-file new",
     "update a --label -x", "get a --service --json", "unlock --timeout 1h", "lock --all",
     "init --identity i --no-device", "recovery create --code-file f",
@@ -53,7 +54,7 @@ struct ArgumentRuleTests {
     "list -a -x -s s -g g -q", "get a -s s -g g -q",
     "migrate --from vault --to secret-service -s s -g g",
     "doctor -s s", "set a -qs s", "change-passphrase --slot 2 --key-file k --new-passphrase-file f",
-    "rekey -y --keep-passphrase-fd 3 --keep-passphrase-fd 4 --keep-key-file a --keep-key-file b",
+    "rekey -y --remove 2 --new-administration-key", "init --shared --identity i --name N",
     "doctor --json --store vault --no-prompt --deadline 5s --vault v",
   ])
   func rightUsageIsAccepted(_ line: String) throws {

@@ -184,7 +184,9 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     try vault.handle().addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))
   }
 
-  private static let recipient = "pkpub1-hx0cbbdphwjp4jq5p8aemxktdv4mv0mx7nxnw6phq9qkw89r51fkazyh"
+  private static let recipient =
+    "pkpub2-taj4mjq8q8smqpghtbamj8rsm5t9pynfhytc7rx9vr66txnfps5y"
+    + "tf0yzbjmg9hnjmfvavjtfa1dy57sycmcyx0hjv69ekxfeg87nw3cjyhvmcps"
 
   private static let recipientAdded: @Sendable (TestVault) throws -> Void = { vault in
     try somethingStored(vault)

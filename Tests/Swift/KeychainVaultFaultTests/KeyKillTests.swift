@@ -17,7 +17,7 @@ struct KeyKillTests {
     for _ in 0..<rounds {
       let vault = try TestVault()
       for number in 0..<20 { try vault.handle().put("k\(number)", "secret \(number)") }
-      let before = try vault.handle().status().check
+      let before = try vault.handle().status().epoch
       let child = try Child(["rekey"], on: vault)
       _ = child.line()
       usleep(.random(in: 0...400_000))
@@ -29,8 +29,8 @@ struct KeyKillTests {
       let status = try handle.status()
       #expect(status.seenRecord == .current)
       // Acknowledged changes have happened.
-      #expect(rekeyed == 0 || status.check != before)
-      checks.insert(rekeyed == 0 && status.check == before ? "old" : "new")
+      #expect(rekeyed == 0 || status.epoch != before)
+      checks.insert(rekeyed == 0 && status.epoch == before ? "old" : "new")
       try handle.rekey { _ in true }
       #expect(try vault.handle().verify().problems == [])
     }
