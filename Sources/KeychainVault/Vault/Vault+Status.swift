@@ -87,9 +87,15 @@ extension Vault {
     _ head: VaultHead, _ list: MemberList?
   ) throws(KeychainError) -> [VaultSlot] {
     let own = try unlocker.device.slot(head)
-    return head.slots.intact.map {
-      $0.described(isThisDevice: $0.number == own?.number, member: list?.member($0.number))
+    var slots: [VaultSlot] = []
+    for slot in head.slots.intact {
+      let member = try list?.entry(of: slot)
+      slots.append(
+        slot.described(
+          isThisDevice: slot.number == own?.number, member: member,
+          isListed: list.map { _ in member != nil }))
     }
+    return slots
   }
 
   /// Returns what is known without opening the file.

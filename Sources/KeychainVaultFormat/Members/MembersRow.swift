@@ -70,6 +70,15 @@ package struct MembersRow: Hashable, Sendable {
 }
 
 extension MemberList {
+  /// Returns the entry of a row; `nil` if the list does not have this row.
+  package func entry(of slot: SlotRow) throws(KeychainError) -> Member? {
+    let rowHash = try slot.rowHash()
+    guard let member = member(slot.number), member.kind == slot.kind, member.grant == slot.grant,
+      member.rowHash == rowHash
+    else { return nil }
+    return member
+  }
+
   /// Returns the entry of a slot that was opened; fails if it isn't listed with this row and the
   /// keys that opened it.
   ///
@@ -77,10 +86,9 @@ extension MemberList {
   package func requireListed(
     _ slot: SlotRow, openedBy keys: SlotKeys
   ) throws(KeychainError) -> Member {
-    let (rowHash, boxKey) = (try slot.rowHash(), try keys.boxKey())
+    let boxKey = try keys.boxKey()
     let signingKey = slot.kind.signs ? try keys.signingKey() : Data()
-    guard let member = member(slot.number), member.kind == slot.kind,
-      member.grant == slot.grant, member.rowHash == rowHash, member.boxKey == boxKey,
+    guard let member = try entry(of: slot), member.boxKey == boxKey,
       member.signingKey == signingKey
     else { throw .unlistedSlot(slot.number) }
     return member

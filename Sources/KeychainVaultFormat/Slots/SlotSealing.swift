@@ -96,15 +96,17 @@ package enum SlotSealing {
 
   /// Opens the slot of a recipient.
   ///
-  /// - Returns: What it gave, or `nil` if the box is another recipient's, or if its key is not the
-  ///   committed one.
+  /// - Returns: What it gave, or `nil` if the box is another recipient's.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged`` if its key is not the committed
+  ///   one.
   package static func open(
     _ slot: SlotRow, identity: borrowing VaultIdentity, vault: VaultID
   ) throws(KeychainError) -> Opened? {
-    guard let opened = try opened(slot, identity.keys),
-      ConstantTime.equal(
-        try commitment(to: opened.granted, slot.header, vault).bytes, slot.commitment.bytes)
-    else { return nil }
+    guard let opened = try opened(slot, identity.keys) else { return nil }
+    let commitment = try commitment(to: opened.granted, slot.header, vault)
+    guard ConstantTime.equal(commitment.bytes, slot.commitment.bytes) else {
+      throw .damagedSlot(slot.number)
+    }
     return opened
   }
 

@@ -64,6 +64,9 @@ def test_removed_slot_put_back(removed, kept, forged):
     opens_nothing(removed)
     assert removed.get("alice") == b"secret"
     refused(removed, "verify", words="slot 3")
+    listed = {slot["number"]: slot["listed"] for slot in removed.run("slots", "list", "--json").json}
+    assert listed[3] is False and all(listed[number] for number in listed if number != 3)
+    assert b"not in the list of members" in removed.run("slots", "list").out
 
 
 @pytest.mark.parametrize("change", CHANGES)

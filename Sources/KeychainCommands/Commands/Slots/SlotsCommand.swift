@@ -22,7 +22,8 @@ struct SlotsListCommand: KeychainSubcommand {
       Each slot with its number, its kind, what it opens, its name and, of a passphrase, the cost of its \
       hash; of a recipient, the fingerprint that 'identity show' prints where the identity is. In a shared \
       vault, what each member may do. Names and fingerprints are encrypted, and show only where the vault \
-      opens, at least by the device key. In a pipe the fields are separated by tabs.
+      opens, at least by the device key. A slot that somebody put into the file, and that is not in the \
+      vault's signed list of members, opens nothing. In a pipe the fields are separated by tabs.
 
       Example:
         \(keychainPath) slots list
@@ -55,6 +56,7 @@ struct SlotJSON: Encodable {
   let name: String?
   let recipient: String?
   let fingerprint: String?
+  let listed: Bool?
 
   init(_ slot: VaultSlot) {
     number = slot.number
@@ -66,6 +68,7 @@ struct SlotJSON: Encodable {
     name = slot.name.isEmpty ? nil : slot.name
     recipient = slot.recipient?.description
     fingerprint = slot.recipient?.fingerprint
+    listed = slot.isListed
   }
 
   // Programs depend on these words, so they are independent of names in the code.
