@@ -58,7 +58,7 @@ struct VaultWriter: ~Copyable {
     hasChanges = before == nil
     self.counter = counter
     self.previous = previous
-    self.first = max(first, counter > ChainEntry.length ? counter - ChainEntry.length + 1 : 1)
+    self.first = VaultState.firstEntry(for: counter, after: first)
     self.terms = terms
     items = HashTree(.items, trees.items, in: rows)
     tokens = HashTree(.tokens, trees.tokens, in: rows)
