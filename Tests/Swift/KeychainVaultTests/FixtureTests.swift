@@ -100,7 +100,7 @@ struct FixtureTests {
     }
   }
 
-  private static let names = ["format1-python", "format1-swift"]
+  private static let names = ["format2-python", "format2-swift"]
 
   @Test(arguments: names, ["key-file", "passphrase"])
   func isReadWhole(_ name: String, _ file: String) throws {
