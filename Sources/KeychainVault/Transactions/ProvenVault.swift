@@ -42,8 +42,30 @@ final class KnownProofs: Sendable {
   }
 
   private let head = Mutex<(row: HeadRow, tiers: Set<Tier>)?>(nil)
+  private let whole = Mutex<(stateBox: Data, proven: ProvenVault)?>(nil)
   private let members = Mutex<Members?>(nil)
   private let state = Mutex<State?>(nil)
+
+  /// Returns what was proved together with a state, if the macs of these keys were checked, too.
+  ///
+  /// Every change of a head or a list of members makes a new state, and the state names both. So as
+  /// long as the state stays the same, they are the vault's, whatever the file says of them now.
+  func proven(with stateBox: Data, _ keys: TierKeys) -> ProvenVault? {
+    guard let known = whole.withLock({ $0 }), known.stateBox == stateBox,
+      known.proven.head.owns(keys), hasMacs(of: keys, known.proven.head)
+    else { return nil }
+    return known.proven
+  }
+
+  /// Remembers what was proved together with a state.
+  func note(_ proven: ProvenVault, with stateBox: Data) {
+    whole.withLock { $0 = (stateBox, proven) }
+  }
+
+  private func hasMacs(of keys: TierKeys, _ row: HeadRow) -> Bool {
+    let tiers = Tier.allCases.filter { keys.key($0) != nil }
+    return head.withLock { $0.map { $0.row == row && $0.tiers.isSuperset(of: tiers) } ?? false }
+  }
 
   /// Checks the macs of the head.
   ///
@@ -51,10 +73,8 @@ final class KnownProofs: Sendable {
   func requireMacs(
     of keys: TierKeys, _ row: HeadRow, path: String
   ) throws(KeychainError) {
-    let tiers = Set(Tier.allCases.filter { keys.key($0) != nil })
-    if head.withLock({ $0.map { $0.row == row && $0.tiers.isSuperset(of: tiers) } ?? false }) {
-      return
-    }
+    if hasMacs(of: keys, row) { return }
+    let tiers = Tier.allCases.filter { keys.key($0) != nil }
     try row.requireMacs(of: keys, path: path)
     head.withLock { known in
       let old = known?.row == row ? known?.tiers ?? [] : []
@@ -62,16 +82,25 @@ final class KnownProofs: Sendable {
     }
   }
 
-  /// Opens the list of members, and checks its signature.
+  /// Opens the list of members, and checks its signature, unless that was done when the vault was
+  /// unlocked.
   func list(
-    _ row: MembersRow, _ open: borrowing SecretBytes, head: HeadRow, successions: [SuccessionRow]
+    _ row: MembersRow, _ open: borrowing SecretBytes, head: HeadRow, successions: [SuccessionRow],
+    unlocked: VaultHead?
   ) throws(KeychainError) -> MemberList {
     if let known = members.withLock({ $0 }), known.row == row, known.head == head,
       known.successions == successions
     {
       return known.list
     }
-    let list = try row.opened(open, head: head, successions: successions)
+    let list: MemberList
+    if let unlocked, unlocked.row == head, unlocked.members == row,
+      unlocked.successions == successions, let checked = unlocked.checkedList
+    {
+      list = checked
+    } else {
+      list = try row.opened(open, head: head, successions: successions)
+    }
     members.withLock {
       $0 = Members(row: row, head: head, successions: successions, list: list)
     }

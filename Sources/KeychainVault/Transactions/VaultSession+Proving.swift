@@ -12,6 +12,20 @@ extension VaultSession {
     try proven(rows, rows.topRows(), keys)
   }
 
+  /// Returns what this handle has proved before, if the vault still has the same state; `nil` if all
+  /// must be read.
+  func knownProven(
+    _ rows: any VaultRows, _ keys: TierKeys
+  ) throws(KeychainError) -> ProvenVault? {
+    guard let known = knownHead.proofs.proven(with: try rows.stateBox(), keys) else { return nil }
+    if let record = opened.seen.record {
+      guard record.id == known.head.id, record.trusts(known.head.administration) else { return nil }
+    }
+    if let failure = listFailure(known.members) { throw failure }
+    try requireNotOlder(known.chained, rows, keys)
+    return known
+  }
+
   func proven(
     _ rows: any VaultRows, _ top: TopRows, _ keys: TierKeys
   ) throws(KeychainError) -> ProvenVault {
@@ -20,12 +34,15 @@ extension VaultSession {
     try proofs.requireMacs(of: keys, top.head, path: opened.path)
     try requireKnown(top.head, successions)
     let list = try proofs.list(
-      top.members, keys.open.bytes, head: top.head, successions: successions)
+      top.members, keys.open.bytes, head: top.head, successions: successions,
+      unlocked: knownHead.value)
     if let failure = listFailure(list) { throw failure }
     let chained = try proofs.chained(
       top.stateBox, keys.open.bytes, head: top.head, list: list)
     try requireNotOlder(chained, rows, keys)
-    return ProvenVault(head: top.head, members: list, chained: chained)
+    let proven = ProvenVault(head: top.head, members: list, chained: chained)
+    proofs.note(proven, with: top.stateBox)
+    return proven
   }
 
   /// Rejects another vault than the one that was seen, and another administration key.

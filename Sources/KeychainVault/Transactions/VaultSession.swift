@@ -41,10 +41,15 @@ struct VaultSession: Sendable {
       let device = try unlocker.device.find()
       return try opened.storage.read(deadline) {
         (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
-        let top = try rows.topRows()
-        guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
-        let proven = try proven(rows, top, keys)
-        let sealing = ItemSealing(keys: keys, device: try device?.inVault(top.head.id))
+        let proven: ProvenVault
+        if let known = try knownProven(rows, keys) {
+          proven = known
+        } else {
+          let top = try rows.topRows()
+          guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
+          proven = try self.proven(rows, top, keys)
+        }
+        let sealing = ItemSealing(keys: keys, device: try device?.inVault(proven.head.id))
         switch try body(rows, sealing, proven) {
         case .done(let result): return .done(result, proven.record)
         case .again(let needed): return .retry(.reading(needed), try head(rows))

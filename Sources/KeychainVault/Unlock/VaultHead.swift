@@ -1,6 +1,7 @@
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
+internal import Synchronization
 
 /// The head, slots and list of members of one state of the file, which unlocking uses.
 struct VaultHead: Sendable {
@@ -13,6 +14,11 @@ struct VaultHead: Sendable {
 
   /// The path of the vault, for errors.
   let path: String
+
+  private let checked = CheckedList()
+
+  /// The list of members, if its signature was checked.
+  var checkedList: MemberList? { checked.list.withLock { $0 } }
 
   init(_ rows: any VaultRows, path: String) throws(KeychainError) {
     row = try rows.headRow()
@@ -28,7 +34,10 @@ struct VaultHead: Sendable {
 
   /// Opens the list of members with T0, and checks it.
   func list(_ open: SharedSecret) throws(KeychainError) -> MemberList {
-    try members.opened(open.bytes, head: row, successions: successions)
+    if let list = checkedList { return list }
+    let list = try members.opened(open.bytes, head: row, successions: successions)
+    checked.list.withLock { $0 = list }
+    return list
   }
 
   /// Returns what a slot yields, after checking that it is a slot of this vault now: its binding and
@@ -54,6 +63,11 @@ struct VaultHead: Sendable {
       slot: slot, member: member, list: list, keys: keys, root: opened.granted.root,
       signer: signer)
   }
+}
+
+/// A list of members whose signature was checked once for all copies of a head.
+private final class CheckedList: Sendable {
+  let list = Mutex<MemberList?>(nil)
 }
 
 extension KeychainError {

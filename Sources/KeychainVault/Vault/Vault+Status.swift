@@ -54,7 +54,8 @@ extension Vault {
     let proofs = session.knownHead.proofs
     try proofs.requireMacs(of: keys, top.head, path: session.opened.path)
     let list = try proofs.list(
-      top.members, keys.open.bytes, head: top.head, successions: rows.successions())
+      top.members, keys.open.bytes, head: top.head, successions: rows.successions(),
+      unlocked: session.knownHead.value)
     let chained = try proofs.chained(
       top.stateBox, keys.open.bytes, head: top.head, list: list)
     status.kind = list.vaultKind
