@@ -87,7 +87,20 @@ public enum SealedBox {
     _ box: RawSpan, with privateKey: borrowing SecretBytes
   ) throws(SecretsError) -> SecretBytes {
     guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
-    let publicKey = try publicKey(of: privateKey)
+    return try open(box, with: privateKey, publicKey: publicKey(of: privateKey))
+  }
+
+  /// Opens a sealed box as ``open(_:with:)`` does, without computing a public key that is known.
+  ///
+  /// - Throws: As ``open(_:with:)``; ``SecretsError/Code/invalidLength`` also for the public key.
+  package static func open(
+    _ box: RawSpan, with privateKey: borrowing SecretBytes, publicKey: [UInt8]
+  ) throws(SecretsError) -> SecretBytes {
+    try Sodium.start()
+    guard privateKey.count == keyCount, publicKey.count == keyCount else {
+      throw SecretsError(.invalidLength)
+    }
+    guard box.byteCount >= overhead else { throw SecretsError(.authenticationFailed) }
     let message = try SecretBytes(zeroed: box.byteCount - overhead)
     let status = unsafe privateKey.withPointer { privateKey in
       unsafe box.withPointer { box, count in

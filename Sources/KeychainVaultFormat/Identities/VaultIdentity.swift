@@ -16,10 +16,10 @@ package struct VaultIdentity: ~Copyable, Sendable {
   package let recipient: VaultRecipient
 
   package init(seed: consuming SecretBytes) throws(KeychainError) {
-    let keys = SlotKeys(
+    let keys = try SlotKeys(
       boxSecret: try Derivation.key(seed, "pk2/ident.box"),
       signingSeed: try Derivation.key(seed, "pk2/ident.sign"))
-    recipient = VaultRecipient(boxKey: try keys.boxKey(), signingKey: try keys.signingKey())
+    recipient = VaultRecipient(boxKey: keys.boxKey, signingKey: try keys.signingKey())
     self.keys = keys
     self.seed = seed
   }

@@ -7,10 +7,15 @@ package import KeychainSecrets
 /// They depend on the slot and on what opens it, and neither on the epoch nor on the granted keys. So
 /// whoever has the list of members can give a slot new keys without the secret that opens it.
 package struct SlotKeys: Sendable {
+  /// `X`: the public key to which new keys are sealed.
+  package let boxKey: Data
   private let boxSecret: SharedSecret
   private let signingSeed: SharedSecret
 
-  init(boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes) {
+  init(
+    boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes
+  ) throws(KeychainError) {
+    boxKey = try translated(secrets: Data(SealedBox.publicKey(of: boxSecret)))
     self.boxSecret = SharedSecret(boxSecret)
     self.signingSeed = SharedSecret(signingSeed)
   }
@@ -19,14 +24,9 @@ package struct SlotKeys: Sendable {
   package init(
     inputKey: borrowing SecretBytes, header fields: [UInt8]
   ) throws(KeychainError) {
-    self.init(
+    try self.init(
       boxSecret: try Derivation.key(inputKey, "pk2/slot.box", fields),
       signingSeed: try Derivation.key(inputKey, "pk2/slot.sign", fields))
-  }
-
-  /// `X`: the public key to which new keys are sealed.
-  package func boxKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(SealedBox.publicKey(of: boxSecret.bytes)))
   }
 
   /// `E`: the public key that checks signatures.
@@ -42,7 +42,7 @@ package struct SlotKeys: Sendable {
   /// Opens a sealed box; `nil` if it was sealed to another key or changed.
   func open(_ box: Data) throws(KeychainError) -> SecretBytes? {
     do throws(SecretsError) {
-      return try SealedBox.open(box.bytes, with: boxSecret.bytes)
+      return try SealedBox.open(box.bytes, with: boxSecret.bytes, publicKey: Array(boxKey))
     } catch {
       guard error.code == .authenticationFailed else { throw KeychainError(error) }
       return nil

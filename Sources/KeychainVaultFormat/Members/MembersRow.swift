@@ -86,9 +86,8 @@ extension MemberList {
   package func requireListed(
     _ slot: SlotRow, openedBy keys: SlotKeys
   ) throws(KeychainError) -> Member {
-    let boxKey = try keys.boxKey()
     let signingKey = slot.kind.signs ? try keys.signingKey() : Data()
-    guard let member = try entry(of: slot), member.boxKey == boxKey,
+    guard let member = try entry(of: slot), member.boxKey == keys.boxKey,
       member.signingKey == signingKey
     else { throw .unlistedSlot(slot.number) }
     return member

@@ -29,15 +29,14 @@ package enum SlotSealing {
       number: number, kind: input.kind, parameters: input.parameters, salt: input.salt,
       made: head.administration)
     let keys = try SlotKeys(inputKey: input.key, header: header.fields(in: vault))
-    let boxKey = try keys.boxKey()
     let slot = try SlotRow(
       header: header, grant: grant,
       commitment: try Derivation.tag(input.key, "pk2/slot.commit", header.fields(in: vault)),
-      box: try box(granted, head.binding, to: boxKey))
+      box: try box(granted, head.binding, to: keys.boxKey))
     return Sealed(
       slot: slot,
       member: try Member(
-        slot, boxKey: boxKey, signingKey: input.kind.signs ? try keys.signingKey() : Data(),
+        slot, boxKey: keys.boxKey, signingKey: input.kind.signs ? try keys.signingKey() : Data(),
         name: name))
   }
 

@@ -34,7 +34,7 @@ extension VectorRun {
     case "slot commitment": try tag("key", "pk2/slot.commit")
     case "slot private key": try tag("inputKey", "pk2/slot.box")
     case "slot signing seed": try tag("inputKey", "pk2/slot.sign")
-    case "slot public key": try keysOfSlot().boxKey().hexadecimal
+    case "slot public key": try keysOfSlot().boxKey.hexadecimal
     case "slot signing key": try keysOfSlot().signingKey().hexadecimal
     default: nil
     }
