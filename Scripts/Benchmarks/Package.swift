@@ -40,6 +40,8 @@ let package = Package(
     .executableTarget(
       name: "PreferencePeer",
       dependencies: [.product(name: "PrephirencesDurable", package: "Prephirences")]),
+    .executableTarget(
+      name: "VaultPeer", dependencies: [.product(name: "Keychain", package: "Prephirences")]),
   ],
   swiftLanguageModes: [.v6]
 )
