@@ -69,10 +69,12 @@ open class CompositePreferences: PreferencesType, ExpressibleByArrayLiteral, @un
 
   /// Returns the value of a key.
   open func object(forKey key: PreferenceKey) -> PreferenceObject? {
-    for index in array.indices {
-      if let value = array[index].object(forKey: key) { return value }
+    guard let last = array.indices.last else { return nil }
+    for index in 0..<last {
+      let value = array[index].object(forKey: key)
+      if value != nil { return value }
     }
-    return nil
+    return array[last].object(forKey: key)
   }
 
   /// Returns all preferences; a key's value is from the first preferences that have it.

@@ -16,12 +16,12 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
 {
   // Unchecked like the superclass.
 
-  private let onlyFirst: Mutex<Bool>
+  private let onlyFirst: Atomic<Bool>
 
   /// Whether changes go to the first mutable preferences only, which is the default, or to all.
   open var affectOnlyFirstMutable: Bool {
-    get { onlyFirst.withLock { $0 } }
-    set { onlyFirst.withLock { $0 = newValue } }
+    get { onlyFirst.load(ordering: .sequentiallyConsistent) }
+    set { onlyFirst.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
   /// Combines several preferences.
@@ -31,7 +31,7 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
   ///   - affectOnlyFirstMutable: Whether changes go to the first mutable preferences only, or to
   ///     all.
   public init(_ array: [any PreferencesType], affectOnlyFirstMutable: Bool) {
-    onlyFirst = Mutex(affectOnlyFirstMutable)
+    onlyFirst = Atomic(affectOnlyFirstMutable)
     super.init(array)
   }
 
@@ -42,12 +42,10 @@ open class MutableCompositePreferences: CompositePreferences, MutablePreferences
     self.init(array, affectOnlyFirstMutable: true)
   }
 
+  // Uses indices as the superclass does.
   private func change(_ change: (any MutablePreferencesType) -> Void) {
-    if affectOnlyFirstMutable {
-      mutableArray.first.map(change)
-    } else {
-      mutableArray.forEach(change)
-    }
+    let end = affectOnlyFirstMutable ? min(1, mutableArray.count) : mutableArray.count
+    for index in 0..<end { change(mutableArray[index]) }
   }
 
   /// The value of a key; setting `nil` removes the key.

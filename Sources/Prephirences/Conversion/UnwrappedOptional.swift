@@ -5,14 +5,20 @@
 package func unwrapped(_ value: Any?) -> Any? {
   guard let value else { return nil }
   // The cast below searches conformances, which takes longer than most calls.
-  let type = type(of: value)
-  if type == String.self || type == Int.self || type == Bool.self || type == Double.self
-    || type is AnyClass
-  {
-    return value
-  }
+  if isKnownValue(value) { return value }
   guard let optional = value as? any AnyOptional else { return value }
   return unwrapped(optional.content)
+}
+
+/// Returns whether a value's type is known not to be an optional; `false` if it is not known.
+func isKnownValue(_ value: Any) -> Bool {
+  // The type of an opened existential is at hand; `type(of:)` calls the runtime for it.
+  _openExistential(value, do: isNoOptional)
+}
+
+private func isNoOptional<Value>(_: Value) -> Bool {
+  Value.self == String.self || Value.self == Int.self || Value.self == Bool.self
+    || Value.self == Double.self || Value.self is AnyClass
 }
 
 private protocol AnyOptional {

@@ -16,7 +16,11 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   /// - Parameter key: The key.
   open override subscript(key: PreferenceKey) -> PreferenceObject? {
     get { object(forKey: key) }
-    set { set(newValue, forKey: key) }
+    set {
+      guard isPlain else { return set(newValue, forKey: key) }
+      storage.replace(key, with: newValue)
+      storage.observers.deliverPending()
+    }
   }
 
   /// Sets the value of a key; `nil` removes the key.
@@ -33,22 +37,22 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
 
   /// Sets the value of a key to an integer.
   open func set(_ value: Int, forKey key: PreferenceKey) {
-    set(value as PreferenceObject?, forKey: key)
+    set(plain: value, forKey: key)
   }
 
   /// Sets the value of a key to a number in single precision.
   open func set(_ value: Float, forKey key: PreferenceKey) {
-    set(value as PreferenceObject?, forKey: key)
+    set(plain: value, forKey: key)
   }
 
   /// Sets the value of a key to a number.
   open func set(_ value: Double, forKey key: PreferenceKey) {
-    set(value as PreferenceObject?, forKey: key)
+    set(plain: value, forKey: key)
   }
 
   /// Sets the value of a key to a truth value.
   open func set(_ value: Bool, forKey key: PreferenceKey) {
-    set(value as PreferenceObject?, forKey: key)
+    set(plain: value, forKey: key)
   }
 
   /// Sets the value of a key to a URL; `nil` removes the key.
@@ -85,6 +89,16 @@ open class MutableDictionaryPreferences: DictionaryPreferences, MutablePreferenc
   ///
   /// - Parameter keys: Returns the changed keys; most stores do not need them.
   func didChange(_ keys: () -> [PreferenceKey]) {}
+
+  /// Whether no subclass has setters of its own, which all others must call.
+  private var isPlain: Bool { type(of: self) == MutableDictionaryPreferences.self }
+
+  /// Sets a value that is no optional.
+  private func set<Value>(plain value: Value, forKey key: PreferenceKey) {
+    guard isPlain else { return set(value as PreferenceObject?, forKey: key) }
+    storage.store(value, forKey: key)
+    storage.observers.deliverPending()
+  }
 
   private func notifyChange(_ keys: () -> [PreferenceKey]) {
     didChange(keys)

@@ -22,10 +22,18 @@ final class SharedDictionary: Sendable {
   /// - Returns: The value before.
   @discardableResult
   func replace(_ key: PreferenceKey, with value: PreferenceObject?) -> PreferenceObject? {
+    if let value, isKnownValue(value) {
+      return change(key, to: value) { $0.updateValue(value, forKey: key) }
+    }
     guard let value = unwrapped(value) else {
       return change(key, to: nil) { $0.removeValue(forKey: key) }
     }
     return change(key, to: value) { $0.updateValue(value, forKey: key) }
+  }
+
+  /// Sets one value, which must not be an optional.
+  func store(_ value: PreferenceObject, forKey key: PreferenceKey) {
+    _ = change(key, to: value) { $0.updateValue(value, forKey: key) }
   }
 
   private func change(

@@ -32,6 +32,17 @@ struct MutablePreferencesTests {
     #expect(preferences["url"] as? URL == URL(string: "https://swift.org"))
   }
 
+  /// The setters of preferences in memory have a shorter way that must not pass a subclass by.
+  @Test func settersCallThatOfASubclass() {
+    let preferences = CountingPreferences(dictionary: [:])
+    preferences.set(1, forKey: "int")
+    preferences.set(true, forKey: "bool")
+    preferences.set(1.5, forKey: "double")
+    preferences.set(Float(2.5), forKey: "float")
+    preferences["text"] = "text"
+    #expect(preferences.count == 5 && preferences.dictionary().count == 5)
+  }
+
   @Test func nilRemovesHoweverItIsWrapped() {
     let setters: [(MinimalPreferences) -> Void] = [
       { $0["k"] = nil }, { $0["k"] = Optional<String>.none as Any },
@@ -101,5 +112,15 @@ struct MutablePreferencesTests {
   @Test func adaptersReadTheirKeys() {
     #expect(AdaptedPreferences().dictionary() as? [String: String] == ["a": "aa", "b": "bb"])
     #expect(AdaptedPreferences().a as? String == "aa")
+  }
+}
+
+private final class CountingPreferences: MutableDictionaryPreferences, @unchecked Sendable {
+  // Unchecked because one test uses it, on one thread.
+  private(set) var count = 0
+
+  override func set(_ value: PreferenceObject?, forKey key: PreferenceKey) {
+    count += 1
+    super.set(value, forKey: key)
   }
 }
