@@ -44,6 +44,19 @@ public enum SecretBox {
     }
   }
 
+  /// Seals bytes that lie in ordinary memory in any case, under a random nonce.
+  ///
+  /// - Parameters:
+  ///   - message: The bytes to encrypt.
+  ///   - key: 32 bytes.
+  /// - Returns: The box.
+  /// - Throws: As ``seal(_:with:)-(SecretBytes,_)``.
+  package static func seal(
+    _ message: RawSpan, with key: borrowing SecretBytes
+  ) throws(SecretsError) -> [UInt8] {
+    try seal(message, with: key, nonce: randomNonce())
+  }
+
   private static func randomNonce() -> [UInt8] {
     var nonce = [UInt8](repeating: 0, count: nonceCount)
     unsafe randombytes_buf(&nonce, nonceCount)

@@ -204,7 +204,7 @@ struct RestoredVault: Sendable {
     let writer = try VaultWriter(
       accepting: rows, ItemSealing(keys: keys, device: device), head: head.row, list: list,
       counter: counter, after: chained)
-    return try writer.finish()
+    return try writer.finish().record
   }
 }
 

@@ -9,7 +9,9 @@ internal import SystemPackage
 /// The file of a seen record.
 struct SeenRecordFile: Sendable {
   let path: String
-  private let folder: String
+  private let name: String
+  private let folder: KnownFolder
+  private let folderPath: String
 
   enum Content: Hashable, Sendable {
     case none
@@ -27,8 +29,10 @@ struct SeenRecordFile: Sendable {
   }
 
   private init(folder: String, vaultPath: String) throws(KeychainError) {
-    self.folder = folder
-    path = try folder + "/" + SeenRecord.name(of: vaultPath)
+    folderPath = folder
+    self.folder = KnownFolder(folder)
+    name = try SeenRecord.name(of: vaultPath)
+    path = folder + "/" + name
   }
 
   /// Reads a record that may lie at a path which others can change.
@@ -100,16 +104,34 @@ struct SeenRecordFile: Sendable {
   private func change(
     synced: Bool, _ body: (SeenRecord?) -> SeenRecord?
   ) throws(KeychainError) {
-    try translated(PrivateFile.makeFolder(folder))
-    if isMissing, let new = body(nil), try translated(make(new)) { return }
-    let lock = try translated(
-      FileLock(exclusive: path, deadline: Deadline(after: .seconds(1))))
+    guard let lock = try existing() else {
+      guard let new = body(nil) else { return }
+      try translated(PrivateFile.makeFolder(folderPath))
+      if try translated(make(new)) { return }
+      guard let lock = try existing() else {
+        throw KeychainError(.inputOutput, "\(path) vanished while it was written")
+      }
+      return try write(body, to: lock, synced: synced)
+    }
+    try write(body, to: lock, synced: synced)
+  }
+
+  /// Opens and locks the record; `nil` if there is none.
+  private func existing() throws(KeychainError) -> FileLock? {
+    guard let descriptor = try translated(folder.open(name, .readWrite)) else { return nil }
+    return try translated(
+      FileLock(exclusive: descriptor, path, deadline: Deadline(after: .seconds(1))))
+  }
+
+  private func write(
+    _ body: (SeenRecord?) -> SeenRecord?, to lock: borrowing FileLock, synced: Bool
+  ) throws(KeychainError) {
     let old = contents(lock.descriptor)
     guard let new = body(old), new != old else { return }
     do throws(Errno) {
       try Self.write(new, to: lock.descriptor)
-      // A damaged record may be longer.
-      guard ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
+      // A damaged record may be longer, and nothing says that it lies on the disk.
+      guard old != nil || ftruncate(lock.descriptor.rawValue, off_t(SeenRecord.count)) == 0,
         !(synced || old == nil) || fsync(lock.descriptor.rawValue) == 0
       else { throw .current }
     } catch {

@@ -46,7 +46,7 @@ struct VaultAdministration: Sendable {
         try change.requireIntact(opening: keys.openTierOnly, progress: progress)
       }
       let result = try body(&change)
-      return (result, try change.writer.finish())
+      return (result, try change.writer.finish().record)
     }
     session.remember(record)
     return result

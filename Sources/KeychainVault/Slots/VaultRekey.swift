@@ -118,7 +118,7 @@ struct VaultRekey {
       try move(item, change.writer.sealing, &writer)
       progress.sealed(index + 1, of: items.count)
     }
-    let record = try writer.finish()
+    let record = try writer.finish().record
     return (
       Outcome(decision: decision, check: try epoch.head.check(), added: added), record
     )

@@ -37,11 +37,11 @@ extension SQLiteVaultRows {
   func put(_ content: Data, _ tree: Tree, _ prefix: UInt64) throws(KeychainError) {
     try execute(
       "INSERT OR REPLACE INTO \(tree.table) (prefix, content) VALUES (?, ?)",
-      [Int64(prefix), content])
+      [.integer(Int64(prefix)), .blob(content)])
   }
 
   func removeNode(_ tree: Tree, _ prefix: UInt64) throws(KeychainError) {
-    try execute("DELETE FROM \(tree.table) WHERE prefix = ?", [Int64(prefix)])
+    try execute("DELETE FROM \(tree.table) WHERE prefix = ?", [.integer(Int64(prefix))])
   }
 
   func removeNodes() throws(KeychainError) {

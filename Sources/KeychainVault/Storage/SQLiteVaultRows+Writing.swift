@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import GRDBSQLite
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
@@ -19,30 +20,33 @@ extension SQLiteVaultRows: WritableVaultRows {
       generation, sum) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        row.id.bytes, Int64(row.epoch), row.checks.open, row.checks.first, row.checks.unlocked,
-        row.parameters, row.administration, row.macs[0], row.macs[1], row.macs[2],
-        Int64(row.generation), row.sum,
+        .blob(row.id.bytes), .integer(Int64(row.epoch)), .blob(row.checks.open),
+        .blob(row.checks.first), .blob(row.checks.unlocked), .blob(row.parameters),
+        .blob(row.administration), .blob(row.macs[0]), .blob(row.macs[1]), .blob(row.macs[2]),
+        .integer(Int64(row.generation)), .blob(row.sum),
       ])
   }
 
   func put(_ row: MembersRow) throws(KeychainError) {
     try execute(
       "INSERT OR REPLACE INTO members (one, list, administration) VALUES (1, ?, ?)",
-      [row.list, row.administration])
+      [.blob(row.list), .blob(row.administration)])
   }
 
   func put(_ row: SuccessionRow) throws(KeychainError) {
     try execute(
-      "INSERT INTO succession (epoch, record) VALUES (?, ?)", [Int64(row.epoch), row.record])
+      "INSERT INTO succession (epoch, record) VALUES (?, ?)",
+      [.integer(Int64(row.epoch)), .blob(row.record)])
   }
 
   func putState(_ box: Data) throws(KeychainError) {
     record?.putState(box)
-    try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [box])
+    try execute("INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)", [.blob(box)])
   }
 
   func putChain(_ box: Data, at place: Int64) throws(KeychainError) {
-    try execute("INSERT OR REPLACE INTO chain (place, box) VALUES (?, ?)", [place, box])
+    try execute(
+      "INSERT OR REPLACE INTO chain (place, box) VALUES (?, ?)", [.integer(place), .blob(box)])
   }
 
   func removeChain() throws(KeychainError) { try execute("DELETE FROM chain") }
@@ -55,13 +59,14 @@ extension SQLiteVaultRows: WritableVaultRows {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        Int64(slot.number), Int64(slot.kind.rawValue), Int64(slot.grant.rawValue), slot.parameters,
-        slot.salt, slot.made, slot.commitment, slot.box, slot.sum,
+        .integer(Int64(slot.number)), .integer(Int64(slot.kind.rawValue)),
+        .integer(Int64(slot.grant.rawValue)), .blob(slot.parameters), .blob(slot.salt),
+        .blob(slot.made), .blob(slot.commitment), .blob(slot.box), .blob(slot.sum),
       ])
   }
 
   func removeSlot(_ number: UInt32) throws(KeychainError) {
-    try execute("DELETE FROM slot WHERE number = ?", [Int64(number)])
+    try execute("DELETE FROM slot WHERE number = ?", [.integer(Int64(number))])
   }
 
   func put(_ item: ItemRow, replacing old: Set<Data>) throws(KeychainError) {
@@ -72,10 +77,12 @@ extension SQLiteVaultRows: WritableVaultRows {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        item.id, Int64(item.accessibility.rawValue), item.device,
-        Int64(item.version), item.tokens, item.secretHash, item.metadata, item.secret,
+        .blob(item.id), .integer(Int64(item.accessibility.rawValue)), .optional(item.device),
+        .integer(Int64(item.version)), .blob(item.tokens), .blob(item.secretHash),
+        .blob(item.metadata), .blob(item.secret),
       ])
     let new = Set(item.allTokens)
+    guard new != old else { return }
     try remove(old.subtracting(new), of: item.id)
     try insert(Array(new.subtracting(old)), of: item.id)
   }
@@ -89,26 +96,28 @@ extension SQLiteVaultRows: WritableVaultRows {
       rest = rest.dropFirst(100)
       let marks = repeatElement("(?, ?)", count: some.count).joined(separator: ", ")
       try execute(
-        "INSERT INTO token (token, item) VALUES \(marks)", some.flatMap { [$0, item] })
+        "INSERT INTO token (token, item) VALUES \(marks)", some.flatMap { [.blob($0), .blob(item)] })
     }
   }
 
   private func remove(_ tokens: Set<Data>, of item: Data) throws(KeychainError) {
     for token in tokens {
-      try execute("DELETE FROM token WHERE token = ? AND item = ?", [token, item])
+      try execute("DELETE FROM token WHERE token = ? AND item = ?", [.blob(token), .blob(item)])
     }
   }
 
   func removeItem(_ id: Data, tokens: Set<Data>) throws(KeychainError) {
     record?.remove(id)
-    try execute("DELETE FROM item WHERE id = ?", [id])
+    try execute("DELETE FROM item WHERE id = ?", [.blob(id)])
     try remove(tokens, of: id)
   }
 
   func put(_ group: AccessGroupRow) throws(KeychainError) {
     try execute(
       "INSERT OR REPLACE INTO access_group (token, class, box) VALUES (?, ?, ?)",
-      [group.token, Int64(group.accessibility.rawValue), group.box])
+      [
+        .blob(group.token), .integer(Int64(group.accessibility.rawValue)), .blob(group.box),
+      ])
   }
 
   func removeTokens() throws(KeychainError) { try execute("DELETE FROM token") }
@@ -128,13 +137,30 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("PRAGMA secure_delete = ON")
   }
 
-  func execute(
-    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?] = []
-  ) throws(KeychainError) {
+  /// Runs a statement, whatever it returns.
+  ///
+  /// The statement is GRDB's, which keeps it prepared. Its values are bound without GRDB, which
+  /// takes several times as long as SQLite for a short row.
+  func execute(_ sql: String, _ values: [BoundValue] = []) throws(KeychainError) {
     do {
-      try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+      let statement = try unsafe database.cachedStatement(sql: sql).sqliteStatement
+      defer { unsafe sqlite3_reset(statement) }
+      // A failure may have ended the transaction, and then a statement would commit by itself.
+      guard database.isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+      for (index, value) in values.enumerated() {
+        try require(SQLITE_OK, unsafe value.bind(to: statement, at: CInt(index + 1)))
+      }
+      var code = unsafe sqlite3_step(statement)
+      // Some pragmas return what they have set.
+      while code == SQLITE_ROW { code = unsafe sqlite3_step(statement) }
+      try require(SQLITE_DONE, code)
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
+  }
+
+  private func require(_ expected: CInt, _ code: CInt) throws {
+    guard code != expected else { return }
+    throw DatabaseError(resultCode: ResultCode(rawValue: code))
   }
 }

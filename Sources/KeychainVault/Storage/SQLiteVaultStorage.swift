@@ -85,7 +85,7 @@ final class SQLiteVaultStorage: VaultStorage {
         self.deadline.set(deadline)
         try sidecars.check()
         var result: (Result, WriteRecord?)?
-        try database.inTransaction(kind) {
+        try database.inPreparedTransaction(kind) {
           let made = try body(SQLiteVaultRows(database: database, path: self.path))
           result = made
           return isKept(made.0) ? .commit : .rollback
@@ -128,4 +128,25 @@ final class CurrentDeadline: Sendable {
   func set(_ deadline: Deadline) { self.deadline.withLock { $0 = deadline } }
 
   var hasPassed: Bool { deadline.withLock { $0.hasPassed } }
+}
+
+extension Database {
+  /// Runs a transaction as GRDB does, by statements that stay prepared.
+  fileprivate func inPreparedTransaction(
+    _ kind: TransactionKind, _ body: () throws -> TransactionCompletion
+  ) throws {
+    try cachedStatement(sql: "BEGIN \(kind.rawValue) TRANSACTION").execute()
+    do {
+      if try body() == .commit {
+        // A failure that was not thrown may have ended the transaction.
+        guard isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return try cachedStatement(sql: "COMMIT TRANSACTION").execute()
+      }
+    } catch {
+      // The first error says what happened.
+      try? rollback()
+      throw error
+    }
+    try rollback()
+  }
 }

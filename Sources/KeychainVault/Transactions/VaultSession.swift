@@ -70,26 +70,41 @@ struct VaultSession: Sendable {
   ) throws(KeychainError) -> Result {
     try repeating(requirement) {
       (keys: TierKeys, requirement: Requirement) throws(KeychainError) -> Outcome<Result> in
+      var finished: FinishedWrite?
       let needed: DeviceSecret?
       if let device { needed = device } else { needed = try unlocker.device.find() }
       // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
-      return try opened.storage.write(deadline, keepingIf: \.isDone) {
+      let outcome = try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
-        let top = try rows.topRows()
-        guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
-        let proven = try proven(rows, top, keys)
+        let proven: ProvenVault
+        if let known = try knownProven(rows, keys) {
+          proven = known
+        } else {
+          let top = try rows.topRows()
+          guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
+          proven = try self.proven(rows, top, keys)
+        }
         guard try keys.canSign(for: proven.members) else {
           return .retry(.signing, try head(rows))
         }
         let sealing = ItemSealing(
-          keys: keys, device: try needed?.inVault(top.head.id),
+          keys: keys, device: try needed?.inVault(proven.head.id),
           batch: isBatch ? try SealingBatch() : nil)
         var writer = try VaultWriter(rows: rows, sealing: sealing, proven: proven)
         switch try body(&writer) {
-        case .done(let result): return .done(result, try writer.finish())
+        case .done(let result):
+          let written = try writer.finish()
+          finished = written
+          return .done(result, written.record)
         case .again(let needed): return .retry(.reading(needed), try head(rows))
         }
       }
+      // The next transaction begins with what this one has committed, unless another process comes
+      // first: then the box in the file is another one.
+      if let finished, let box = finished.stateBox {
+        knownHead.proofs.note(finished.proven, with: box)
+      }
+      return outcome
     }
   }
 

@@ -49,7 +49,7 @@ struct VaultWriter: ~Copyable {
     before: ProvenVault?, counter: UInt64, previous: Data,
     first: UInt64, trees: Trees
   ) throws(KeychainError) {
-    let terms = try TokenTerms(open: sealing.keys.open.bytes)
+    let terms = try TokenTerms(sealing.keys)
     self.rows = rows
     self.sealing = sealing
     self.head = head
@@ -138,11 +138,11 @@ struct VaultWriter: ~Copyable {
   ///
   /// This must be the last step of a transaction.
   ///
-  /// - Returns: What the seen record must say afterwards. A transaction that changed no row does not
+  /// - Returns: What the vault is after the transaction. A transaction that changed no row does not
   ///   count.
   @discardableResult
-  func finish() throws(KeychainError) -> SeenRecord {
-    if !hasChanges, let before { return before.record }
+  func finish() throws(KeychainError) -> FinishedWrite {
+    if !hasChanges, let before { return FinishedWrite(proven: before, stateBox: nil) }
     var state = VaultState(
       generation: head.generation, epoch: head.epoch, serial: list.serial,
       listHash: try list.hash(), counter: counter, first: first, items: try items.write(to: rows),
@@ -156,11 +156,12 @@ struct VaultWriter: ~Copyable {
       state.time = Int64(Date().timeIntervalSince1970 * 1_000_000)
     }
     let chained = try ChainedState(state, after: previous, signer: signer)
-    let open = sealing.keys.open
-    try rows.putState(chained.sealed(under: open.bytes))
+    let box = try chained.sealed(with: sealing.keys.stateKey(.state).bytes)
+    try rows.putState(box)
     try rows.putChain(
-      ChainEntry(chained).sealed(under: open.bytes),
+      ChainEntry(chained).sealed(with: sealing.keys.stateKey(.chain).bytes),
       at: Int64(ChainEntry.place(of: counter)))
-    return SeenRecord(list, SeenState(chained))
+    return FinishedWrite(
+      proven: ProvenVault(head: head, members: list, chained: chained), stateBox: box)
   }
 }

@@ -179,7 +179,7 @@ extension Vault {
         beginning: rows, ItemSealing(keys: epoch.keys, device: nil), head: epoch.head,
         list: members.list, row: members.row, continuing: nil)
       for slot in slots { try rows.put(slot.slot) }
-      return try writer.finish()
+      return try writer.finish().record
     }
     guard let made else { return false }
     reportPlaceInMemory(opened.path, hasDeviceSlot: hasDeviceSlot)

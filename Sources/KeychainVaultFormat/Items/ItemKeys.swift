@@ -51,19 +51,19 @@ package enum ClassKey {
 }
 
 /// The key of one class and access group, which opens the group's items of that class.
-package struct GroupKey: ~Copyable {
-  package let key: SecretBytes
+package struct GroupKey: Sendable {
+  package let key: SharedSecret
 
   package init(_ key: consuming SecretBytes) {
-    self.key = key
+    self.key = SharedSecret(key)
   }
 
   package init(classKey: borrowing SecretBytes, group: String) throws(KeychainError) {
-    key = try Derivation.key(classKey, "pk2/group", FieldWriter.fields { $0.text(group) })
+    self.init(try Derivation.key(classKey, "pk2/group", FieldWriter.fields { $0.text(group) }))
   }
 
   /// Derives the key of one box of one version of an item.
-  package borrowing func itemKey(
+  package func itemKey(
     _ part: ItemPart, id: Data, version: UInt64
   ) throws(KeychainError) -> SecretBytes {
     let fields = FieldWriter.fields {
@@ -71,6 +71,6 @@ package struct GroupKey: ~Copyable {
       $0.byteString(id)
       $0.integer(version)
     }
-    return try Derivation.key(key, "pk2/item", fields)
+    return try Derivation.key(key.bytes, "pk2/item", fields)
   }
 }

@@ -107,7 +107,7 @@ package struct ItemSealing {
   }
 
   private func metadata(
-    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+    in row: ItemRow, _ groupKey: GroupKey, name: String
   ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
     guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
@@ -138,7 +138,7 @@ package struct ItemSealing {
   }
 
   private func secret(
-    in row: ItemRow, _ groupKey: borrowing GroupKey, name: String
+    in row: ItemRow, _ groupKey: GroupKey, name: String
   ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
     let limit = Credential.maximumSecretCount
@@ -184,17 +184,14 @@ package struct ItemSealing {
   private func groupKey(
     _ accessibility: Accessibility, group: String, name: String
   ) throws(KeychainError) -> GroupKey {
-    guard let batch else { return try newGroupKey(accessibility, group: group, name: name) }
-    return try batch.groupKey(accessibility, group) { () throws(KeychainError) in
-      try newGroupKey(accessibility, group: group, name: name)
+    let device = accessibility.isThisDeviceOnly ? device : nil
+    let known = GroupKeyName(accessibility, group, device: device)
+    return try keys.derived.groupKey(known) { () throws(KeychainError) in
+      guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else {
+        throw .locked(name)
+      }
+      let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
+      return try GroupKey(classKey: classKey, group: group)
     }
-  }
-
-  private func newGroupKey(
-    _ accessibility: Accessibility, group: String, name: String
-  ) throws(KeychainError) -> GroupKey {
-    guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else { throw .locked(name) }
-    let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
-    return try GroupKey(classKey: classKey, group: group)
   }
 }

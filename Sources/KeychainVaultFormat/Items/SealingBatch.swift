@@ -6,13 +6,7 @@ package import KeychainSecrets
 ///
 /// Each use of guarded memory costs several system calls, which is more than sealing a small item.
 package final class SealingBatch {
-  private struct GroupName: Hashable {
-    let accessibility: Accessibility
-    let name: [UInt8]
-  }
-
   private var scratch: SecretBuffer
-  private var groupKeys: [GroupName: SharedSecret] = [:]
 
   /// Longer texts are padded in their own memory, so that the batch does not keep as much.
   private static let scratchLimit = 1 << 20
@@ -31,17 +25,5 @@ package final class SealingBatch {
       try scratch.replaceAll(byPadding: message)
       return Data(try SecretBox.seal(scratch, with: key))
     }
-  }
-
-  /// Returns the key of a group, which is derived only once.
-  package func groupKey(
-    _ accessibility: Accessibility, _ group: String,
-    _ derive: () throws(KeychainError) -> GroupKey
-  ) throws(KeychainError) -> GroupKey {
-    let name = GroupName(accessibility: accessibility, name: Array(group.utf8))
-    if let known = groupKeys[name] { return GroupKey(try known.copy()) }
-    let new = try derive()
-    groupKeys[name] = try SharedSecret(copying: new.key)
-    return new
   }
 }

@@ -10,6 +10,14 @@ package enum Sealing {
     try translated(secrets: Data(SecretBox.seal(message, with: key)))
   }
 
+  /// Seals fields that were written in ordinary memory: a copy in guarded memory would protect
+  /// nothing.
+  static func seal(
+    fields: [UInt8], with key: borrowing SecretBytes
+  ) throws(KeychainError) -> Data {
+    try translated(secrets: Data(unsafe SecretBox.seal(fields.span.bytes, with: key)))
+  }
+
   /// Opens a box; `nil` if it was not sealed under this key or was changed.
   package static func open(
     _ box: Data, with key: borrowing SecretBytes

@@ -61,6 +61,9 @@ package struct TierKeys: Sendable {
   /// What signs the states of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: StateSigner?
 
+  /// What was derived from these keys before.
+  let derived: DerivedKeys
+
   package func key(_ tier: Tier) -> SharedSecret? {
     switch tier {
     case .open: open
@@ -117,6 +120,7 @@ package struct TierKeys: Sendable {
     self.first = first
     self.unlocked = unlocked
     self.signer = signer
+    derived = DerivedKeys()
   }
 
   /// T0 alone, with which a verification checks every row but opens only items that need no unlock.

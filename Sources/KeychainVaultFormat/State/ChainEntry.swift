@@ -52,6 +52,11 @@ package struct ChainEntry: Hashable, Sendable {
   }
 
   package func sealed(under open: borrowing SecretBytes) throws(KeychainError) -> Data {
+    try sealed(with: Derivation.key(open, StateKey.chain.label))
+  }
+
+  /// Seals the entry with the key of ``StateKey/chain``.
+  package func sealed(with key: borrowing SecretBytes) throws(KeychainError) -> Data {
     let fields = FieldWriter.fields {
       $0.integer(counter)
       $0.byteString(previous)
@@ -59,15 +64,15 @@ package struct ChainEntry: Hashable, Sendable {
       $0.integer(writer)
       $0.integer(time)
     }
-    let plaintext = try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
-    return try Sealing.seal(plaintext, with: try Derivation.key(open, "pk2/chain.box"))
+    return try Sealing.seal(fields: fields, with: key)
   }
 
   /// Opens the entry of a counter; `nil` if the box has none for it.
   package static func open(
     _ box: Data, counter: UInt64, under open: borrowing SecretBytes
   ) throws(KeychainError) -> ChainEntry? {
-    guard let plaintext = try Sealing.open(box, with: try Derivation.key(open, "pk2/chain.box")),
+    let key = try Derivation.key(open, StateKey.chain.label)
+    guard let plaintext = try Sealing.open(box, with: key),
       let entry = plaintext.withBytes({ try? ChainEntry($0) }), entry.counter == counter
     else { return nil }
     return entry

@@ -43,22 +43,31 @@ package struct ChainedState: Hashable, Sendable {
 
   /// Seals the state for its row.
   package func sealed(under open: borrowing SecretBytes) throws(KeychainError) -> Data {
-    let key = try Derivation.key(open, "pk2/state.box")
+    try sealed(with: Derivation.key(open, StateKey.state.label))
+  }
+
+  /// Seals the state with the key of ``StateKey/state``.
+  package func sealed(with key: borrowing SecretBytes) throws(KeychainError) -> Data {
     let fields =
       state.fields
       + FieldWriter.fields {
         $0.byteString(previous)
         $0.optional(signature) { $0.byteString($1) }
       }
-    let plaintext = try translated(secrets: unsafe SecretBytes(copying: fields.span.bytes))
-    return try Sealing.seal(plaintext, with: key)
+    return try Sealing.seal(fields: fields, with: key)
   }
 
   /// Opens the box of a row; ``requireMatch(_:_:)`` checks whether it belongs to the vault.
   package static func open(
     _ box: Data, under open: borrowing SecretBytes
   ) throws(KeychainError) -> ChainedState {
-    let key = try Derivation.key(open, "pk2/state.box")
+    try self.open(box, with: Derivation.key(open, StateKey.state.label))
+  }
+
+  /// Opens the box of a row with the key of ``StateKey/state``.
+  package static func open(
+    _ box: Data, with key: borrowing SecretBytes
+  ) throws(KeychainError) -> ChainedState {
     guard let plaintext = try Sealing.open(box, with: key),
       let read = plaintext.withBytes({ try? Self.read($0) })
     else { throw .damagedState("it does not open") }

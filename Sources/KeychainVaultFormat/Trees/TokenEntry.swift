@@ -66,7 +66,12 @@ package struct TokenTerms: Sendable {
   private let key: SharedSecret
 
   package init(open: borrowing SecretBytes) throws(KeychainError) {
-    key = SharedSecret(try Derivation.key(open, "pk2/token.sum"))
+    key = SharedSecret(try Derivation.key(open, StateKey.tokenTerms.label))
+  }
+
+  /// Uses the key that these keys have derived before.
+  package init(_ keys: TierKeys) throws(KeychainError) {
+    key = try keys.stateKey(.tokenTerms)
   }
 
   package func term(of token: Data, item id: Data) throws(KeychainError) -> Data {

@@ -56,22 +56,26 @@ final class TreeNode {
   static func hash(
     _ content: Data, _ tree: Tree, _ prefix: UInt64
   ) throws(KeychainError) -> Data {
-    var fields = FieldWriter.fields {
-      $0.integer(tree.rawValue)
-      $0.integer(prefix)
-    }
+    var fields: [UInt8] = []
+    fields.reserveCapacity(9 + content.count)
+    fields.append(tree.rawValue)
+    for place in 0..<8 { fields.append(UInt8(truncatingIfNeeded: prefix >> (8 * UInt64(place)))) }
     fields.append(contentsOf: content)
     return try Derivation.hash("pk2/node", fields)
   }
 
   /// The content of the node's row.
   func content(_ tree: Tree) -> Data {
-    guard isLeaf else { return Data([1]) + bytes }
-    return Data(
-      FieldWriter.fields {
-        $0.integer(UInt8(0)); $0.integer(UInt32(leafCount(tree)))
-      })
-      + bytes
+    var content = Data(capacity: 5 + bytes.count)
+    if isLeaf {
+      content.append(0)
+      let count = UInt32(leafCount(tree))
+      for place in 0..<4 { content.append(UInt8(truncatingIfNeeded: count >> (8 * UInt32(place)))) }
+    } else {
+      content.append(1)
+    }
+    content.append(contentsOf: bytes)
+    return content
   }
 
   private func isOrderedLeaf(_ tree: Tree, _ prefix: UInt64, count: UInt64) -> Bool {

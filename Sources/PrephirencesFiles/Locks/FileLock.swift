@@ -25,6 +25,15 @@ package struct FileLock: ~Copyable {
     } catch {
       throw .failed(error, "open", path)
     }
+    try self.init(exclusive: descriptor, path, deadline: deadline)
+  }
+
+  /// Locks an open file, and takes ownership of it.
+  ///
+  /// - Throws: ``FileError`` as ``init(exclusive:deadline:)``. The file is closed then.
+  package init(
+    exclusive descriptor: FileDescriptor, _ path: String, deadline: Deadline
+  ) throws(FileError) {
     do throws(FileError) {
       try Self.lock(descriptor, path, deadline)
     } catch {

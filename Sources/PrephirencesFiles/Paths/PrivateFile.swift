@@ -125,6 +125,9 @@ package enum PrivateFile {
   package enum Flags {
     // Swift's Glibc module does not set the macro that <fcntl.h> requires for it.
     package static let nameless: CInt = 0o20000000 | O_DIRECTORY
+
+    /// Names a file without reading it (`O_PATH`).
+    static let pathOnly: CInt = 0o10000000
   }
 }
 

@@ -136,7 +136,7 @@ struct VectorRun {
       ).hexadecimal()
     case "group key":
       try GroupKey(classKey: vector.secret("classKey"), group: vector.text("group"))
-        .key.hexadecimal()
+        .key.bytes.hexadecimal()
     case "group name key":
       try AccessGroupRow.nameKey(
         tierKey: vector.secret("tierKey"), vector.data("groupToken"), accessibility()

@@ -171,7 +171,7 @@ struct MemoryWalk {
     let version = try #require(try handle.credential(for: identity)).version
     let id = try ItemSealing(keys: tiers, device: nil).id(of: identity)
     marks.append(MaskedBytes("the class key", classKey))
-    marks.append(MaskedBytes("the group key", group.key))
+    marks.append(MaskedBytes("the group key", group.key.bytes))
     marks.append(
       MaskedBytes("the item key", try group.itemKey(.secret, id: id, version: version)))
     return marks
