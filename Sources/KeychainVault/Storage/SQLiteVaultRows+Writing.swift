@@ -96,7 +96,8 @@ extension SQLiteVaultRows: WritableVaultRows {
       rest = rest.dropFirst(100)
       let marks = repeatElement("(?, ?)", count: some.count).joined(separator: ", ")
       try execute(
-        "INSERT INTO token (token, item) VALUES \(marks)", some.flatMap { [.blob($0), .blob(item)] })
+        "INSERT INTO token (token, item) VALUES \(marks)",
+        some.flatMap { [.blob($0), .blob(item)] })
     }
   }
 
