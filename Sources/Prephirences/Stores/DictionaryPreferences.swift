@@ -82,7 +82,12 @@ open class DictionaryPreferences: PreferencesType, ExpressibleByDictionaryLitera
   open subscript(key: PreferenceKey) -> PreferenceObject? { object(forKey: key) }
 
   /// Returns whether a key has a value.
-  open func hasObject(forKey key: PreferenceKey) -> Bool { object(forKey: key) != nil }
+  open func hasObject(forKey key: PreferenceKey) -> Bool {
+    // A subclass may have other objects.
+    let type = type(of: self)
+    return type == DictionaryPreferences.self || type == MutableDictionaryPreferences.self
+      ? storage.contains(key) : object(forKey: key) != nil
+  }
 
   /// Returns the text of a key.
   open func string(forKey key: PreferenceKey) -> String? {

@@ -17,6 +17,11 @@ final class SharedDictionary: Sendable {
 
   subscript(key: PreferenceKey) -> PreferenceObject? { values.withLock { $0[key] } }
 
+  /// Returns whether a key has a value, without a copy of it.
+  func contains(_ key: PreferenceKey) -> Bool {
+    values.withLock { $0.index(forKey: key) != nil }
+  }
+
   /// Sets or removes one value.
   ///
   /// - Returns: The value before.
