@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Dispatch
+internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import Synchronization
@@ -34,7 +35,7 @@ final class ChangeListener: Sendable {
 
   /// Starts to listen, and waits until that succeeds or fails for the first time.
   func start(_ limit: Duration) {
-    let thread = Thread { [self] in
+    let begun: Void? = try? DetachedThread.start(named: "keyring signals") { [self] in
       var isFirst = true
       while !isStopped {
         // Later, the user may have stopped the provider to use another one, which needs its name.
@@ -45,8 +46,8 @@ final class ChangeListener: Sendable {
         pause()
       }
     }
-    thread.name = "keyring signals"
-    thread.start()
+    // Without a thread, only this process's own changes are reported.
+    guard begun != nil else { return }
     _ = ready.wait(timeout: .now() + limit / .seconds(1))
   }
 

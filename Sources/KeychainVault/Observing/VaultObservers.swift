@@ -1,4 +1,3 @@
-internal import Foundation
 internal import KeychainCredentials
 internal import PrephirencesFiles
 internal import Synchronization
@@ -9,13 +8,16 @@ internal import SystemPackage
 ///
 /// While there are observers, one thread waits for the kernel's notification that the vault's file
 /// may have changed, and then reports the differences. The handle reports its own changes directly.
+///
+/// If the notifications end, the thread begins again with new ones. If that is not possible, the
+/// next own changes and observers try again, once a second at most; what was missed is reported then.
 final class VaultObservers: Sendable {
   private enum Watching {
     case nobody
     case running(FileWatch)
 
-    /// The kernel gives no notifications.
-    case impossible
+    /// The kernel gave no notifications at this time.
+    case impossible(since: ContinuousClock.Instant)
   }
 
   private let scanner: VaultChangeScanner
@@ -46,37 +48,55 @@ final class VaultObservers: Sendable {
   }
 
   /// Reports a change that the handle itself made.
-  func notify(_ change: CredentialChange) { observers.notify(change) }
+  func notify(_ change: CredentialChange) {
+    observers.notify(change)
+    mend()
+  }
 
   /// Reports that the handle itself renamed a credential.
   func notifyOfRenaming(_ old: CredentialIdentity, to new: CredentialIdentity) {
     observers.notifyOfRenaming(old, to: new)
+    mend()
   }
 
   /// Begins or ends watching, depending on whether there are observers.
   private func update() {
     let failure = watching.withLock { watching -> Errno? in
       switch (watching, observers.isEmpty) {
-      case (.nobody, false): return begin(&watching)
+      case (.nobody, false):
+        scanner.begin()
+        return start(&watching)
       case (.running, true), (.impossible, true): stop(&watching)
       default: break
       }
       return nil
     }
-    if let failure { reportUnavailable(failure) }
+    if let failure { reportUnavailable(failure) } else { mend() }
   }
 
-  private func begin(_ watching: inout Watching) -> Errno? {
+  /// Tries to watch again if that was impossible, which was reported then.
+  private func mend() {
+    watching.withLock { watching in
+      guard case .impossible(let last) = watching, last.duration(to: .now) >= .seconds(1) else {
+        return
+      }
+      _ = start(&watching)
+    }
+  }
+
+  private func start(_ watching: inout Watching) -> Errno? {
     do throws(Errno) {
       let watch = try FileWatch(withSuffixes: ["-journal"]) { [file] in try? file.path().path }
-      // Done after the kernel began to notify and before anybody relies on it, so no change is
-      // missed.
-      scanner.begin()
-      Thread { [self] in wait(on: watch) }.start()
+      do throws(Errno) {
+        try DetachedThread.start(named: "vault-observer") { [self] in wait(on: watch) }
+      } catch {
+        watch.close()
+        throw error
+      }
       watching = .running(watch)
       return nil
     } catch {
-      watching = .impossible
+      watching = .impossible(since: .now)
       return error
     }
   }
@@ -89,39 +109,30 @@ final class VaultObservers: Sendable {
 
   private func wait(on watch: FileWatch) {
     defer { watch.close() }
-    Self.nameThread()
-    var pause: CInt = -1
+    var hasWorked = false
     while true {
-      switch watch.wait(pause) {
-      case .changed:
-        let changes = scanner.changes()
-        for change in changes ?? [] { observers.notify(change) }
-        pause = changes == nil ? 200 : -1
+      // The first look is for what was changed before the kernel began to notify.
+      let changes = scanner.changes()
+      for change in changes ?? [] { observers.notify(change) }
+      switch watch.wait(changes == nil ? 200 : -1) {
+      case .changed: hasWorked = true
       case .ended: return
-      case .failed(let error): return fail(watch, error)
+      case .failed(let error): return didFail(watch, error, startsAgain: hasWorked)
       }
     }
   }
 
-  /// Names the calling thread for debuggers and `ps`.
-  ///
-  /// A `Thread.name` that is set around the start of its thread does not always reach the kernel.
-  private static func nameThread() {
-    let path: FilePath = "/proc/thread-self/comm"
-    guard let name = try? FileDescriptor.open(path, .writeOnly, options: .closeOnExec) else {
-      return
+  private func didFail(_ watch: FileWatch, _ error: Errno, startsAgain: Bool) {
+    let failure = watching.withLock { watching -> Errno? in
+      guard case .running(let current) = watching, current === watch else { return nil }
+      // One that fails at once would do so again and again.
+      guard startsAgain else {
+        watching = .impossible(since: .now)
+        return error
+      }
+      return start(&watching)
     }
-    _ = try? name.closeAfter { try name.writeAll("vault-observer".utf8) }
-  }
-
-  private func fail(_ watch: FileWatch, _ error: Errno) {
-    let isCurrent = watching.withLock { watching in
-      guard case .running(let current) = watching, current === watch else { return false }
-      watching = .impossible
-      scanner.end()
-      return true
-    }
-    if isCurrent { reportUnavailable(error) }
+    if let failure { reportUnavailable(failure) }
   }
 
   private func reportUnavailable(_ error: Errno) {

@@ -124,6 +124,54 @@ struct ObservationPlaceTests {
     }
   }
 
+  /// A program closed the descriptor of the notifications, and the thread had ended for good.
+  @Test func aBrokenWatchBeginsAgain() async throws {
+    await #expect(processExitsWith: .success) {
+      let vault = try TestVault()
+      let told = Told()
+      let handle = vault.handle { $0.notice = { told.add($0) } }
+      let other = vault.handle()
+      try handle.put("a")
+      let recorder = ChangeRecorder(handle)
+      try other.put("b")
+      #expect(try await recorder.waited(for: 1) == [.added("b")])
+      for name in try Self.descriptors() where (Self.target(name) ?? "").contains("inotify") {
+        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        #expect(dup2(null, Int32(name) ?? -1) >= 0)
+        close(null)
+      }
+      try other.put("c")
+      #expect(try await recorder.waited(for: 2) == [.added("b"), .added("c")])
+      try other.put("d")
+      #expect(try await recorder.waited(for: 3).last == .added("d"))
+      #expect(!told.kinds.contains(.observationUnavailable))
+    }
+  }
+
+  @Test func anOwnChangeBeginsAWatchThatWasImpossible() async throws {
+    await #expect(processExitsWith: .success) {
+      let vault = try TestVault()
+      let handle = vault.handle()
+      let other = vault.handle()
+      try handle.put("a")
+      try other.put("b")
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+      var none = limit
+      none.rlim_cur = 0
+      setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &none)
+      let recorder = ChangeRecorder(handle)
+      setrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+      try other.put("missed")
+      // It tries again once a second at most.
+      usleep(1_100_000)
+      try handle.put("c")
+      try other.put("d")
+      let seen = try await recorder.waited(for: 3)
+      #expect(Set(seen) == [.added("missed"), .added("c"), .added("d")])
+    }
+  }
+
   @Test func descriptorsAreNotInherited() async throws {
     await #expect(processExitsWith: .success) {
       let vault = try TestVault()
