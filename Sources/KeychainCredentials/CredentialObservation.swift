@@ -53,8 +53,14 @@ public final class CredentialObservation: Sendable {
 
 /// The observers of a store.
 package final class CredentialObservers: Sendable {
-  private let observers = Mutex<(next: Int, all: [Int: @Sendable (CredentialChange) -> Void])>(
-    (0, [:]))
+  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
+  /// it.
+  private struct Numbered {
+    var next = 0
+    var all: [Int: @Sendable (CredentialChange) -> Void] = [:]
+  }
+
+  private let observers = Mutex(Numbered())
 
   package init() {}
 

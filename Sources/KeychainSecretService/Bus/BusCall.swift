@@ -18,7 +18,7 @@ private final class PendingCall {
   let library: Libsecret
   private let type: BusType
   private let deadline: Deadline
-  private(set) var result: Result<BusValue, BusError>?
+  private(set) var result: BusAnswer?
 
   init(_ library: Libsecret, _ type: BusType, _ deadline: Deadline) {
     self.library = library
@@ -30,9 +30,11 @@ private final class PendingCall {
 
   /// Reads the answer, unless other answers have taken all of the time.
   func finish(_ answer: VariantReference) {
-    result = Result { () throws(BusError) in
-      guard !deadline.hasPassed else { throw .timedOut }
-      return try BusValue(reading: answer, as: type)
+    guard !deadline.hasPassed else { return fail(.timedOut) }
+    do throws(BusError) {
+      result = .success(try BusValue(reading: answer, as: type))
+    } catch {
+      fail(error)
     }
   }
 }
@@ -46,7 +48,7 @@ extension BusConnection {
   /// - Returns: An answer or an error for each call.
   func results(
     of calls: [BusCall], _ deadline: Deadline
-  ) -> [Result<BusValue, BusError>] {
+  ) -> [BusAnswer] {
     guard !deadline.hasPassed else { return calls.map { _ in .failure(.timedOut) } }
     guard !isClosed else { return calls.map { _ in .failure(.closed) } }
     guard let context = MainContext(library) else { return calls.map { _ in .failure(.failed) } }

@@ -78,7 +78,3 @@ enum BusError: Error, Hashable {
     }
   }
 }
-
-extension Result {
-  var error: Failure? { if case .failure(let error) = self { error } else { nil } }
-}

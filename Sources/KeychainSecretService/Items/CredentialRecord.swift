@@ -103,7 +103,10 @@ extension CredentialRecord {
   private struct Format: Decodable { let format: Int }
 
   static func read(_ text: String) -> Reading {
-    let data = Data(text.utf8)
+    var text = text
+    // Not `Data(text.utf8)`: for the type of the view, the runtime would look through all
+    // conformances of the program.
+    let data = text.withUTF8 { unsafe Data(buffer: $0) }
     if let record = try? JSONDecoder().decode(Self.self, from: data), record.format == 1 {
       return record.credential.map { .credential($0) } ?? .damaged
     }

@@ -27,7 +27,7 @@ extension ItemFinder {
   func ownItemAtOnce(
     _ identity: CredentialIdentity,
     _ further: (String) throws(KeychainError) -> BusCall? = { _ in nil }
-  ) throws(KeychainError) -> (FoundItem, Result<BusValue, BusError>?)? {
+  ) throws(KeychainError) -> (FoundItem, BusAnswer?)? {
     let search = operation.results(of: [search(ItemAttributes.search(for: identity))])
     guard let paths = try? search.first?.get().elements.first?.texts, paths.count == 1,
       let path = paths.first

@@ -85,13 +85,13 @@ struct ItemFinder {
   }
 
   /// Returns whether the collection is locked, from the first of some answers.
-  func isLocked(_ answers: [Result<BusValue, BusError>]) throws(KeychainError) -> Bool {
+  func isLocked(_ answers: [BusAnswer]) throws(KeychainError) -> Bool {
     guard let first = answers.first else { return true }
     if case .failure(let error) = first, error.isMissingObject { throw operation.noCollection }
     return try value(first).elements.first?.bool ?? true
   }
 
-  func value(_ answer: Result<BusValue, BusError>) throws(KeychainError) -> BusValue {
+  func value(_ answer: BusAnswer) throws(KeychainError) -> BusValue {
     try translated(bus: answer.get())
   }
 }

@@ -26,7 +26,7 @@ extension ServiceOperation {
   /// because they read or set values; calls that create or remove an object are sent separately.
   func results(
     of calls: [BusCall], areIndependent: Bool = false
-  ) -> [Result<BusValue, BusError>] {
+  ) -> [BusAnswer] {
     var results = connection.bus.results(of: calls, deadline)
     var missing: [Int] { results.indices.filter { results[$0].error?.isMissingObject ?? false } }
     whileMissing({ !missing.isEmpty }) {

@@ -62,8 +62,8 @@ final class ServiceOperation {
   /// - Throws: ``KeychainError`` if the provider stops answering.
   func manyResults(
     of calls: [BusCall]
-  ) throws(KeychainError) -> [Result<BusValue, BusError>] {
-    var answers: [Result<BusValue, BusError>] = calls.map { _ in .failure(.limitExceeded) }
+  ) throws(KeychainError) -> [BusAnswer] {
+    var answers: [BusAnswer] = calls.map { _ in .failure(.limitExceeded) }
     var open = Array(calls.indices)
     while let first = open.first {
       let batch = open.prefix(Self.batchCount)

@@ -20,9 +20,28 @@ enum SessionNegotiation {
 
   /// What was seen on a connection.
   private struct Watch {
-    /// The serial numbers of the calls, and what the replies must contain.
-    var calls: [UInt32: Output] = [:]
+    let connection: UInt
+
+    /// The calls, and what the replies must contain.
+    var calls: [(number: UInt32, output: Output)] = []
     var problem: Problem?
+
+    func output(for number: UInt32) -> Output? { calls.first { $0.number == number }?.output }
+  }
+
+  /// What was seen on all connections: one for each thread that opens a session.
+  ///
+  /// Lists, since they are short, and the first use of a dictionary takes longer.
+  private struct Watches {
+    private var all: [Watch] = []
+
+    subscript(connection: UInt) -> Watch? {
+      get { all.first { $0.connection == connection } }
+      set {
+        all.removeAll { $0.connection == connection }
+        if let newValue { all.append(newValue) }
+      }
+    }
   }
 
   /// What the provider must send for the requested algorithm.
@@ -41,13 +60,13 @@ enum SessionNegotiation {
   }
 
   /// Global, because a filter may still be running when it is removed.
-  private static let watches = Mutex<[UInt: Watch]>([:])
+  private static let watches = Mutex(Watches())
 
   /// Checks the replies while `body` runs, and returns the problem of one, if any.
   static func problem(_ bus: BusConnection, during body: () -> Void) -> Problem? {
     let functions = bus.library.functions
     let connection = unsafe UInt(bitPattern: bus.pointer)
-    watches.withLock { $0[connection] = Watch() }
+    watches.withLock { $0[connection] = Watch(connection: connection) }
     let filter = unsafe functions.g_dbus_connection_add_filter(
       bus.pointer,
       { connection, message, isIncoming, _ in
@@ -58,7 +77,10 @@ enum SessionNegotiation {
       }, nil, nil)
     body()
     unsafe functions.g_dbus_connection_remove_filter(bus.pointer, filter)
-    return watches.withLock { $0.removeValue(forKey: connection) }?.problem
+    return watches.withLock { watches in
+      defer { watches[connection] = nil }
+      return watches[connection]?.problem
+    }
   }
 
   /// Records an outgoing call if it opens a session.
@@ -73,7 +95,7 @@ enum SessionNegotiation {
     else { return unsafe message }
     let number = unsafe functions.g_dbus_message_get_serial(message)
     let output = unsafe Output(call: functions.g_dbus_message_get_body(message), library)
-    watches.withLock { $0[connection]?.calls[number] = output }
+    watches.withLock { $0[connection]?.calls.append((number, output)) }
     return unsafe message
   }
 
@@ -82,7 +104,7 @@ enum SessionNegotiation {
     guard let library = try? Libsecret.shared() else { return unsafe message }
     let functions = library.functions
     let number = unsafe functions.g_dbus_message_get_reply_serial(message)
-    guard let output = watches.withLock({ $0[connection]?.calls[number] }),
+    guard let output = watches.withLock({ $0[connection]?.output(for: number) }),
       unsafe functions.g_dbus_message_get_message_type(message)
         == UInt32(CLIBSECRET_MESSAGE_METHOD_RETURN),
       let problem = unsafe problem(

@@ -34,7 +34,14 @@ final class StoreObserving: Sendable {
     var observations: [StorePlace: CredentialObservation]
   }
 
-  private let observers = Mutex<(next: Int, all: [Int: Observer])>((0, [:]))
+  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
+  /// it.
+  private struct Numbered {
+    var next = 0
+    var all: [Int: Observer] = [:]
+  }
+
+  private let observers = Mutex(Numbered())
 
   func begin(
     _ notify: @escaping @Sendable (CredentialChange) -> Void, _ places: [StorePlace],

@@ -55,7 +55,9 @@ public final class AutomaticStore: CredentialStore {
   let chooser: StoreChooser
   let choiceLock: ChoiceLock
   let observing = StoreObserving()
-  private let keyrings = Mutex<[SecretServiceStore.Collection: SecretServiceStore]>([:])
+
+  /// A list, since there are few, and the first use of a dictionary takes longer.
+  private let keyrings = Mutex<[SecretServiceStore]>([])
 
   /// Creates a handle.
   ///
@@ -69,7 +71,7 @@ public final class AutomaticStore: CredentialStore {
     let keyring = SecretServiceStore(configuration: configuration.secretService)
     choiceLock = ChoiceLock(state)
     chooser = StoreChooser(configuration, StoreRecords(in: state), vault, keyring)
-    keyrings.withLock { $0[configuration.secretService.collection] = keyring }
+    keyrings.withLock { $0.append(keyring) }
   }
 
   /// The record of each service's store.
@@ -101,11 +103,13 @@ public final class AutomaticStore: CredentialStore {
 
   private func keyring(_ collection: SecretServiceStore.Collection) -> SecretServiceStore {
     keyrings.withLock { keyrings in
-      if let keyring = keyrings[collection] { return keyring }
+      if let known = keyrings.first(where: { $0.configuration.collection == collection }) {
+        return known
+      }
       var configuration = configuration.secretService
       configuration.collection = collection
       let keyring = SecretServiceStore(configuration: configuration)
-      keyrings[collection] = keyring
+      keyrings.append(keyring)
       return keyring
     }
   }

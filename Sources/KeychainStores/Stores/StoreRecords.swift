@@ -13,7 +13,15 @@ package final class StoreRecords: Sendable {
   }
 
   private let files: KeyedRecords
-  private let known = Mutex<[ServiceName: Known]>([:])
+
+  /// What was read, by the names of the files.
+  private struct Cache {
+    var known: [String: Known] = [:]
+  }
+
+  /// In a type of its own: without generic parameters, the runtime needs no conformances to destroy
+  /// it.
+  private let cache = Mutex(Cache())
 
   init(in state: StateFolder) { files = KeyedRecords(named: "stores", in: state) }
 
@@ -23,12 +31,12 @@ package final class StoreRecords: Sendable {
   package func place(of service: ServiceName) throws(KeychainError) -> StorePlace? {
     guard let name = try files.fileName(of: service.bytes) else { return nil }
     // Read each time, because another process may have moved the credentials.
-    if let known = known.withLock({ $0[service] }) {
+    if let known = cache.withLock({ $0.known[name] }) {
       if try files.stamp(name) == known.stamp { return known.place }
     }
     guard let (text, stamp) = try files.read(name) else { return nil }
     let place = try StorePlace(text: text, path: files.path(name))
-    known.withLock { $0[service] = Known(stamp: stamp, place: place) }
+    cache.withLock { $0.known[name] = Known(stamp: stamp, place: place) }
     return place
   }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 package import KeychainCredentials
 internal import KeychainVaultFormat
 package import PrephirencesFiles
@@ -102,5 +103,5 @@ package final class StateFolder: Sendable {
 }
 
 extension FilePath {
-  fileprivate var exists: Bool { (try? Stat(self)) != nil }
+  fileprivate var exists: Bool { unsafe access(string, F_OK) == 0 }
 }
