@@ -75,13 +75,29 @@ swift_build() {
   swift build --package-path "$root" "${cache[@]}" "$@"
 }
 
-# Options to build a program as `prefs` is installed: optimised, with the Swift runtime, without symbols. All scripts
-# share them, so that it is built once.
+# Options to build a program as `prefs` is installed: optimised, with the Swift runtime, without symbols. It exports
+# none either, since nothing looks for them in it, and the loader needs not sort them. All scripts share them, so that it
+# is built once.
 release_options=(
-  -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xlinker -s
+  -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none
+  -Xlinker -s -Xlinker --no-export-dynamic
 )
+release_folder="$root/.build/release"
 build_release() {
+  link_cxx_archive
   swift_build --scratch-path "$root/.build" "${release_options[@]}" --product "$1" >&2
 }
+
+# Lets the linker find the C++ library of the Swift runtime as an archive, if the compiler has it: two fifths of the
+# instructions of the loader are for the names of the shared one. The folder of the products is searched before the
+# system's.
+link_cxx_archive() {
+  local archive folder
+  archive=$(clang -print-file-name=libstdc++.a 2>/dev/null || true)
+  [ -f "$archive" ] || return 0
+  folder=$(swift_build --scratch-path "$root/.build" -c release --show-bin-path)
+  mkdir -p -- "$folder"
+  ln -sf -- "$archive" "$folder/libstdc++.a"
+}
 # shellcheck disable=SC2034 # used by the scripts that source this
-release_binary="$root/.build/release/prefs"
+release_binary="$release_folder/prefs"
