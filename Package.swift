@@ -184,6 +184,7 @@ let package = Package(
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
+    support("QuickPathTesting", ["PrephirencesCommandLine", argumentParser]),
     support("TestPrograms"),
     support("VaultVectors", ["KeychainSecrets"]),
 
@@ -192,6 +193,7 @@ let package = Package(
       name: "ImportCanary", dependencies: ["Keychain"], path: "Tests/Clients/ImportCanary",
       packageAccess: false),
     client("PlainSampleTool", ["KeychainCommands", argumentParser]),
+    client("ParsedPrefs", ["KeychainCommands", "PreferenceCommands", argumentParser]),
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
@@ -215,7 +217,7 @@ let package = Package(
       "KeychainCommandsTests",
       [
         "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "KeychainVault",
-        "PrephirencesCommandLine", argumentParser,
+        "PrephirencesCommandLine", "QuickPathTesting", argumentParser,
       ]),
     tests(
       "KeychainCredentialsTests",
@@ -276,7 +278,10 @@ let package = Package(
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
       "PreferenceCommandsTests",
-      ["PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable"]),
+      [
+        "PreferenceCommands", "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable",
+        "QuickPathTesting", argumentParser,
+      ]),
     tests(
       "PrephirencesCommandLineTests",
       ["CCommandLine", "PrephirencesCommandLine", "PrephirencesText", argumentParser]),

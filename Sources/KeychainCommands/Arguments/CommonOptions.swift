@@ -4,7 +4,7 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// The options that every command takes.
-struct CommonOptions: ParsableArguments {
+struct CommonOptions: QuickArguments {
   @Option(
     help: .init(
       "The vault's file (default: KEYCHAIN_VAULT, otherwise the usual place)", valueName: "path"),
@@ -50,6 +50,21 @@ struct CommonOptions: ParsableArguments {
 
   @Flag(help: "Accept such files even if everybody can read them; see also KEYCHAIN_ALLOW_READ")
   var allowOthersRead = false
+
+  mutating func read(_ line: inout QuickLine) throws {
+    vault = try line.option("vault")
+    quiet = try line.flag("quiet", "q")
+    noPrompt = try line.flag("no-prompt")
+    deadline = try line.option("deadline", as: DurationText.argument)
+    passphraseFd = try line.option("passphrase-fd", as: Int32.init(argument:))
+    passphraseFile = try line.option("passphrase-file")
+    keyFile = try line.option("key-file")
+    identity = try line.option("identity")
+    recoveryCodeFd = try line.option("recovery-code-fd", as: Int32.init(argument:))
+    recoveryCodeFile = try line.option("recovery-code-file")
+    allowGroupRead = try line.flag("allow-group-read")
+    allowOthersRead = try line.flag("allow-others-read")
+  }
 
   /// Who may read files with passphrases and keys; `nil` if no option is given.
   var secretFileReaders: SecretFileReaders? {

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// The options that describe a credential, for commands that write one.
-struct CredentialOptions: ParsableArguments {
+struct CredentialOptions: QuickArguments {
   @Option(
     help: .init(
       "When the secret is readable; a new one whenUnlocked unless given", valueName: "name"),
@@ -36,6 +37,15 @@ struct CredentialOptions: ParsableArguments {
       valueName: "when"),
     transform: Expiry.init(parsing:))
   var expires: Expiry?
+
+  mutating func read(_ line: inout QuickLine) throws {
+    accessibility = try line.option("accessibility", as: Self.accessibility)
+    label = try line.option("label")
+    comment = try line.option("comment")
+    contentType = try line.option("content-type")
+    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
+    expires = try line.option("expires", as: Expiry.init(parsing:))
+  }
 
   static func accessibility(_ text: String) throws -> Accessibility {
     guard let accessibility = Accessibility(text) else {

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 internal import PrephirencesText
 
 /// The options that name a credential, except its account.
-struct ItemOptions: ParsableArguments {
+struct ItemOptions: QuickArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: .init(
@@ -43,6 +44,17 @@ struct ItemOptions: ParsableArguments {
     parsing: .unconditional,
     help: .init("Its authentication type, such as httpBasic", valueName: "name"))
   var authenticationType: String?
+
+  mutating func read(_ line: inout QuickLine) throws {
+    service = try line.option("service", "s")
+    accessGroup = try line.option("access-group", "g")
+    server = try line.option("server")
+    protocolName = try line.option("protocol")
+    port = try line.option("port", as: UInt16.init(argument:))
+    path = try line.option("path")
+    securityDomain = try line.option("security-domain")
+    authenticationType = try line.option("authentication-type")
+  }
 
   func validate() throws {
     if service != nil && server != nil {

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import KeychainSecretService
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// The options that choose where credentials are kept.
-struct StoreOptions: ParsableArguments {
+struct StoreOptions: QuickArguments {
   @Option(
     help: .init(
       "Where credentials are kept: vault, secret-service (the desktop keyring), or auto, each "
@@ -19,6 +20,12 @@ struct StoreOptions: ParsableArguments {
 
   @Flag(help: "Use the desktop keyring's collection that is forgotten with the session")
   var sessionOnly = false
+
+  mutating func read(_ line: inout QuickLine) throws {
+    store = try line.option("store", as: StoreOptions.choice)
+    collection = try line.option("collection")
+    sessionOnly = try line.flag("session-only")
+  }
 
   func validate() throws {
     if collection?.isEmpty == true {

@@ -46,10 +46,11 @@ public struct KeychainCommand: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Credentials",
-        subcommands: [
-          SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
-          ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
-        ]),
+        subcommands: MountedCommands.list(
+          [
+            SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
+            ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
+          ], of: name)),
       CommandGroup(
         name: "The vault",
         subcommands: [
@@ -70,4 +71,5 @@ public struct KeychainCommand: ParsableCommand {
 
 extension KeychainCommand: KeychainCommandGroup, PackageCommand {
   static var groupWords: [String] { [] }
+  package static var spellings: [String] { [name] }
 }

@@ -18,7 +18,7 @@ extension KeychainCommandContext {
       ? [KeychainCommand.name]
       : root.words(leadingTo: { $0 == KeychainCommand.self }).map { $0 + [KeychainCommand.name] }
     self.init(
-      hostName: root._commandName, commandPath: words?.joined(separator: " "),
+      hostName: root._commandName, commandPath: words.map { Words.joined($0) },
       defaultService: defaultService, defaultVault: defaultVault)
   }
 }

@@ -54,6 +54,7 @@ public enum KeychainCommandLine {
     StandardDescriptors.prepare()
     ProcessProtection.hideMemory()
     leaveCrashesToTheSystem()
+    _ = MountedCommands.list([KeychainCommand.self], of: KeychainCommand.name)
     return context ?? KeychainCommandContext(root)
   }
 

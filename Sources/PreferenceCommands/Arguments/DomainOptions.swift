@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// The options that every command takes.
-struct DomainOptions: ParsableArguments {
+struct DomainOptions: QuickArguments {
   @Option(
     name: .shortAndLong, parsing: .unconditional,
     help: .init("The domain: the suite of a program's preferences", valueName: "name"),
@@ -11,6 +11,11 @@ struct DomainOptions: ParsableArguments {
 
   @Flag(name: .shortAndLong, help: "Write only errors to standard error")
   var quiet = false
+
+  mutating func read(_ line: inout QuickLine) throws {
+    domain = try line.option("domain", "d")
+    quiet = try line.flag("quiet", "q")
+  }
 
   func validate() throws {
     guard let domain else { return }
@@ -21,6 +26,11 @@ struct DomainOptions: ParsableArguments {
 
   /// The domain, which may be the host's own; `nil` if none is named.
   var name: String? { domain ?? PreferenceCommandContext.current.defaultDomain }
+
+  /// Lets the parser report that no domain is named, since that reads the names of the domains.
+  func requireQuickly(_ line: QuickLine) throws {
+    guard line.isDefining || name != nil else { throw QuickLine.Declined() }
+  }
 
   /// Fails if no domain is named.
   ///

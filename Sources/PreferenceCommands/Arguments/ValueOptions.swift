@@ -1,7 +1,8 @@
 internal import ArgumentParser
+internal import PrephirencesCommandLine
 
 /// The options that give the value to write, and its type.
-struct ValueOptions: ParsableArguments {
+struct ValueOptions: QuickArguments {
   @Option(
     name: .shortAndLong,
     help: .init(
@@ -56,6 +57,23 @@ struct ValueOptions: ParsableArguments {
 
   @Option(name: .customLong("dict-add", withSingleDash: true), parsing: .remaining, help: .hidden)
   var dictAdd: [String] = []
+
+  mutating func read(_ line: inout QuickLine) throws {
+    type = try line.option("type", "t", as: Self.form)
+    json = try line.flag("json")
+    plist = try line.flag("plist")
+    raw = try line.flag("raw")
+    string = try line.parserOnly("string")
+    int = try line.parserOnly("int", "integer")
+    float = try line.parserOnly("float")
+    bool = try line.parserOnly("bool", "boolean")
+    date = try line.parserOnly("date")
+    data = try line.parserOnly("data")
+    array = try line.parserOnlyList("array")
+    dict = try line.parserOnlyList("dict")
+    arrayAdd = try line.parserOnlyList("array-add")
+    dictAdd = try line.parserOnlyList("dict-add")
+  }
 
   /// The values that options of `defaults` give.
   private var given: [(form: WrittenForm, words: [String], adds: Bool)] {

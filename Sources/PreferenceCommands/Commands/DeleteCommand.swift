@@ -2,7 +2,9 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// Deletes preferences.
-struct DeleteCommand: PreferenceSubcommand {
+struct DeleteCommand: PreferenceSubcommand, QuickCommand {
+  static let spellings = ["delete", "rm"]
+
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete preferences",
@@ -31,7 +33,19 @@ struct DeleteCommand: PreferenceSubcommand {
   @Flag(help: "Don't wait for the disk; a power failure may restore the values")
   var noSync = false
 
-  @OptionGroup(title: "Common options") var options: DomainOptions
+  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    keys = try line.arguments("keys")
+    all = try line.flag("all")
+    yes = try line.flag("yes", "y")
+    ifExists = try line.flag("if-exists")
+    noSync = try line.flag("no-sync")
+    try line.group(&_optionsGroup)
+    try options.requireQuickly(line)
+  }
+
+  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try options.require(keys.first)

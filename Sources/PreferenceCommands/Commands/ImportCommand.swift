@@ -5,6 +5,8 @@ internal import PrephirencesCommandLine
 
 /// Sets the preferences that a file has.
 struct ImportCommand: PreferenceSubcommand {
+  static let spellings = ["import"]
+
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Set the preferences that a file has",

@@ -2,7 +2,9 @@ internal import ArgumentParser
 internal import PrephirencesCommandLine
 
 /// Lists domains, or the preferences of one.
-struct PreferenceListCommand: PreferenceSubcommand {
+struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
+  static let spellings = ["list", "ls"]
+
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List domains, or the preferences of one",
@@ -31,7 +33,16 @@ struct PreferenceListCommand: PreferenceSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Common options") var options: DomainOptions
+  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    pattern = try line.optionalArgument("pattern", as: NamePattern.init)
+    domains = try line.flag("domains")
+    json = try line.flag("json")
+    try line.group(&_optionsGroup)
+  }
+
+  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     guard !domains || options.domain == nil else {

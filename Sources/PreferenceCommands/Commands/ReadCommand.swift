@@ -3,7 +3,9 @@ internal import Prephirences
 internal import PrephirencesCommandLine
 
 /// Prints preferences.
-struct ReadCommand: PreferenceSubcommand {
+struct ReadCommand: PreferenceSubcommand, QuickCommand {
+  static let spellings = ["read"]
+
   static let configuration = CommandConfiguration(
     commandName: "read",
     abstract: "Print a preference, or all of a domain",
@@ -35,8 +37,20 @@ struct ReadCommand: PreferenceSubcommand {
     help: .init("What to print if there is no such key", valueName: "value"))
   var `default`: String?
 
-  @OptionGroup var form: ReadFormOptions
-  @OptionGroup(title: "Common options") var options: DomainOptions
+  @OptionGroup private var formGroup: ReadFormOptions
+  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    key = try line.optionalArgument("key")
+    type = try line.option("type", "t", as: Self.kind)
+    `default` = try line.option("default")
+    try line.group(&_formGroup)
+    try line.group(&_optionsGroup)
+    try options.requireQuickly(line)
+  }
+
+  var form: ReadFormOptions { Self.value(of: _formGroup) }
+  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try options.require(key)

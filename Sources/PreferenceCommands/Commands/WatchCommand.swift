@@ -7,6 +7,8 @@ internal import PrephirencesText
 
 /// Prints changes of preferences as they happen.
 struct WatchCommand: PreferenceSubcommand {
+  static let spellings = ["watch"]
+
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print changes of preferences as they happen",

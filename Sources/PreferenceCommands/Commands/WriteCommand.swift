@@ -4,7 +4,9 @@ internal import Prephirences
 internal import PrephirencesCommandLine
 
 /// Sets a preference.
-struct WriteCommand: PreferenceSubcommand {
+struct WriteCommand: PreferenceSubcommand, QuickCommand {
+  static let spellings = ["write"]
+
   static let configuration = CommandConfiguration(
     commandName: "write",
     abstract: "Set a preference",
@@ -32,7 +34,7 @@ struct WriteCommand: PreferenceSubcommand {
   @Argument(help: "The value, or - for standard input")
   var value: [String] = []
 
-  @OptionGroup var written: ValueOptions
+  @OptionGroup private var writtenGroup: ValueOptions
 
   @Flag(help: "Change nothing if the key has a value")
   var ifAbsent = false
@@ -45,7 +47,21 @@ struct WriteCommand: PreferenceSubcommand {
   @Flag(help: "Don't wait for the disk; a power failure may lose the value")
   var noSync = false
 
-  @OptionGroup(title: "Common options") var options: DomainOptions
+  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    key = try line.argument("key")
+    value = try line.arguments("value")
+    try line.group(&_writtenGroup)
+    ifAbsent = try line.flag("if-absent")
+    expect = try line.option("expect")
+    noSync = try line.flag("no-sync")
+    try line.group(&_optionsGroup)
+    try options.requireQuickly(line)
+  }
+
+  var written: ValueOptions { Self.value(of: _writtenGroup) }
+  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try written.checkElements()

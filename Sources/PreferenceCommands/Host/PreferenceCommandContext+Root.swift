@@ -17,20 +17,30 @@ extension PreferenceCommandContext {
   ///   - defaultDomain: The domain if none is given; `nil` if it must be given.
   public init(_ root: any ParsableCommand.Type, defaultDomain: String? = nil) {
     self.init(
-      hostName: root._commandName, commandPath: Self.words(of: root)?.joined(separator: " "),
+      hostName: root._commandName, commandPath: Self.words(of: root).map { Words.joined($0) },
       defaultDomain: defaultDomain)
   }
 
   /// Returns the words from the root to the commands; `nil` if it doesn't have them.
   private static func words(of root: any ParsableCommand.Type) -> [String]? {
     let group = PreferenceCommandGroupName.name
-    if isGroup(root) { return [group] }
     if let words = root.words(leadingTo: isGroup) { return words + [group] }
-    return root.words(leadingTo: { $0 is any PreferenceCommandPart.Type })
+    if let words = root.words(leadingTo: isPart) { return words }
+    return isGroup(root) ? [group] : nil
   }
 
+  // Asking the runtime for conformances takes long, and is for commands that are not known.
+
   private static func isGroup(_ command: any ParsableCommand.Type) -> Bool {
-    (command as? any PreferenceCommandPart.Type)?.isGroup ?? false
+    guard MountedCommands.library(of: command) == nil else { return false }
+    return (command as? any PreferenceCommandPart.Type)?.isGroup ?? false
+  }
+
+  private static func isPart(_ command: any ParsableCommand.Type) -> Bool {
+    if let library = MountedCommands.library(of: command) {
+      return library == PreferenceCommandGroupName.name
+    }
+    return command is any PreferenceCommandPart.Type
   }
 }
 

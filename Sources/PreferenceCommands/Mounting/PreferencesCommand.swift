@@ -28,10 +28,11 @@ public struct PreferencesCommand: ParsableCommand {
 
   /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`, `watch`,
   /// `import` and `export`.
-  public static let subcommands: [any ParsableCommand.Type] = [
-    ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
-    WatchCommand.self, ImportCommand.self, ExportCommand.self,
-  ]
+  public static let subcommands: [any ParsableCommand.Type] = MountedCommands.list(
+    [
+      ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
+      WatchCommand.self, ImportCommand.self, ExportCommand.self,
+    ], of: name)
 
   /// The definition of the command.
   public static let configuration = CommandConfiguration(

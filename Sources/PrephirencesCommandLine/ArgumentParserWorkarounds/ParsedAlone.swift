@@ -26,17 +26,3 @@ extension CommandPath {
     }
   }
 }
-
-extension ParsableCommand {
-  /// Whether the command declares no arguments.
-  ///
-  /// The parser has no public list of them. Arguments are stored properties, so a type of size 0
-  /// has none.
-  fileprivate static var takesNoArguments: Bool { MemoryLayout<Self>.size == 0 }
-
-  /// Runs the command's own check, as the parser does before it runs a command below it.
-  fileprivate static func validateEmpty() throws {
-    var command = Self()
-    try command.validate()
-  }
-}

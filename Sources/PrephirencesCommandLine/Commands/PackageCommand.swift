@@ -2,6 +2,17 @@ package import ArgumentParser
 
 /// A command of this package: it does not use the commands above it, and its help has examples.
 package protocol PackageCommand: DocumentedCommand {
+  /// The name of the command, followed by its aliases.
+  ///
+  /// A command that says them itself is found without its definition, whose help has examples.
+  static var spellings: [String] { get }
+
+  /// Reads the arguments without the argument parser.
+  ///
+  /// - Parameter arguments: The arguments after the words that name the command.
+  /// - Returns: What the parser would return; `nil` if it must be asked.
+  static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)?
+
   /// Says what may be wrong with a command line, besides what its message says.
   ///
   /// - Parameters:
@@ -25,6 +36,10 @@ package protocol PackageCommand: DocumentedCommand {
 }
 
 extension PackageCommand {
+  package static var spellings: [String] { [_commandName] + configuration.aliases }
+  package static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)? {
+    nil
+  }
   package static func usageHint(for message: String, hasUnknownDash: Bool) -> String? { nil }
   package static func otherUsage(_ arguments: [String], isNamed: Bool) -> OtherUsage? { nil }
   package static func isAboutExtraArgument(_ message: String) -> Bool { false }

@@ -23,6 +23,7 @@ package struct Invocation {
   /// - Returns: The exit code; everything has been reported.
   package func run() -> Int32 {
     CommandHost.$current.withValue(host) {
+      if let code = runQuickly() { return code }
       let path = CommandPath(root, arguments)
       do {
         if try madeManual() { return ExitCodes.success }
@@ -44,6 +45,7 @@ package struct Invocation {
   /// commands.
   package func runAsync() async -> Int32 {
     await CommandHost.$current.withValue(host) {
+      if let code = runQuickly() { return code }
       let path = CommandPath(root, arguments)
       do {
         if try madeManual() { return ExitCodes.success }
@@ -61,6 +63,31 @@ package struct Invocation {
       } catch {
         return exitCode(reporting: error, path)
       }
+    }
+  }
+
+  /// Runs a command that is read without the argument parser.
+  ///
+  /// - Returns: The exit code; everything has been reported. It is `nil` if the parser must read the
+  ///   line; nothing has been done.
+  private func runQuickly() -> Int32? {
+    // What is wrong with the arguments is reported by the parser's way.
+    guard isChecked, var command = QuickPath.command(root, arguments) else { return nil }
+    do {
+      try command.run()
+      return ExitCodes.success
+    } catch {
+      if let code = (error as? ExitCode)?.rawValue, code != ExitCodes.success { return code }
+      return exitCode(reporting: HostFailure(error), CommandPath(root, arguments))
+    }
+  }
+
+  private var isChecked: Bool {
+    do throws(CommandLineError) {
+      try ProgramArguments.check()
+      return true
+    } catch {
+      return false
     }
   }
 

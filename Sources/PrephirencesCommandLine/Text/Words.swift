@@ -20,6 +20,16 @@ package enum Words {
     return shown.isEmpty ? "0s" : shown.joined(separator: " ")
   }
 
+  /// Joins words by spaces.
+  ///
+  /// The library's function is generic, for which the runtime searches all conformances of the
+  /// program; this one runs at the start of each command.
+  package static func joined(_ words: [String]) -> String {
+    var text = ""
+    for word in words { text += text.isEmpty ? word : " " + word }
+    return text
+  }
+
   /// Converts a sentence to a message: no capital, no full stop.
   ///
   /// The argument parser joins several guesses with `or:`; each becomes a message.

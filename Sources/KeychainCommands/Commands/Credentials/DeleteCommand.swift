@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// Deletes a credential.
-struct DeleteCommand: KeychainSubcommand {
+struct DeleteCommand: KeychainSubcommand, QuickCommand {
+  static let spellings = ["delete", "rm"]
+
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Delete a credential",
@@ -16,7 +19,7 @@ struct DeleteCommand: KeychainSubcommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
 
   @Flag(help: "Succeed if there is none")
   var ifExists = false
@@ -24,8 +27,21 @@ struct DeleteCommand: KeychainSubcommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
-  @OptionGroup(title: "Common options") var common: CommonOptions
+  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
+  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    account = try line.argument("account")
+    try line.group(&_itemGroup)
+    ifExists = try line.flag("if-exists")
+    expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
+    try line.group(&_storesGroup)
+    try line.group(&_commonGroup)
+  }
+
+  var item: ItemOptions { Self.value(of: _itemGroup) }
+  var stores: StoreOptions { Self.value(of: _storesGroup) }
+  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -6,7 +6,9 @@ internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Lists credentials.
-struct ListCommand: KeychainSubcommand {
+struct ListCommand: KeychainSubcommand, QuickCommand {
+  static let spellings = ["list", "ls"]
+
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List credentials, never their secrets",
@@ -36,7 +38,7 @@ struct ListCommand: KeychainSubcommand {
     help: "Only those with a name that matches, such as 'git*'", transform: NamePattern.init)
   var pattern: NamePattern?
 
-  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
 
   @Option(
     name: .shortAndLong, parsing: .unconditional,
@@ -52,8 +54,8 @@ struct ListCommand: KeychainSubcommand {
   @Flag(help: "List every access group")
   var allGroups = false
 
-  @OptionGroup var scope: ServiceScopeOptions
-  @OptionGroup var filter: ListFilterOptions
+  @OptionGroup private var scopeGroup: ServiceScopeOptions
+  @OptionGroup private var filterGroup: ListFilterOptions
 
   @Flag(help: "Also list what other programs stored under no names of a credential")
   var otherPrograms = false
@@ -61,8 +63,28 @@ struct ListCommand: KeychainSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
-  @OptionGroup(title: "Common options") var common: CommonOptions
+  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
+  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    pattern = try line.optionalArgument("pattern", as: NamePattern.init)
+    try line.group(&_itemGroup)
+    account = try line.option("account", "a")
+    attribute = try line.options("attribute", as: AttributePair.init(parsing:))
+    allGroups = try line.flag("all-groups")
+    try line.group(&_scopeGroup)
+    try line.group(&_filterGroup)
+    otherPrograms = try line.flag("other-programs")
+    json = try line.flag("json")
+    try line.group(&_storesGroup)
+    try line.group(&_commonGroup)
+  }
+
+  var item: ItemOptions { Self.value(of: _itemGroup) }
+  var scope: ServiceScopeOptions { Self.value(of: _scopeGroup) }
+  var filter: ListFilterOptions { Self.value(of: _filterGroup) }
+  var stores: StoreOptions { Self.value(of: _storesGroup) }
+  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -1,8 +1,11 @@
 internal import ArgumentParser
 internal import KeychainCredentials
+internal import PrephirencesCommandLine
 
 /// Shows a credential without its secret.
-struct ShowCommand: KeychainSubcommand {
+struct ShowCommand: KeychainSubcommand, QuickCommand {
+  static let spellings = ["show"]
+
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show a credential without its secret",
@@ -17,13 +20,25 @@ struct ShowCommand: KeychainSubcommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
 
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") var stores: StoreOptions
-  @OptionGroup(title: "Common options") var common: CommonOptions
+  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
+  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    account = try line.argument("account")
+    try line.group(&_itemGroup)
+    json = try line.flag("json")
+    try line.group(&_storesGroup)
+    try line.group(&_commonGroup)
+  }
+
+  var item: ItemOptions { Self.value(of: _itemGroup) }
+  var stores: StoreOptions { Self.value(of: _storesGroup) }
+  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

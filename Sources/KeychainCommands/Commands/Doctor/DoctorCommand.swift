@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainStores
+internal import PrephirencesCommandLine
 
 /// Explains the state of the keychain.
 struct DoctorCommand: KeychainSubcommand {

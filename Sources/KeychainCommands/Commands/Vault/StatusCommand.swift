@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainVault
+internal import PrephirencesCommandLine
 
 /// Shows a summary of the vault's state.
 struct StatusCommand: KeychainSubcommand {

@@ -1,0 +1,72 @@
+"""Commands end alike whether the quick path or the argument parser reads their lines."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+
+from prefs_testing import LIMIT
+
+LINES = 200
+ACCOUNTS = ["alice", "bob", "", "ü", "-x", "--json", "help"]
+FLAGS = [
+  "--json", "-q", "--quiet", "--no-prompt", "--if-exists", "--all-groups", "--all-services", "--expired",
+  "--allow-expired", "--create-only", "--keep-expiry", "--unknown", "--help", "-h", "--version", "--",
+  "--service=", "-qs", "--overwrite", "--session-only", "--json=1", "--all", "--yes", "--raw", "--domains",
+]
+OPTIONS = {
+  "--service": ["example.com", "default", "", "-x"], "-s": ["example.com"], "--server": ["h"],
+  "--port": ["443", "x"], "--attribute": ["a=b", "a"], "--label": ["A", "--json", ""],
+  "--deadline": ["1s", "x"], "--expires": ["90d", "never", "soon"], "--newline": ["always", "x"],
+  "--expected-version": ["1", "x"], "--to-service": ["two"], "--store": ["vault", "x"],
+  "--insecure-value": ["s3"], "-d": ["web", "a/b"], "--domain": ["web"], "--type": ["int", "x"],
+  "--default": ["7"], "--expect": ["1"], "-int": ["5"],
+}
+KEYCHAIN = ["get", "set", "update", "delete", "rm", "show", "list", "ls", "rename", "mv", "gte"]
+PREFERENCES = ["read", "write", "delete", "rm", "list", "ls", "export", "red"]
+
+
+def line(numbers: random.Random) -> list[str]:
+  of_keychain = numbers.random() < 0.65
+  words = ["keychain", numbers.choice(KEYCHAIN)] if of_keychain else [numbers.choice(PREFERENCES)]
+  accounts = ACCOUNTS[:2] if numbers.random() < 0.8 else ACCOUNTS
+  arguments = [[numbers.choice(accounts)] for _ in range(numbers.choice([0, 1, 1, 1, 2, 3]))]
+  if not of_keychain and numbers.random() < 0.8:
+    arguments.append(["-d", "web"])
+  while numbers.random() < 0.4:
+    name = numbers.choice(list(OPTIONS))
+    value = numbers.choice(OPTIONS[name])
+    arguments.append([f"{name}={value}"] if numbers.random() < 0.3 else [name, value])
+  while numbers.random() < 0.25:
+    arguments.append([numbers.choice(FLAGS)])
+  numbers.shuffle(arguments)
+  return words + [word for argument in arguments for word in argument]
+
+
+def outcome(home, arguments: list[str]) -> tuple[int, str, str]:
+  ended = subprocess.run(
+    [home.program, *arguments], cwd=home.folder, env=home.environment, input=b"secret", timeout=LIMIT,
+    capture_output=True, start_new_session=True)
+
+  def plain(output: bytes) -> str:
+    text = output.decode().replace(str(home.folder), "HOME")
+    # Versions are random numbers.
+    text = re.sub(r"\b\d{10,20}\b", "VERSION", text)
+    return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?", "TIME", text)
+
+  return ended.returncode, plain(ended.stdout), plain(ended.stderr)
+
+
+def test_both_ways_end_alike(make_home, parsed_prefs):
+  quick, parsed = make_home(), make_home()
+  parsed.program = parsed_prefs
+  numbers = random.Random(14)
+  codes = []
+  for _ in range(LINES):
+    arguments = line(numbers)
+    ends = [outcome(home, arguments) for home in (quick, parsed)]
+    assert ends[0] == ends[1], arguments
+    codes.append(ends[0][0])
+  # Enough of them do something, and enough do not.
+  assert codes.count(0) > LINES / 5 and codes.count(64) > LINES / 20, codes
