@@ -31,6 +31,5 @@ struct CommandWordsTests {
     #expect(Host.words { $0 == Mounted.self } == ["mytool", "settings"])
     #expect(Group.words { $0 == Mounted.self } == ["settings"])
     #expect(Host.words { $0 == Host.self } == nil)
-    #expect(Mounted.words { $0 == Other.self } == nil)
   }
 }
