@@ -23,24 +23,38 @@ OPTIONS = {
   "--insecure-value": ["s3"], "-d": ["web", "a/b"], "--domain": ["web"], "--type": ["int", "x"],
   "--default": ["7"], "--expect": ["1"], "-int": ["5"],
 }
-KEYCHAIN = ["get", "set", "update", "delete", "rm", "show", "list", "ls", "rename", "mv", "gte"]
-PREFERENCES = ["read", "write", "delete", "rm", "list", "ls", "export", "red"]
+KEYCHAIN = {
+  "get": (1, ["--json", "--newline always", "--allow-expired"]), "show": (1, ["--json"]),
+  "set": (1, ["--label A", "--expires=90d", "--attribute a=b", "--keep-expiry"]),
+  "update": (1, ["--label=B", "--comment C"]), "delete": (1, ["--if-exists"]), "rm": (1, ["--if-exists"]),
+  "list": (0, ["--json", "--all-groups", "--service=default"]), "ls": (0, ["--expired", "-a alice"]),
+  "rename": (2, ["--json"]), "mv": (2, []), "gte": (1, [])}
+PREFERENCES = {
+  "read": (1, ["--default=7", "--json"]), "write": (2, ["--no-sync", "--expect 1"]),
+  "delete": (1, ["--if-exists"]), "rm": (1, ["--if-exists"]), "list": (0, ["--json"]), "ls": (0, []),
+  "export": (0, []), "red": (1, [])}
 
 
 def line(numbers: random.Random) -> list[str]:
+  """A command line; half of them are usual ones."""
   of_keychain = numbers.random() < 0.65
-  words = ["keychain", numbers.choice(KEYCHAIN)] if of_keychain else [numbers.choice(PREFERENCES)]
-  accounts = ACCOUNTS[:2] if numbers.random() < 0.8 else ACCOUNTS
-  arguments = [[numbers.choice(accounts)] for _ in range(numbers.choice([0, 1, 1, 1, 2, 3]))]
-  if not of_keychain and numbers.random() < 0.8:
-    arguments.append(["-d", "web"])
-  while numbers.random() < 0.4:
-    name = numbers.choice(list(OPTIONS))
-    value = numbers.choice(OPTIONS[name])
-    arguments.append([f"{name}={value}"] if numbers.random() < 0.3 else [name, value])
-  while numbers.random() < 0.25:
-    arguments.append([numbers.choice(FLAGS)])
+  commands = KEYCHAIN if of_keychain else PREFERENCES
+  command = numbers.choice(list(commands))
+  count, options = commands[command]
+  arguments = [] if of_keychain else [["-d", "web"]]
+  if numbers.random() < 0.5:
+    arguments += [[numbers.choice(ACCOUNTS[:2])] for _ in range(count)]
+    arguments += [option.split() for option in options if numbers.random() < 0.4]
+  else:
+    arguments += [[numbers.choice(ACCOUNTS)] for _ in range(numbers.choice([0, 1, 1, 2, 3]))]
+    while numbers.random() < 0.5:
+      name = numbers.choice(list(OPTIONS))
+      value = numbers.choice(OPTIONS[name])
+      arguments.append([f"{name}={value}"] if numbers.random() < 0.3 else [name, value])
+    while numbers.random() < 0.25:
+      arguments.append([numbers.choice(FLAGS)])
   numbers.shuffle(arguments)
+  words = ["keychain", command] if of_keychain else [command]
   return words + [word for argument in arguments for word in argument]
 
 
