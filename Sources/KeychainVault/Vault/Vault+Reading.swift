@@ -91,8 +91,9 @@ extension Vault {
   /// An observation asks for no passphrase and does not keep the vault unlocked longer. Changes of
   /// locked items by other processes are reported without their ``CredentialChange/identity``. If
   /// the kernel gives no notifications, only changes made through this handle are reported, and a
-  /// notice says so. A vault that is missing or was rolled back reports nothing until it is there
-  /// again, or accepted.
+  /// notice says so; those changes and further observations try again, and then what was missed is
+  /// reported. A vault that is missing or was rolled back reports nothing until it is there again,
+  /// or accepted.
   public func observe(
     _ observer: @escaping @Sendable (CredentialChange) -> Void
   ) -> CredentialObservation {
