@@ -18,10 +18,13 @@ let package = Package(
       name: "CSodiumForBare", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .yum(["libsodium-devel"])]),
     .target(name: "CPeer", dependencies: ["CLibsecretOne"]),
+    .target(
+      name: "BareStore",
+      dependencies: ["CSodiumForBare", .product(name: "GRDB", package: "GRDB.swift")]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CPeer", "CSodiumForBare",
+        "BareStore", "CPeer", "CSodiumForBare",
         .product(name: "Keychain", package: "Prephirences"),
         .product(name: "PrephirencesDurable", package: "Prephirences"),
         .product(name: "SwiftyUserDefaults", package: "Prephirences"),
@@ -37,11 +40,13 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .executableTarget(name: "PeakMemory"),
+    .executableTarget(name: "KeyringPeer", dependencies: ["CPeer"]),
     .executableTarget(
       name: "PreferencePeer",
       dependencies: [.product(name: "PrephirencesDurable", package: "Prephirences")]),
     .executableTarget(
-      name: "VaultPeer", dependencies: [.product(name: "Keychain", package: "Prephirences")]),
+      name: "VaultPeer",
+      dependencies: ["BareStore", .product(name: "Keychain", package: "Prephirences")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,9 @@ dbus        dbus-daemon                                  dbus-daemon    dbus-dae
 dbus-send   dbus-send                                    dbus-bin       dbus-tools         dbus-1-tools    dbus
 gnome-keyring gnome-keyring-daemon                       gnome-keyring  gnome-keyring      gnome-keyring   gnome-keyring
 keepassxc   keepassxc                                    keepassxc      keepassxc          keepassxc       keepassxc
+pass        pass                                         pass           pass               password-store  pass
+age         age                                          age            age                age             age
+valgrind    valgrind                                     valgrind       valgrind           valgrind        valgrind
 xvfb        Xvfb                                         xvfb           xorg-x11-server-Xvfb xorg-x11-server-Xvfb xorg-server-xvfb
 strace      strace                                       strace         strace             strace          strace
 python      python:venv,ensurepip                        python3-venv   python3            python3         python

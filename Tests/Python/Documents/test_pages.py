@@ -44,8 +44,8 @@ def test_a_first_page_has_at_most_900_words(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_lines_fit_into_120_columns(page):
-  """Table rows, formulas and program output cannot be wrapped."""
-  unbreakable = re.compile(r"\|.*|    .*|\s*`[^`]+`[.,]?")
+  """Table rows, formulas, program output and pictures cannot be wrapped."""
+  unbreakable = re.compile(r"\|.*|    .*|\s*`[^`]+`[.,]?|!\[.*\]\(.*\)")
   assert not [
     line for line in prose(page) if len(line) > 120 and not unbreakable.fullmatch(line)]
 

@@ -5,9 +5,11 @@ import Foundation
 @main
 struct Benchmarks: ParsableCommand {
   @Option(help: "The release `prefs`") var prefs: String
-  @Option(help: "The program BareGet") var bareGet: String
-  @Option(help: "The program PeakMemory") var peakMemory: String
-  @Option(help: "The program PreferencePeer") var preferencePeer: String
+  @Option(help: "The folder of the other programs of this package") var programs: String
+  @Option(help: "The folder of this package's Peers") var peers: String
+  @Option(help: "A program in C that does nothing") var empty: String
+  @Option(help: "A Python that has keyrings.cryptfile") var python: String?
+  @Option(help: "Another checkout that was built, to compare with") var before: String?
   @Option(help: "An empty folder for vaults, on a disk") var scratch: String
   @Option(help: "An empty folder for filling vaults, in memory") var memory: String
   @Option(help: "Where the results go") var output: String
@@ -17,73 +19,85 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "Only one part") var only: Part?
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case preferences, durable, library, batches, keyring, processes
+    // Sizes first: gnome-keyring is as slow as all its items.
+    case sizes, peers, processes, preferences, memory, saving, durable, library, writers, batches
     case secretService = "secret-service"
+    case before
 
-    var usesVaults: Bool { ![.preferences, .durable, .secretService].contains(self) }
+    var usesVaults: Bool { [.sizes, .processes, .library, .writers, .batches].contains(self) }
   }
 
   func run() throws {
     let effort = Effort(isQuick: quick)
     let vaults = BenchmarkVaults(folder: scratch, memory: memory, large: quick ? 10_000 : 100_000)
-    var report = Report(machine: Machine(folder: scratch), isQuick: quick, figures: [])
+    var report = Report(machine: Machine(folder: scratch), isQuick: quick, figures: [], charts: [])
     try vaults.writePassphraseFile()
-    let parts = only.map { [$0] } ?? Part.allCases
+    let parts = only.map { [$0] } ?? Part.allCases.filter { $0 != .before || before != nil }
     if parts.contains(where: \.usesVaults) {
       try step("filling the vaults") { try vaults.make() }
     }
     for part in parts {
-      try step(part.rawValue) { report.figures += try figures(of: part, vaults, effort) }
+      try step(part.rawValue) {
+        let results = try results(of: part, vaults, effort)
+        report.charts += results.charts
+        report.figures += results.charts.flatMap(\.figures) + results.figures
+      }
       // Written after each group, so that a failure keeps the earlier results.
       report.machine.loadAfter = Machine.load
-      try write(report)
+      try report.write(to: output, name: "results")
     }
-    if let page { try write(report, to: page, name: "Benchmarks") }
-    print(report.markdown(chart: "results.svg"), terminator: "")
+    if let page { try report.write(to: page, name: "Benchmarks") }
+    print(report.markdown(folder: "results/"), terminator: "")
     if check, !report.missed.isEmpty { throw ExitCode.failure }
   }
 
-  private func figures(
+  private func results(
     of part: Part, _ vaults: BenchmarkVaults, _ effort: Effort
-  ) throws -> [Figure] {
+  ) throws -> (charts: [Chart], figures: [Figure]) {
+    let suites = DurableSuites(folder: scratch)
     switch part {
-    case .preferences: return try PreferenceBenchmarks(effort: effort).run()
+    case .preferences: return ([], try PreferenceBenchmarks(effort: effort).run())
+    case .memory: return ([try MemoryBenchmarks(effort: effort).run()], [])
+    case .saving: return ([try SavingBenchmarks(effort: effort, suites: suites).run()], [])
     case .durable:
-      return try DurableBenchmarks(effort: effort, peer: preferencePeer, folder: scratch).run()
-    case .library: return try LibraryBenchmarks(vaults: vaults, effort: effort).run()
-    case .batches: return try BatchBenchmarks(vaults: vaults, effort: effort).run()
-    case .keyring: return try KeyringBenchmarks(vaults: vaults, effort: effort).run()
-    case .secretService: return try SecretServiceBenchmarks(effort: effort, prefs: prefs).run()
+      let peer = program("PreferencePeer")
+      return ([], try DurableBenchmarks(effort: effort, peer: peer, folder: scratch).run())
+    case .library: return ([], try LibraryBenchmarks(vaults: vaults, effort: effort).run())
+    case .batches: return ([], try BatchBenchmarks(vaults: vaults, effort: effort).run())
+    case .sizes:
+      let keyring = [peers + "/keyring", program("KeyringPeer")]
+      return try SizeBenchmarks(vaults: vaults, effort: effort, keyring: keyring).run()
+    case .writers:
+      let writers = WriterBenchmarks(vaults: vaults, effort: effort, peer: program("VaultPeer"))
+      return ([try writers.run()], [])
+    case .peers:
+      let setup = PeerSetup(
+        folder: scratch + "/peers", cryptfile: python.map { [$0, peers + "/cryptfile.py"] })
+      let benchmarks = PeerBenchmarks(
+        vaults: vaults, effort: effort, prefs: prefs, peers: setup, empty: empty)
+      return (try benchmarks.run(), [])
+    case .secretService:
+      return ([], try SecretServiceBenchmarks(effort: effort, prefs: prefs).run())
     case .processes:
       let programs = ProcessBenchmarks.Programs(
-        prefs: prefs, bareGet: bareGet, peakMemory: peakMemory)
-      return try ProcessBenchmarks(vaults: vaults, effort: effort, programs: programs).run()
+        prefs: prefs, bareGet: program("BareGet"), peakMemory: program("PeakMemory"))
+      return ([], try ProcessBenchmarks(vaults: vaults, effort: effort, programs: programs).run())
+    case .before:
+      guard let before else { throw ValidationError("--only before needs --before") }
+      let comparison = BeforeBenchmarks(
+        now: .init(prefs: prefs, vaultPeer: program("VaultPeer")),
+        before: .init(
+          prefs: before + "/.build/release/prefs",
+          vaultPeer: before + "/Scripts/Benchmarks/.build/release/VaultPeer"),
+        folder: scratch + "/compared", effort: effort)
+      return ([], try comparison.run())
     }
   }
 
+  private func program(_ name: String) -> String { programs + "/" + name }
+
   private func step(_ name: String, _ body: () throws -> Void) throws {
     let time = try Stopwatch.time(body)
-    say("\(name): \(Int(time.rounded())) s")
-  }
-
-  private func say(_ text: String) {
-    FileHandle.standardError.write(Data("==> \(text)\n".utf8))
-  }
-
-  private func write(_ report: Report) throws {
-    try write(report, to: output, name: "results")
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    let file = URL(filePath: output, directoryHint: .isDirectory).appending(path: "results.json")
-    try encoder.encode(report).write(to: file)
-  }
-
-  /// Writes the results as a page, with the drawing next to it.
-  private func write(_ report: Report, to path: String, name: String) throws {
-    let folder = URL(filePath: path, directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let page = report.markdown(chart: "\(name).svg")
-    try Data(page.utf8).write(to: folder.appending(path: "\(name).md"))
-    try Data(Chart(report).svg.utf8).write(to: folder.appending(path: "\(name).svg"))
+    FileHandle.standardError.write(Data("==> \(name): \(Int(time.rounded())) s\n".utf8))
   }
 }

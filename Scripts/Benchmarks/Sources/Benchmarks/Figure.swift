@@ -38,12 +38,3 @@ extension Figure {
       unit: .seconds)
   }
 }
-
-/// The whole run.
-struct Report: Codable {
-  var machine: Machine
-  let isQuick: Bool
-  var figures: [Figure]
-
-  var missed: [Figure] { figures.filter { $0.isMet == false } }
-}

@@ -20,6 +20,11 @@ struct Machine: Codable {
     loadAfter = loadBefore
   }
 
+  /// One line below a drawing.
+  var summary: String {
+    "Medians, measured in turns; \(processor), \(processorCount) processors, Linux \(kernel), load \(loadBefore)."
+  }
+
   /// The load average of the last minute.
   static var load: Double {
     text("/proc/loadavg")?.split(separator: " ").first.flatMap { Double($0) } ?? .nan

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Report {
-  /// Returns the results as a page; `chart` is the path of the drawing relative to it.
-  func markdown(chart: String) -> String {
+  /// Returns the results as a page; `folder` is that of the drawings, relative to it.
+  func markdown(folder: String) -> String {
     let met = figures.count { $0.isMet == true }
     let promised = figures.count { $0.target != nil }
     var lines = [
@@ -13,15 +13,19 @@ extension Report {
       "- **Load:** \(machine.loadBefore) before, \(machine.loadAfter) after",
       "- **Targets met:** \(met) of \(promised)", "",
       "Each ratio is the median of one over the median of the other, measured in turns in one run.",
-      "Less is better. Ratios carry over to other machines; times don't.", "",
-      "![The ratios on a logarithmic axis](\(chart))",
+      "Less is better. Ratios carry over to other machines; times don't.",
+      "[All numbers](\(folder)results.json) are in the same folder as the drawings.",
     ]
-    for group in groups {
+    lines += charts.flatMap { $0.markdown(folder: folder) }
+    let drawn = Set(charts.map(\.question))
+    if groups.contains(where: { !drawn.contains($0) }) {
       lines += [
-        "", "## \(group.prefix(1).uppercased())\(group.dropFirst())", "",
+        "", "## More targets", "",
         "| what | compared with | ratio | single rounds | target | medians |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
       ]
+    }
+    for group in groups where !drawn.contains(group) {
       lines += figures.filter { $0.group == group }.map(\.row)
     }
     return (lines + Self.notes).joined(separator: "\n") + "\n"
@@ -47,7 +51,7 @@ extension Figure {
   fileprivate var row: String {
     let goal = target.map { "≤ \(Self.short($0))" } ?? "–"
     let cells = [
-      name, reference, Self.short(ratio),
+      "\(group): \(name)", reference, Self.short(ratio),
       "\(Self.short(lowest)) – \(Self.short(highest))",
       isMet == false ? "\(goal): **missed**" : goal,
       "\(quantity(subjectMedian)) / \(quantity(referenceMedian))",
@@ -58,11 +62,8 @@ extension Figure {
   /// Returns a quantity with its unit.
   func quantity(_ value: Double) -> String {
     switch unit {
-    case .bytes: return String(format: "%.1f MB", value / 1e6)
-    case .seconds:
-      if value >= 1 { return String(format: "%.2f s", value) }
-      if value >= 1e-3 { return String(format: "%.2f ms", value * 1e3) }
-      return String(format: "%.1f µs", value * 1e6)
+    case .bytes: String(format: "%.1f MB", value / 1e6)
+    case .seconds: value.time
     }
   }
 

@@ -61,7 +61,38 @@ enum Stopwatch {
   }
 }
 
+/// Several things, measured in turns.
+enum Turns {
+  /// Measures rounds of all, A B C A B C; the first round is dropped.
+  ///
+  /// - Parameters:
+  ///   - rounds: The number of times of each that count.
+  ///   - batch: The number of calls whose time is taken together.
+  ///   - bodies: The things; each receives the number of its call.
+  /// - Returns: The times of one call, by round, for each thing.
+  /// - Throws: What a body throws.
+  static func measure(
+    rounds: Int, batch: Int = 1, _ bodies: [(Int) throws -> Void]
+  ) throws -> [Samples] {
+    var samples = bodies.map { _ in Samples() }
+    for round in 0...rounds {
+      for (number, body) in bodies.enumerated() {
+        let calls = (round * batch)..<((round + 1) * batch)
+        let time = try Stopwatch.time { for call in calls { try body(call) } }
+        if round > 0 { samples[number].append(time / Double(batch)) }
+      }
+    }
+    return samples
+  }
+}
+
 extension [Double] {
+  /// Returns the value below which this share of the values is.
+  func quantile(_ share: Double) -> Double {
+    guard !isEmpty else { return .nan }
+    return sorted()[Int((Double(count - 1) * share).rounded())]
+  }
+
   var median: Double {
     guard !isEmpty else { return .nan }
     let sorted = sorted()

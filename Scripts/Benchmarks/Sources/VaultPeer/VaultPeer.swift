@@ -1,9 +1,12 @@
+import BareStore
 import Foundation
 import Glibc
 import Keychain
 
-/// A second process with a vault. It works when a line of standard input asks for it, and prints how
-/// long one call took: the processor's time and the time that passed, in nanoseconds.
+/// A second process with a vault.
+///
+/// It works when a line of standard input asks for it, and prints how long one call took: the
+/// processor's time and the time that passed, in nanoseconds.
 ///
 /// Two of them, of two versions of the library, can work in turns, and several on one vault. The
 /// only argument is the path of the vault, which the device key opens; `fill` creates it.
@@ -16,6 +19,8 @@ import Keychain
 /// | `open COUNT SIZE AMONG` | opens the vault with a new handle, and reads such an item |
 /// | `search COUNT SIZE AMONG` | searches for the account of such an item |
 /// | `add COUNT SIZE` | adds items that no other process adds |
+/// | `bare-update COUNT SIZE` | writes the rows of an update by a bare transaction; then it is no vault |
+/// | `bare-add COUNT SIZE` | the same for an added item |
 @main
 struct VaultPeer {
   struct UsageError: Error {}
@@ -23,6 +28,9 @@ struct VaultPeer {
 
   let path: String
   let vault: Vault
+
+  /// The file without the vault's protections, once a line has asked for it.
+  private var bare: (store: BareStore, ids: [Data])?
 
   /// The number of calls so far.
   var calls = 0
@@ -36,9 +44,15 @@ struct VaultPeer {
       guard (2...3).contains(numbers.count), words.count == numbers.count + 1, numbers[0] > 0 else {
         throw UsageError()
       }
-      let before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
+      var before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
+      if words[0].hasPrefix("bare-"), peer.bare == nil {
+        let store = try BareStore(path: peer.path)
+        peer.bare = (store, try store.ids(1000))
+        before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
+      }
       for call in 0..<numbers[0] {
-        try peer.call(words[0], call, size: numbers[1], among: numbers.count == 3 ? numbers[2] : nil)
+        try peer.call(
+          words[0], call, size: numbers[1], among: numbers.count == 3 ? numbers[2] : nil)
       }
       let after = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
       let times = "\((after.0 - before.0) / numbers[0]) \((after.1 - before.1) / numbers[0])\n"
@@ -56,6 +70,8 @@ struct VaultPeer {
     switch (name, among.map { calls * 7919 % $0 }) {
     case ("fill", nil): try set("account-\(call)", size)
     case ("add", nil): try set("added-\(UUID())", size)
+    case ("bare-update", nil): try bare.map { try $0.store.set($0.ids[calls * 7 % $0.ids.count]) }
+    case ("bare-add", nil): try bare?.store.add(BareStore.random(32))
     case ("get", let number?): try get(vault, number, size)
     case ("update", let number?): try set("account-\(number)", size)
     case ("open", let number?): try get(Self.handle(path), number, size)

@@ -1,6 +1,5 @@
 import Foundation
 import Prephirences
-import Synchronization
 
 /// Preferences through their protocols, compared with the bare stores doing the same work.
 struct PreferenceBenchmarks {
@@ -11,7 +10,7 @@ struct PreferenceBenchmarks {
   private let group = "Preferences"
 
   func run() throws -> [Figure] {
-    try memory() + userDefaults() + foundation() + composed() + single()
+    try userDefaults() + foundation() + composed() + single()
   }
 
   private let content: [String: Any] = Dictionary(
@@ -32,44 +31,6 @@ struct PreferenceBenchmarks {
   ) -> Figure {
     let comparison = Comparison.measure(rounds: effort.shortRounds, batch: batch, subject, bare)
     return Figure(group, name, over: reference, comparison, atMost: target)
-  }
-
-  private func memory() -> [Figure] {
-    let store: any MutablePreferencesType = MutableDictionaryPreferences(dictionary: content)
-    let bare = BareDictionary(content)
-    let reference = "a dictionary behind a lock"
-    return [
-      figure("in memory, object", over: reference) {
-        keep(store.object(forKey: text($0)))
-      } _: {
-        keep(bare[text($0)])
-      },
-      figure("in memory, subscript", over: reference) {
-        keep(store[integer($0)])
-      } _: {
-        keep(bare[integer($0)])
-      },
-      figure("in memory, integer", over: reference) {
-        keep(store.integer(forKey: integer($0)))
-      } _: {
-        keep(bare[integer($0)] as? Int ?? 0)
-      },
-      figure("in memory, string", over: reference) {
-        keep(store.string(forKey: text($0)))
-      } _: {
-        keep(bare[text($0)] as? String)
-      },
-      figure("in memory, set integer", over: reference) {
-        store.set($0, forKey: integer($0))
-      } _: {
-        bare[integer($0)] = $0
-      },
-      figure("in memory, set object", over: reference) {
-        store[text($0)] = "new"
-      } _: {
-        bare[text($0)] = "new"
-      },
-    ]
   }
 
   private func userDefaults() throws -> [Figure] {
@@ -137,28 +98,9 @@ struct PreferenceBenchmarks {
 
   private func composed() -> [Figure] {
     let store = MutableDictionaryPreferences(dictionary: content)
-    let empty: any PreferencesType = DictionaryPreferences(dictionary: [:])
     let bare: any MutablePreferencesType = store
-    let all: any MutablePreferencesType = MutableCompositePreferences([empty, store])
     let below: any MutablePreferencesType = MutableProxyPreferences(preferences: store, key: "key ")
     return [
-      figure("two as one, object", over: "asking both") {
-        keep(all.object(forKey: text($0)))
-      } _: {
-        keep(empty.object(forKey: text($0)) ?? bare.object(forKey: text($0)))
-      },
-      figure("two as one, integer", over: "asking both") {
-        keep(all.integer(forKey: integer($0)))
-      } _: {
-        keep(
-          empty.hasObject(forKey: integer($0))
-            ? empty.integer(forKey: integer($0)) : bare.integer(forKey: integer($0)))
-      },
-      figure("two as one, set", over: "setting the store") {
-        all.set($0, forKey: integer($0))
-      } _: {
-        bare.set($0, forKey: integer($0))
-      },
       figure("below a prefix, integer", over: "joining and asking") {
         keep(below.integer(forKey: "\($0 % 50 * 2)"))
       } _: {
@@ -188,27 +130,5 @@ struct PreferenceBenchmarks {
         store.set($0 as Any?, forKey: key)
       },
     ]
-  }
-}
-
-/// Preferences in memory without their protocols.
-private final class BareDictionary: @unchecked Sendable {
-  // Unchecked because the values are of any type; a lock guards them.
-  private let lock = Mutex(())
-  private var values: [String: Any]
-
-  init(_ values: [String: Any]) { self.values = values }
-
-  subscript(key: String) -> Any? {
-    get { lock.withLock { _ in Unchecked(values[key]) }.value }
-    set {
-      let new = Unchecked(newValue)
-      lock.withLock { _ in values[key] = new.value }
-    }
-  }
-
-  private struct Unchecked: @unchecked Sendable {
-    let value: Any?
-    init(_ value: Any?) { self.value = value }
   }
 }

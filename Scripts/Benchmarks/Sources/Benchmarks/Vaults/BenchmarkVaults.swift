@@ -13,8 +13,14 @@ struct BenchmarkVaults {
 
   let large: Int
 
-  var smallPath: String { folder + "/small/vault.db" }
-  var largePath: String { folder + "/large/vault.db" }
+  var smallPath: String { path(small) }
+  var largePath: String { path(large) }
+
+  /// The numbers of items of all vaults.
+  var sizes: [Int] { [100, small] + (large > 10_000 ? [10_000] : []) + [large] }
+
+  /// The vault with this number of items.
+  func path(_ count: Int) -> String { folder + "/\(count)/vault.db" }
 
   static func identity(_ number: Int, service: String = "bench") -> CredentialIdentity {
     .genericPassword(service: service, account: "account-\(number)")
@@ -32,10 +38,17 @@ struct BenchmarkVaults {
         unlock: passphraseFile.map { .passphraseFile($0, named: "the benchmark") }))
   }
 
-  /// Creates and fills both vaults; the device key opens each.
+  /// Creates and fills the vaults; the device key opens each.
   func make() throws {
-    try fill(memory + "/small.db", smallPath, count: small)
-    try fill(memory + "/large.db", largePath, count: large)
+    let vault = memory + "/vault.db"
+    var count = 0
+    for size in sizes {
+      // Each is the one before with more items.
+      try fill(vault, from: count, to: size)
+      try makeFolder((path(size) as NSString).deletingLastPathComponent)
+      try FileManager.default.copyItem(atPath: vault, toPath: path(size))
+      count = size
+    }
   }
 
   func makeFolder(_ path: String) throws {
@@ -64,12 +77,10 @@ struct BenchmarkVaults {
     return copy
   }
 
-  private func fill(_ path: String, _ target: String, count: Int) throws {
+  private func fill(_ path: String, from first: Int, to end: Int) throws {
     let vault = Self.handle(path)
-    for number in 0..<count {
+    for number in first..<end {
       try vault.store(Credential(Self.identity(number)), secret: Self.secret(number))
     }
-    try makeFolder((target as NSString).deletingLastPathComponent)
-    try FileManager.default.copyItem(atPath: path, toPath: target)
   }
 }

@@ -4,26 +4,38 @@ import GRDB
 
 /// The minimum work of a vault: the same rows through the same SQLite library and the same boxes,
 /// without the vault's protections.
-final class BareStore {
+public final class BareStore {
   struct Failure: Error {}
 
   /// The rows of one item, as stored in a vault.
-  struct ItemRows {
+  public struct ItemRows {
     let columns: [DatabaseValue]
     let tokens: [Data]
   }
 
   let queue: DatabaseQueue
+  var trees: BareTrees
+  let lengths: Lengths
 
   private static let key = [UInt8](repeating: 0, count: 32)
   private let metadataBox: [UInt8]
   private let secretBox: [UInt8]
 
+  /// The lengths of what a vault writes for one of the items of the file.
+  struct Lengths {
+    var metadata = 296
+    var secret = 296
+    var tokenCount = 2
+    var state = 297
+    var chain = 145
+  }
+
   /// Opens a copy of a vault's file, with the journal mode and durability of vaults.
-  init(path: String) throws {
+  public init(path: String) throws {
     guard sodium_init() >= 0 else { throw Failure() }
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(120)
     configuration.prepareDatabase { database in
       try database.execute(
         sql: """
@@ -31,15 +43,24 @@ final class BareStore {
           """)
     }
     queue = try DatabaseQueue(path: path, configuration: configuration)
-    let lengths = try queue.read { database in
-      try Row.fetchOne(database, sql: "SELECT length(metadata), length(secret) FROM item LIMIT 1")
+    (lengths, trees) = try queue.read { database in
+      var lengths = Lengths()
+      let item = """
+        SELECT length(metadata), length(secret), length(tokens) / 16 FROM item LIMIT 1
+        """
+      if let row = try Row.fetchOne(database, sql: item) {
+        (lengths.metadata, lengths.secret, lengths.tokenCount) = (row[0], row[1], row[2])
+      }
+      lengths.state = try Int.fetchOne(database, sql: "SELECT length(box) FROM state") ?? 297
+      lengths.chain = try Int.fetchOne(database, sql: "SELECT length(box) FROM chain") ?? 145
+      return (lengths, try BareTrees(database))
     }
-    metadataBox = Self.seal(count: (lengths?[0] ?? 296) - 40)
-    secretBox = Self.seal(count: (lengths?[1] ?? 296) - 40)
+    metadataBox = Self.seal(count: lengths.metadata - 40)
+    secretBox = Self.seal(count: lengths.secret - 40)
   }
 
   /// Returns the ids of some items that are far from each other.
-  func ids(_ count: Int) throws -> [Data] {
+  public func ids(_ count: Int) throws -> [Data] {
     try queue.read { database in
       // Ids are hashes, so their order is independent of names.
       try Data.fetchAll(database, sql: "SELECT id FROM item ORDER BY substr(id, 3) LIMIT \(count)")
@@ -47,12 +68,14 @@ final class BareStore {
   }
 
   /// Reads one row, makes one guarded allocation, and opens two boxes.
-  func get(_ id: Data) throws {
+  public func get(_ id: Data) throws {
     let row = try queue.read { database in
-      let sql = "SELECT id, class, device, version, metadata, secret FROM item WHERE id = ?"
+      let sql = """
+        SELECT id, class, device, version, tokens, hash, metadata, secret FROM item WHERE id = ?
+        """
       return try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [id])
     }
-    guard let row, (row[5] as Data).count == secretBox.count,
+    guard let row, (row[7] as Data).count == secretBox.count,
       let memory = sodium_malloc(secretBox.count)
     else { throw Failure() }
     defer { sodium_free(memory) }
@@ -60,32 +83,16 @@ final class BareStore {
     try Self.open(secretBox, into: memory)
   }
 
-  /// Replaces one item by another of the same length, durably.
-  func set(_ id: Data) throws {
-    try queue.write { database in
-      try Self.put(id, database)
-      try Self.putState(database)
-    }
-  }
-
-  /// Adds an item with the number of tokens of the benchmarks' items, durably.
-  func add(_ id: Data) throws {
-    try queue.write { database in
-      try Self.put(id, database)
-      for _ in 0..<4 { try Self.insertToken(Self.random(16), id, database) }
-      try Self.putState(database)
-    }
-  }
-
   /// Returns every item and its tokens, in no particular order.
-  func allItems() throws -> [ItemRows] {
+  public func allItems() throws -> [ItemRows] {
     try queue.read { database in
       var tokens: [Data: [Data]] = [:]
       for row in try Row.fetchAll(database, sql: "SELECT item, token FROM token") {
         tokens[row[0], default: []].append(row[1])
       }
       let sql = """
-        SELECT id, class, device, version, metadata, secret FROM item ORDER BY substr(id, 3)
+        SELECT id, class, device, version, tokens, hash, metadata, secret FROM item
+        ORDER BY substr(id, 3)
         """
       return try Row.fetchAll(database, sql: sql).map { row in
         ItemRows(columns: Array(row.databaseValues), tokens: tokens[row[0]] ?? [])
@@ -94,13 +101,19 @@ final class BareStore {
   }
 
   /// Empties the tables, and inserts items in one transaction.
-  func empty() throws {
+  public func empty() throws {
     try queue.write { database in
-      try database.execute(sql: "DELETE FROM item; DELETE FROM token")
+      try database.execute(
+        sql: """
+          DELETE FROM item; DELETE FROM token; DELETE FROM item_node; DELETE FROM token_node;
+          DELETE FROM group_node; DELETE FROM chain
+          """)
     }
+    trees = BareTrees()
   }
 
-  func insert(_ items: [ItemRows]) throws {
+  /// Inserts items, their tokens, and the nodes of their trees, each node once.
+  public func insert(_ items: [ItemRows]) throws {
     try queue.write { database in
       for item in items {
         try database.cachedStatement(sql: Self.insertion)
@@ -108,34 +121,26 @@ final class BareStore {
         guard case .blob(let id) = item.columns[0].storage else { throw Failure() }
         for token in item.tokens { try Self.insertToken(token, id, database) }
       }
-      try Self.putState(database)
+      for tree in BareTrees.Tree.allCases {
+        let keys = Set(tree == .items ? try items.map(Self.id) : items.flatMap(\.tokens))
+        for (prefix, length) in trees.built(tree, keys) {
+          try Self.putNode(tree, prefix, length: length, database)
+        }
+      }
+      try putState(database)
     }
   }
 
-  static func random(_ count: Int) -> Data {
+  private static func id(_ item: ItemRows) throws -> Data {
+    guard case .blob(let id) = item.columns[0].storage else { throw Failure() }
+    return id
+  }
+
+  /// Returns random bytes.
+  public static func random(_ count: Int) -> Data {
     var bytes = [UInt8](repeating: 0, count: count)
     randombytes_buf(&bytes, count)
     return Data(bytes)
-  }
-
-  private static let insertion = """
-    INSERT OR REPLACE INTO item (id, class, device, version, metadata, secret)
-    VALUES (?, ?, ?, ?, ?, ?)
-    """
-
-  private static func put(_ id: Data, _ database: Database) throws {
-    try database.cachedStatement(sql: insertion)
-      .execute(arguments: [id, 0, nil, 1, random(296), random(296)])
-  }
-
-  private static func putState(_ database: Database) throws {
-    try database.cachedStatement(sql: "INSERT OR REPLACE INTO state (one, box) VALUES (1, ?)")
-      .execute(arguments: [random(92)])
-  }
-
-  private static func insertToken(_ token: Data, _ id: Data, _ database: Database) throws {
-    try database.cachedStatement(sql: "INSERT INTO token (token, item) VALUES (?, ?)")
-      .execute(arguments: [token, id])
   }
 
   private static func seal(count: Int) -> [UInt8] {
@@ -160,7 +165,7 @@ final class BareStore {
 
 extension BareStore {
   /// Creates the vault of the program `BareGet`: one item that a key of zeros opens.
-  static func makeVaultForBareGet(_ path: String, account: String) throws {
+  public static func makeVaultForBareGet(_ path: String, account: String) throws {
     let queue = try DatabaseQueue(path: path)
     try queue.write { database in
       try database.execute(

@@ -9,9 +9,7 @@ struct DurableAccess {
   func figures() throws -> [Figure] {
     let durable = try suites.durable(1_000)
     let defaults = try suites.defaults(1_000)
-    return try gets(durable, defaults) + [
-      set(1_000, atMost: 1.0 / 30), set(10_000, atMost: 1.0 / 300), unsaved(durable, defaults),
-    ]
+    return gets(durable, defaults) + [unsaved(durable, defaults)]
   }
 
   private func gets(_ durable: DurablePreferences, _ defaults: UserDefaults) -> [Figure] {
@@ -40,21 +38,6 @@ struct DurableAccess {
         keep(defaults.object(forKey: $0.isMultiple(of: 2) ? "absent" : "missing"))
       },
     ]
-  }
-
-  /// Compares what keeps the value: a durable set, and a set with `synchronize()`.
-  private func set(_ count: Int, atMost target: Double) throws -> Figure {
-    let durable = try suites.durable(count)
-    let defaults = try suites.defaults(count)
-    let comparison = Comparison.measure(rounds: effort.rounds, batch: 3) {
-      durable.set($0 + 7, forKey: "key \($0 * 14 % count)")
-    } _: {
-      defaults.set($0 + 7, forKey: "key \($0 * 14 % count)")
-      defaults.synchronize()
-    }
-    return Figure(
-      DurableBenchmarks.group, "set at \(count.formatted()) keys",
-      over: "`set` and `synchronize()` of `UserDefaults`", comparison, atMost: target)
   }
 
   private func unsaved(_ durable: DurablePreferences, _ defaults: UserDefaults) -> Figure {

@@ -1,3 +1,4 @@
+import BareStore
 import Foundation
 import Keychain
 

@@ -1,0 +1,3 @@
+// The least that a process can take.
+
+int main(void) { return 0; }
