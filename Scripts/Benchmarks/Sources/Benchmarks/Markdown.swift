@@ -16,6 +16,7 @@ extension Report {
       "Less is better. Ratios carry over to other machines; times don't.",
       "[All numbers](\(folder)results.json) are in the same folder as the drawings.",
     ]
+    lines += failures.isEmpty ? [] : [""] + failures.map { "- **Not measured:** \($0)" }
     lines += charts.flatMap { $0.markdown(folder: folder) }
     let drawn = Set(charts.map(\.question))
     if groups.contains(where: { !drawn.contains($0) }) {
@@ -65,6 +66,12 @@ extension Figure {
     case .bytes: String(format: "%.1f MB", value / 1e6)
     case .seconds: value.time
     }
+  }
+
+  /// Returns a ratio as a factor; 1/20 of something needs no sign.
+  static func times(_ ratio: Double) -> String {
+    let text = short(ratio)
+    return text.hasPrefix("1/") ? text : text + "×"
   }
 
   /// Returns a ratio with three digits, or as a fraction.

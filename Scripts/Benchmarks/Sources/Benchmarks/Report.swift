@@ -7,6 +7,9 @@ struct Report: Codable {
   var figures: [Figure]
   var charts: [Chart]
 
+  /// The parts that could not be measured, and why.
+  var failures: [String] = []
+
   var missed: [Figure] { figures.filter { $0.isMet == false } }
 
   /// Writes a page, a folder of drawings with the same name next to it, and in the folder the

@@ -19,8 +19,9 @@ struct Drawing {
     // A letter of the font has about this width.
     let longest = bars.map { Double($0.label.count + ($0.note == nil ? 0 : 2)) }.max() ?? 10
     labelWidth = min(320, max(110, longest * 7.8 + 30))
-    let values = bars.flatMap { [$0.median, $0.high] } + chart.groups.compactMap(\.limit?.value)
-    scale = Scale(values, start: labelWidth, width: width - labelWidth - 170)
+    scale = Scale(
+      bars.flatMap { [$0.median, $0.high] }, limits: chart.groups.compactMap(\.limit?.value),
+      start: labelWidth, width: width - labelWidth - 170)
   }
 
   private var bottom: Double {
@@ -111,7 +112,7 @@ struct Drawing {
       y2="\((y + 21).short)"/>
       """
     }
-    let ratio = one.map { " · \(Figure.short(bar.median / $0))×" } ?? ""
+    let ratio = one.map { " · \(Figure.times(bar.median / $0))" } ?? ""
     let words = bar.median.time + ratio
     let lines = [mark, group.limit.map { scale.x($0.value) }].compactMap(\.self)
     let start = Self.place(words, after: end, beside: lines)

@@ -10,12 +10,18 @@ struct Scale {
   private let least: Double
   private let greatest: Double
 
-  init(_ values: [Double], start: Double, width: Double) {
+  /// - Parameters:
+  ///   - bars: The values of the bars.
+  ///   - limits: Other values, which may be close to 0 without need for a logarithmic axis.
+  ///   - start: Where the axis starts.
+  ///   - width: Its length.
+  init(_ bars: [Double], limits: [Double], start: Double, width: Double) {
+    let values = bars + limits
     self.start = start
     self.width = width
     let most = values.max() ?? 1
     let fewest = values.filter { $0 > 0 }.min() ?? most
-    isLogarithmic = most / fewest > 50
+    isLogarithmic = most / (bars.filter { $0 > 0 }.min() ?? most) > 50
     greatest = most
     least = isLogarithmic ? pow(10, log10(fewest / 1.5).rounded(.down)) : 0
   }
