@@ -33,7 +33,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Don't wait for the disk; a power failure may restore the values")
   var noSync = false
 
-  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     keys = try line.arguments("keys")
@@ -41,11 +41,9 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
     yes = try line.flag("yes", "y")
     ifExists = try line.flag("if-exists")
     noSync = try line.flag("no-sync")
-    try line.group(&_optionsGroup)
+    try line.group(&_options)
     try options.requireQuickly(line)
   }
-
-  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try options.require(keys.first)

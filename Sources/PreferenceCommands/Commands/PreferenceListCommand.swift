@@ -33,16 +33,14 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     pattern = try line.optionalArgument("pattern", as: NamePattern.init)
     domains = try line.flag("domains")
     json = try line.flag("json")
-    try line.group(&_optionsGroup)
+    try line.group(&_options)
   }
-
-  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     guard !domains || options.domain == nil else {

@@ -37,20 +37,17 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
     help: .init("What to print if there is no such key", valueName: "value"))
   var `default`: String?
 
-  @OptionGroup private var formGroup: ReadFormOptions
-  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+  @OptionGroup var form: ReadFormOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     key = try line.optionalArgument("key")
     type = try line.option("type", "t", as: Self.kind)
     `default` = try line.option("default")
-    try line.group(&_formGroup)
-    try line.group(&_optionsGroup)
+    try line.group(&_form)
+    try line.group(&_options)
     try options.requireQuickly(line)
   }
-
-  var form: ReadFormOptions { Self.value(of: _formGroup) }
-  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try options.require(key)

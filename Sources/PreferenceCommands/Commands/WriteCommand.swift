@@ -34,7 +34,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   @Argument(help: "The value, or - for standard input")
   var value: [String] = []
 
-  @OptionGroup private var writtenGroup: ValueOptions
+  @OptionGroup var written: ValueOptions
 
   @Flag(help: "Change nothing if the key has a value")
   var ifAbsent = false
@@ -47,21 +47,18 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   @Flag(help: "Don't wait for the disk; a power failure may lose the value")
   var noSync = false
 
-  @OptionGroup(title: "Common options") private var optionsGroup: DomainOptions
+  @OptionGroup(title: "Common options") var options: DomainOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     key = try line.argument("key")
     value = try line.arguments("value")
-    try line.group(&_writtenGroup)
+    try line.group(&_written)
     ifAbsent = try line.flag("if-absent")
     expect = try line.option("expect")
     noSync = try line.flag("no-sync")
-    try line.group(&_optionsGroup)
+    try line.group(&_options)
     try options.requireQuickly(line)
   }
-
-  var written: ValueOptions { Self.value(of: _writtenGroup) }
-  var options: DomainOptions { Self.value(of: _optionsGroup) }
 
   func validate() throws {
     try written.checkElements()

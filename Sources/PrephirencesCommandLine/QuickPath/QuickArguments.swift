@@ -34,15 +34,6 @@ extension QuickCommand {
     }
   }
 
-  /// Returns the options of a group.
-  ///
-  /// The property of the group has the same, but code that names its type asks the runtime whether
-  /// the options conform to the parser's protocol; here that is known.
-  @inline(never)
-  package static func value<Group: ParsableArguments>(of group: OptionGroup<Group>) -> Group {
-    group.wrappedValue
-  }
-
   /// What the command takes, as the quick path knows it.
   package static func quickDefinitions() throws -> [QuickDefinition] {
     var command = Self()

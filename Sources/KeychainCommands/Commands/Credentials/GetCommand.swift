@@ -43,7 +43,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String?
 
-  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -68,29 +68,24 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "Let --output replace a file that exists")
   var overwrite = false
 
-  @OptionGroup private var scopeGroup: ServiceScopeOptions
+  @OptionGroup var scope: ServiceScopeOptions
 
-  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
-  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     account = try line.optionalArgument("account")
-    try line.group(&_itemGroup)
+    try line.group(&_item)
     attribute = try line.options("attribute", as: AttributePair.init(parsing:))
     json = try line.flag("json")
     newline = try line.option("newline", as: Newline.init(argument:))
     allowExpired = try line.flag("allow-expired")
     output = try line.option("output")
     overwrite = try line.flag("overwrite")
-    try line.group(&_scopeGroup)
-    try line.group(&_storesGroup)
-    try line.group(&_commonGroup)
+    try line.group(&_scope)
+    try line.group(&_stores)
+    try line.group(&_common)
   }
-
-  var item: ItemOptions { Self.value(of: _itemGroup) }
-  var scope: ServiceScopeOptions { Self.value(of: _scopeGroup) }
-  var stores: StoreOptions { Self.value(of: _storesGroup) }
-  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -38,7 +38,7 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
     help: "Only those with a name that matches, such as 'git*'", transform: NamePattern.init)
   var pattern: NamePattern?
 
-  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
 
   @Option(
     name: .shortAndLong, parsing: .unconditional,
@@ -54,8 +54,8 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "List every access group")
   var allGroups = false
 
-  @OptionGroup private var scopeGroup: ServiceScopeOptions
-  @OptionGroup private var filterGroup: ListFilterOptions
+  @OptionGroup var scope: ServiceScopeOptions
+  @OptionGroup var filter: ListFilterOptions
 
   @Flag(help: "Also list what other programs stored under no names of a credential")
   var otherPrograms = false
@@ -63,28 +63,22 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
-  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     pattern = try line.optionalArgument("pattern", as: NamePattern.init)
-    try line.group(&_itemGroup)
+    try line.group(&_item)
     account = try line.option("account", "a")
     attribute = try line.options("attribute", as: AttributePair.init(parsing:))
     allGroups = try line.flag("all-groups")
-    try line.group(&_scopeGroup)
-    try line.group(&_filterGroup)
+    try line.group(&_scope)
+    try line.group(&_filter)
     otherPrograms = try line.flag("other-programs")
     json = try line.flag("json")
-    try line.group(&_storesGroup)
-    try line.group(&_commonGroup)
+    try line.group(&_stores)
+    try line.group(&_common)
   }
-
-  var item: ItemOptions { Self.value(of: _itemGroup) }
-  var scope: ServiceScopeOptions { Self.value(of: _scopeGroup) }
-  var filter: ListFilterOptions { Self.value(of: _filterGroup) }
-  var stores: StoreOptions { Self.value(of: _storesGroup) }
-  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -26,8 +26,8 @@ struct RenameCommand: KeychainSubcommand, QuickCommand {
   @Argument(help: "The new account", completion: .accounts)
   var newAccount: String
 
-  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
-  @OptionGroup(title: "What changes besides the account") private var namesGroup: NewNameOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What changes besides the account") var names: NewNameOptions
 
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
@@ -35,24 +35,19 @@ struct RenameCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "Print the renamed credential as JSON")
   var json = false
 
-  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
-  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     account = try line.argument("account")
     newAccount = try line.argument("new-account")
-    try line.group(&_itemGroup)
-    try line.group(&_namesGroup)
+    try line.group(&_item)
+    try line.group(&_names)
     expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
     json = try line.flag("json")
-    try line.group(&_storesGroup)
-    try line.group(&_commonGroup)
+    try line.group(&_stores)
+    try line.group(&_common)
   }
-
-  var item: ItemOptions { Self.value(of: _itemGroup) }
-  var names: NewNameOptions { Self.value(of: _namesGroup) }
-  var stores: StoreOptions { Self.value(of: _storesGroup) }
-  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

@@ -29,8 +29,8 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
   @Argument(help: .hidden)
   var rest: [String] = []
 
-  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
-  @OptionGroup(title: "What is known about it") private var detailsGroup: CredentialOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
   @Flag(help: "Remove one newline at the end of standard input")
   var trimNewline = false
@@ -53,28 +53,23 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
       "Take the secret from the command line, where others can see it", valueName: "secret"))
   var insecureValue: String?
 
-  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
-  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     account = try line.argument("account")
     rest = try line.arguments("rest")
-    try line.group(&_itemGroup)
-    try line.group(&_detailsGroup)
+    try line.group(&_item)
+    try line.group(&_details)
     trimNewline = try line.flag("trim-newline")
     allowEmpty = try line.flag("allow-empty")
     keepExpiry = try line.flag("keep-expiry")
     createOnly = try line.flag("create-only")
     expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
     insecureValue = try line.option("insecure-value")
-    try line.group(&_storesGroup)
-    try line.group(&_commonGroup)
+    try line.group(&_stores)
+    try line.group(&_common)
   }
-
-  var item: ItemOptions { Self.value(of: _itemGroup) }
-  var details: CredentialOptions { Self.value(of: _detailsGroup) }
-  var stores: StoreOptions { Self.value(of: _storesGroup) }
-  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 

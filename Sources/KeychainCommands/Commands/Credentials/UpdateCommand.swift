@@ -20,8 +20,8 @@ struct UpdateCommand: KeychainSubcommand, QuickCommand {
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String
 
-  @OptionGroup(title: "Which credential") private var itemGroup: ItemOptions
-  @OptionGroup(title: "What is known about it") private var detailsGroup: CredentialOptions
+  @OptionGroup(title: "Which credential") var item: ItemOptions
+  @OptionGroup(title: "What is known about it") var details: CredentialOptions
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -31,23 +31,18 @@ struct UpdateCommand: KeychainSubcommand, QuickCommand {
   @Option(help: .init("Fail unless the credential has this version", valueName: "number"))
   var expectedVersion: UInt64?
 
-  @OptionGroup(title: "Which store") private var storesGroup: StoreOptions
-  @OptionGroup(title: "Common options") private var commonGroup: CommonOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     account = try line.argument("account")
-    try line.group(&_itemGroup)
-    try line.group(&_detailsGroup)
+    try line.group(&_item)
+    try line.group(&_details)
     removeAttribute = try line.options("remove-attribute")
     expectedVersion = try line.option("expected-version", as: UInt64.init(argument:))
-    try line.group(&_storesGroup)
-    try line.group(&_commonGroup)
+    try line.group(&_stores)
+    try line.group(&_common)
   }
-
-  var item: ItemOptions { Self.value(of: _itemGroup) }
-  var details: CredentialOptions { Self.value(of: _detailsGroup) }
-  var stores: StoreOptions { Self.value(of: _storesGroup) }
-  var common: CommonOptions { Self.value(of: _commonGroup) }
 
   var storeOptions: StoreOptions? { stores }
 
