@@ -24,7 +24,7 @@ package enum KeyDerivation {
   ) throws(SecretsError) -> SecretBytes {
     let derived = try SecretBytes(zeroed: outputCount)
     var status: CInt = -1
-    let personal = try personalization(label)
+    let personal = try Personalization(label)
     guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
     unsafe derived.fill { out in
       status = unsafe hash(into: out, key: key, personal: personal, fields: fields)
@@ -48,7 +48,7 @@ package enum KeyDerivation {
     from key: borrowing SecretBytes, label: String, fields: RawSpan
   ) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
-    let personal = try personalization(label)
+    let personal = try Personalization(label)
     guard isKeyCount(key.count) else { throw SecretsError(.invalidLength) }
     var tag = [UInt8](repeating: 0, count: outputCount)
     let status = unsafe hash(into: &tag, key: key, personal: personal, fields: fields)
@@ -62,25 +62,19 @@ package enum KeyDerivation {
       ~= count
   }
 
-  /// Returns a label, padded to the bytes of a personalisation.
-  static func personalization(_ label: String) throws(SecretsError) -> [UInt8] {
-    var personal = [UInt8](label.utf8)
-    guard personal.count <= maximumLabelCount else { throw SecretsError(.invalidLength) }
-    personal.append(contentsOf: repeatElement(0, count: maximumLabelCount - personal.count))
-    return personal
-  }
-
   private static func hash(
     into out: UnsafeMutablePointer<UInt8>,
     key: borrowing SecretBytes,
-    personal: [UInt8],
+    personal: Personalization,
     fields: RawSpan
   ) -> CInt {
     let keyCount = key.count
     return unsafe key.withPointer { key in
       unsafe fields.withPointer { message, count in
-        unsafe crypto_generichash_blake2b_salt_personal(
-          out, outputCount, message, UInt64(count), key, keyCount, nil, personal)
+        unsafe personal.withPointer { personal in
+          unsafe crypto_generichash_blake2b_salt_personal(
+            out, outputCount, message, UInt64(count), key, keyCount, nil, personal)
+        }
       }
     }
   }
@@ -117,11 +111,13 @@ package enum Blake2b {
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/invalidLength`` if the label is longer.
   package static func digest(_ bytes: RawSpan, label: String) throws(SecretsError) -> [UInt8] {
     try Sodium.start()
-    let personal = try KeyDerivation.personalization(label)
+    let personal = try Personalization(label)
     var digest = [UInt8](repeating: 0, count: KeyDerivation.outputCount)
     let status = unsafe bytes.withPointer { message, count in
-      unsafe crypto_generichash_blake2b_salt_personal(
-        &digest, KeyDerivation.outputCount, message, UInt64(count), nil, 0, nil, personal)
+      unsafe personal.withPointer { personal in
+        unsafe crypto_generichash_blake2b_salt_personal(
+          &digest, KeyDerivation.outputCount, message, UInt64(count), nil, 0, nil, personal)
+      }
     }
     guard status == 0 else { throw SecretsError(.invalidLength) }
     return digest

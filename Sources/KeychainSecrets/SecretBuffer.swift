@@ -12,7 +12,15 @@ public struct SecretBuffer: ~Copyable {
   ///
   /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
   public init() throws(SecretsError) {
-    storage = try SecretBytes(zeroed: 4096)
+    try self.init(capacity: 4096)
+  }
+
+  /// Creates an empty buffer that has room for some bytes before it grows.
+  ///
+  /// - Parameter capacity: The number of bytes. Up to 256, the buffer costs no system calls.
+  /// - Throws: ``SecretsError`` with ``SecretsError/Code/outOfMemory``.
+  package init(capacity: Int) throws(SecretsError) {
+    storage = try SecretBytes(zeroed: capacity)
   }
 
   /// Appends one byte.

@@ -15,7 +15,8 @@ extension SecretBytes {
   public static func reading(
     fileDescriptor descriptor: Int32, limit: Int
   ) throws(SecretsError) -> SecretBytes? {
-    var buffer = try SecretBuffer()
+    // A key fits into a slot, which costs no system calls.
+    var buffer = try SecretBuffer(capacity: min(4095, max(0, limit)) + 1)
     while buffer.count <= limit {
       // One byte more than the limit distinguishes "exactly the limit" from "more".
       let room = min(65535, limit - buffer.count) + 1

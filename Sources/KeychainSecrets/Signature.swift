@@ -39,7 +39,7 @@ package enum Signature {
   package static func sign(
     _ message: RawSpan, label: String, seed: borrowing SecretBytes
   ) throws(SecretsError) -> [UInt8] {
-    let signed = try KeyDerivation.personalization(label) + message.array
+    let signed = try Personalization(label).bytes + message.array
     let pair = try keyPair(of: seed)
     var signature = [UInt8](repeating: 0, count: count)
     unsafe pair.secretKey.withPointer {
@@ -58,9 +58,9 @@ package enum Signature {
     _ signature: [UInt8], of message: RawSpan, label: String, publicKey: [UInt8]
   ) -> Bool {
     guard signature.count == count, publicKey.count == publicKeyCount,
-      (try? Sodium.start()) != nil, let label = try? KeyDerivation.personalization(label)
+      (try? Sodium.start()) != nil, let label = try? Personalization(label)
     else { return false }
-    let signed = label + message.array
+    let signed = label.bytes + message.array
     return unsafe crypto_sign_verify_detached(
       signature, signed, UInt64(signed.count), publicKey) == 0
   }

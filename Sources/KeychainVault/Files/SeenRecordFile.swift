@@ -4,6 +4,7 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
+internal import Synchronization
 internal import SystemPackage
 
 /// The file of a seen record.
@@ -12,6 +13,7 @@ struct SeenRecordFile: Sendable {
   private let name: String
   private let folder: KnownFolder
   private let folderPath: String
+  private let last = LastRecord()
 
   enum Content: Hashable, Sendable {
     case none
@@ -169,7 +171,19 @@ struct SeenRecordFile: Sendable {
       try unsafe descriptor.read(fromAbsoluteOffset: 0, into: $0)
     }
     guard let count else { return nil }
-    return SeenRecord(encoded: Data(bytes.prefix(count)))
+    return last.record(in: bytes.prefix(count))
+  }
+}
+
+/// What the file held when it was read last, so that the same bytes are decoded once.
+private final class LastRecord: Sendable {
+  private let last = Mutex<(bytes: Data, record: SeenRecord)?>(nil)
+
+  func record(in bytes: Data) -> SeenRecord? {
+    if let last = last.withLock({ $0 }), last.bytes == bytes { return last.record }
+    guard let record = SeenRecord(encoded: bytes) else { return nil }
+    last.withLock { $0 = (bytes, record) }
+    return record
   }
 }
 

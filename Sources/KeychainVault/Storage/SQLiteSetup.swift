@@ -5,7 +5,12 @@ internal import KeychainVaultFormat
 
 /// Prepares a connection, and checks that the file is a vault of this format.
 enum SQLiteSetup {
-  static func prepare(_ database: Database, limitingMemory: Bool) throws {
+  /// Prepares a connection.
+  ///
+  /// - Returns: Whether the file has its tables.
+  static func prepare(_ database: Database, limitingMemory: Bool) throws -> Bool {
+    // What GRDB learns of each statement is for observers of its transactions, which a vault has none of.
+    unsafe sqlite3_set_authorizer(database.sqliteConnection, nil, nil)
     if limitingMemory { try database.execute(sql: "PRAGMA hard_heap_limit = \(heapLimit)") }
     // Set before anything is read, so that SQLite allocates no memory for a value that no vault
     // has.
@@ -15,11 +20,13 @@ enum SQLiteSetup {
     try database.execute(sql: "PRAGMA cell_size_check = ON")
     try database.execute(sql: "PRAGMA mmap_size = 0")
     // In one transaction, because another process may fill the file between two checks.
+    var hasTables = false
     try database.inTransaction(.deferred) {
-      try checkFormat(database)
+      hasTables = try checkFormat(database)
       return .commit
     }
     try requireDurability(database)
+    return hasTables
   }
 
   /// The maximum number of bytes of a row: the longest two boxes, the tokens, and some for the other columns.
@@ -49,19 +56,22 @@ enum SQLiteSetup {
     }
     try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST")
     guard try text(database, "PRAGMA journal_mode = TRUNCATE") == "truncate",
-      try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2
+      try integer(database, "PRAGMA synchronous") == 2
     else {
       throw KeychainError(
         .internalFailure, "SQLite does not offer the durability that a vault needs")
     }
   }
 
-  private static func checkFormat(_ database: Database) throws {
-    let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+  /// Fails if the file is neither a vault of this format nor empty.
+  ///
+  /// - Returns: Whether it is a vault.
+  private static func checkFormat(_ database: Database) throws -> Bool {
+    let application = try integer(database, "PRAGMA application_id")
+    let version = try integer(database, "PRAGMA user_version")
     let objects = try schema(database)
-    if application == 0, version == 0, objects.isEmpty { return }
-    guard application == VaultSchema.applicationID else {
+    if application == 0, version == 0, objects.isEmpty { return false }
+    guard application == Int64(VaultSchema.applicationID) else {
       throw KeychainError(
         .foreign, "the file is an SQLite database, but not a vault",
         recovery: "name another path, for example with KEYCHAIN_VAULT")
@@ -71,34 +81,44 @@ enum SQLiteSetup {
         .unsupportedFormat, "the vault is of a development version, whose format 1 is gone",
         recovery: "export it with that version, and import the export here")
     }
-    guard version <= Int32(VaultSchema.version) else {
+    guard version <= Int64(VaultSchema.version) else {
       throw KeychainError(
         .unsupportedFormat,
         "the vault has format \(version); this release reads format \(VaultSchema.version)",
         recovery: "use a newer release")
     }
-    guard version == Int32(VaultSchema.version), objects == Set(VaultSchema.statements) else {
+    guard version == Int64(VaultSchema.version), objects == Set(VaultSchema.statements) else {
       throw KeychainError(
         .damaged, "the tables of the vault are damaged", recovery: .restoreBackup)
     }
+    return true
   }
 
   private static func schema(_ database: Database) throws -> Set<String> {
-    let rows = try Row.fetchAll(
-      database, sql: "SELECT type, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'")
-    return Set(rows.map { row in (row[1] as DatabaseValue).text ?? "" })
+    var objects: Set<String> = []
+    let sql = "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'"
+    try database.forEachRow(sql) { row in
+      objects.insert(row.text(0) ?? "")
+      return true
+    }
+    return objects
   }
 
   private static func text(_ database: Database, _ sql: String) throws -> String? {
-    try Row.fetchOne(database, sql: sql).flatMap { ($0[0] as DatabaseValue).text }
+    var text: String?
+    try database.forEachRow(sql) { row in
+      text = row.text(0)
+      return true
+    }
+    return text
   }
-}
 
-extension DatabaseValue {
-  /// The text; `nil` for any other type.
-  ///
-  /// GRDB's own conversions trap on values that they cannot convert.
-  var text: String? {
-    if case .string(let text) = storage { text } else { nil }
+  private static func integer(_ database: Database, _ sql: String) throws -> Int64 {
+    var number: Int64 = 0
+    try database.forEachRow(sql) { row throws(KeychainError) in
+      number = try row.integer(0)
+      return true
+    }
+    return number
   }
 }

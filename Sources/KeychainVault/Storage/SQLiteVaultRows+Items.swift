@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
@@ -8,21 +7,22 @@ extension SQLiteVaultRows {
   private static let columns = "id, class, device, version, tokens, hash, metadata"
 
   func item(_ id: Data) throws(KeychainError) -> ItemRow? {
-    try first("SELECT \(Self.columns), secret FROM item WHERE id = ?", [id]) {
+    try first("SELECT \(Self.columns), secret FROM item WHERE id = ?", [.blob(id)]) {
       row throws(KeychainError) in
       try Self.item(row, id, secret: row.blob(7))
     }
   }
 
   func itemWithoutSecret(_ id: Data) throws(KeychainError) -> ItemRow? {
-    try first("SELECT \(Self.columns) FROM item WHERE id = ?", [id]) { row throws(KeychainError) in
+    try first("SELECT \(Self.columns) FROM item WHERE id = ?", [.blob(id)]) {
+      row throws(KeychainError) in
       try Self.item(row, id, secret: Data())
     }
   }
 
   func item(
     _ id: Data, nodes prefixes: [UInt64]
-  ) throws(KeychainError) -> (item: ItemRow?, nodes: [UInt64: Data]) {
+  ) throws(KeychainError) -> (item: ItemRow?, nodes: NodeContents) {
     let marks = prefixes.map { _ in "?" }.joined(separator: ", ")
     let sql = """
       SELECT \(Self.columns), secret FROM item WHERE id = ?
@@ -31,11 +31,11 @@ extension SQLiteVaultRows {
       """
     var item: ItemRow?
     var failure: KeychainError?
-    var nodes: [UInt64: Data] = [:]
-    let arguments: [any DatabaseValueConvertible] = [id] + prefixes.map { Int64($0) }
+    var nodes = NodeContents()
+    let arguments = [.blob(id)] + prefixes.map { StatementArgument.integer(Int64($0)) }
     try forEach(sql, arguments) { row throws(KeychainError) in
-      if case .null = (row[6] as DatabaseValue).storage {
-        nodes[UInt64(try row.integer(1))] = try row.blob(0)
+      if row.isNull(6) {
+        nodes.add(try row.blob(0), at: UInt64(try row.integer(1)))
         return
       }
       do throws(KeychainError) {
@@ -50,7 +50,7 @@ extension SQLiteVaultRows {
 
   func items(withToken token: Data) throws(KeychainError) -> [Data] {
     var items: [Data] = []
-    try forEach("SELECT item FROM token WHERE token = ? ORDER BY item", [token]) {
+    try forEach("SELECT item FROM token WHERE token = ? ORDER BY item", [.blob(token)]) {
       row throws(KeychainError) in items.append(try row.blob(0))
     }
     return items
@@ -65,7 +65,8 @@ extension SQLiteVaultRows {
       let marks = some.map { _ in "?" }.joined(separator: ", ")
       let sql = "SELECT count(*) FROM token WHERE token IN (\(marks)) AND item = ?"
       count +=
-        try first(sql, some + [item.id]) { row throws(KeychainError) in
+        try first(sql, (some + [item.id]).map(StatementArgument.blob)) {
+          row throws(KeychainError) in
           Int(try row.integer(0))
         } ?? 0
     }
@@ -107,7 +108,7 @@ extension SQLiteVaultRows {
   }
 
   private static func item(
-    _ row: Row, _ id: Data, secret: Data
+    _ row: StoredRow, _ id: Data, secret: Data
   ) throws(KeychainError) -> ItemRow {
     guard try row.blob(0) == id, let version = UInt64(exactly: try row.integer(3)), version > 0
     else { throw .damagedItem(ItemRow.name(of: id)) }

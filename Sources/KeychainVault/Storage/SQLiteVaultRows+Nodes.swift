@@ -1,12 +1,11 @@
 internal import Foundation
-internal import GRDB
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
 // The nodes of the trees.
 extension SQLiteVaultRows {
-  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> [UInt64: Data] {
-    var nodes: [UInt64: Data] = [:]
+  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> NodeContents {
+    var nodes = NodeContents()
     var rest = prefixes[...]
     while !rest.isEmpty {
       let some = rest.prefix(64)
@@ -15,10 +14,10 @@ extension SQLiteVaultRows {
       let count = [1, 8, 16, 32].first { $0 >= some.count } ?? 64
       let marks = repeatElement("?", count: count).joined(separator: ", ")
       let sql = "SELECT prefix, content FROM \(tree.table) WHERE prefix IN (\(marks))"
-      let values = some.map { Int64($0) }
+      let values = some.map { StatementArgument.integer(Int64($0)) }
       let padding = repeatElement(values[0], count: count - values.count)
       try forEach(sql, values + padding) { row throws(KeychainError) in
-        nodes[UInt64(try row.integer(0))] = try row.blob(1)
+        nodes.add(try row.blob(1), at: UInt64(try row.integer(0)))
       }
     }
     return nodes

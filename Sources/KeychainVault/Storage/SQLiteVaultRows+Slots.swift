@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
@@ -31,7 +30,7 @@ extension SQLiteVaultRows {
     case damaged
   }
 
-  private static func slot(_ row: Row) throws(KeychainError) -> Slot {
+  private static func slot(_ row: StoredRow) throws(KeychainError) -> Slot {
     guard let number = (try? row.integer(0)).flatMap(UInt32.init(exactly:)), number > 0,
       let kind = (try? row.integer(1)).flatMap(UInt8.init(exactly:)),
       let grant = (try? row.integer(2)).flatMap(UInt8.init(exactly:)),

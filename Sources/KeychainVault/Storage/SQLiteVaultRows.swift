@@ -50,41 +50,27 @@ struct SQLiteVaultRows: VaultRows {
   }
 
   func topRows() throws(KeychainError) -> TopRows {
-    let sql = """
-      SELECT \(Self.headColumns), list, members.administration, box FROM head
-      LEFT JOIN members ON members.one = 1 LEFT JOIN state ON state.one = 1
-      """
-    let rows = try first(sql) { row throws(KeychainError) in
-      let head = try head(row)
-      guard let list = try row.optionalBlob(12), let key = try row.optionalBlob(13) else {
-        throw .damagedVault(path, "its list of members is missing")
-      }
-      guard let box = try row.optionalBlob(14) else {
-        throw .damagedVault(path, "its state is missing")
-      }
-      return TopRows(
-        head: head, members: MembersRow(list: list, administration: key), stateBox: box)
-    }
-    guard let rows else { throw .damagedVault(path, "its head is missing") }
-    return rows
+    // Three small statements, which others need as well, take less to prepare than a join.
+    TopRows(head: try headRow(), members: try membersRow(), stateBox: try stateBox())
   }
 
   func chainBoxes(_ places: ClosedRange<Int64>?) throws(KeychainError) -> [Int64: Data] {
     var boxes: [Int64: Data] = [:]
     let places = places ?? Int64.min...Int64.max
     let sql = "SELECT place, box FROM chain WHERE place BETWEEN ? AND ?"
-    try forEach(sql, [places.lowerBound, places.upperBound]) { row throws(KeychainError) in
+    try forEach(sql, [.integer(places.lowerBound), .integer(places.upperBound)]) {
+      row throws(KeychainError) in
       boxes[try row.integer(0)] = try row.blob(1)
     }
     return boxes
   }
 
   private static let headColumns = """
-    id, epoch, check0, check1, check2, parameters, head.administration, mac0, mac1, mac2,
+    id, epoch, check0, check1, check2, parameters, administration, mac0, mac1, mac2,
     generation, sum
     """
 
-  private func head(_ row: Row) throws(KeychainError) -> HeadRow {
+  private func head(_ row: StoredRow) throws(KeychainError) -> HeadRow {
     try HeadRow(
       id: row.blob(0), epoch: row.integer(1), checks: [row.blob(2), row.blob(3), row.blob(4)],
       parameters: row.blob(5), administration: row.blob(6),
@@ -96,7 +82,7 @@ struct SQLiteVaultRows: VaultRows {
     _ token: Data, _ accessibility: Accessibility
   ) throws(KeychainError) -> AccessGroupRow? {
     let sql = "SELECT box FROM access_group WHERE token = ? AND class = \(accessibility.rawValue)"
-    return try first(sql, [token]) { row throws(KeychainError) in
+    return try first(sql, [.blob(token)]) { row throws(KeychainError) in
       AccessGroupRow(token: token, accessibility: accessibility, box: try row.blob(0))
     }
   }
@@ -128,76 +114,41 @@ struct SQLiteVaultRows: VaultRows {
   private func findIntegrityProblems() throws(KeychainError) -> [String] {
     var problems: [String] = []
     try forEach("PRAGMA integrity_check(20)") { row throws(KeychainError) in
-      if let text = (row[0] as DatabaseValue).text, text != "ok" { problems.append(text) }
+      if let text = row.text(0), text != "ok" { problems.append(text) }
     }
     return problems
   }
 }
 
 extension SQLiteVaultRows {
-  /// Returns the arguments of a statement.
-  ///
-  /// GRDB maps a sequence of one type by key paths, which costs several times as much.
-  private static func bound(
-    _ arguments: [any DatabaseValueConvertible]
-  ) -> StatementArguments {
-    StatementArguments(arguments.map { $0 as (any DatabaseValueConvertible)? })
-  }
-
   /// Runs a statement, and calls `body` with each row.
   func forEach(
-    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [],
-    _ body: (Row) throws(KeychainError) -> Void
+    _ sql: String, _ arguments: [StatementArgument] = [],
+    _ body: (StoredRow) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
-      let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
-      while let row = try rows.next() { try body(row) }
+      try database.forEachRow(sql, arguments) { row throws(KeychainError) in
+        try body(row)
+        return true
+      }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
   }
 
   func first<Result>(
-    _ sql: String, _ arguments: [any DatabaseValueConvertible] = [],
-    _ body: (Row) throws(KeychainError) -> Result
+    _ sql: String, _ arguments: [StatementArgument] = [],
+    _ body: (StoredRow) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result? {
     do {
-      let statement = try database.cachedStatement(sql: sql)
-      let rows = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
-      return try rows.next().map(body)
+      var result: Result?
+      try database.forEachRow(sql, arguments) { row throws(KeychainError) in
+        result = try body(row)
+        return false
+      }
+      return result
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
-  }
-}
-
-extension Row {
-  /// Returns the blob of a column.
-  ///
-  /// Another type there is damage.
-  func blob(_ index: Int) throws(KeychainError) -> Data {
-    guard case .blob(let data) = (self[index] as DatabaseValue).storage else {
-      throw KeychainError(.damaged, "a row of the vault is damaged")
-    }
-    return data
-  }
-
-  func optionalBlob(_ index: Int) throws(KeychainError) -> Data? {
-    if case .null = (self[index] as DatabaseValue).storage { return nil }
-    return try blob(index)
-  }
-
-  func integer(_ index: Int) throws(KeychainError) -> Int64 {
-    guard case .int64(let value) = (self[index] as DatabaseValue).storage else {
-      throw KeychainError(.damaged, "a row of the vault is damaged")
-    }
-    return value
-  }
-
-  func accessibility(_ index: Int, of id: Data) throws(KeychainError) -> Accessibility {
-    guard let value = UInt8(exactly: try integer(index)).flatMap(Accessibility.init(rawValue:))
-    else { throw .damagedItem(ItemRow.name(of: id)) }
-    return value
   }
 }

@@ -12,6 +12,9 @@ final class SQLiteVaultStorage: VaultStorage {
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
 
+  /// Whether the file had its tables when it was opened; once there, they stay.
+  let hadTables: Bool
+
   /// Opens an existing file.
   ///
   /// Others may be able to read a backup.
@@ -29,9 +32,12 @@ final class SQLiteVaultStorage: VaultStorage {
     self.deadline = current
     sidecars = SidecarFiles(path, readers: isBackup ? .others : .owner)
     try sidecars.check()
+    let tables = Tables()
     do {
       queue = try DatabaseQueue(
-        path: path, configuration: Self.configuration(current, limitingMemory: limitingMemory))
+        path: path,
+        configuration: Self.configuration(current, tables, limitingMemory: limitingMemory))
+      hadTables = tables.areThere.withLock { $0 }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
@@ -103,7 +109,7 @@ final class SQLiteVaultStorage: VaultStorage {
   }
 
   private static func configuration(
-    _ deadline: CurrentDeadline, limitingMemory: Bool
+    _ deadline: CurrentDeadline, _ tables: Tables, limitingMemory: Bool
   ) -> Configuration {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
@@ -113,10 +119,16 @@ final class SQLiteVaultStorage: VaultStorage {
       return true
     }
     configuration.prepareDatabase { database in
-      try SQLiteSetup.prepare(database, limitingMemory: limitingMemory)
+      let areThere = try SQLiteSetup.prepare(database, limitingMemory: limitingMemory)
+      tables.areThere.withLock { $0 = areThere }
     }
     return configuration
   }
+}
+
+/// What preparing a connection found.
+private final class Tables: Sendable {
+  let areThere = Mutex(false)
 }
 
 /// The deadline of the call that uses a connection now.
@@ -135,12 +147,12 @@ extension Database {
   fileprivate func inPreparedTransaction(
     _ kind: TransactionKind, _ body: () throws -> TransactionCompletion
   ) throws {
-    try cachedStatement(sql: "BEGIN \(kind.rawValue) TRANSACTION").execute()
+    try run("BEGIN \(kind.rawValue) TRANSACTION")
     do {
       if try body() == .commit {
         // A failure that was not thrown may have ended the transaction.
         guard isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-        return try cachedStatement(sql: "COMMIT TRANSACTION").execute()
+        return try run("COMMIT TRANSACTION")
       }
     } catch {
       // The first error says what happened.

@@ -62,7 +62,7 @@ protocol VaultRows: TreeNodes {
   /// Returns an item, and those of these nodes of the tree of items that exist, in one query.
   func item(
     _ id: Data, nodes prefixes: [UInt64]
-  ) throws(KeychainError) -> (item: ItemRow?, nodes: [UInt64: Data])
+  ) throws(KeychainError) -> (item: ItemRow?, nodes: NodeContents)
 
   /// Returns an item without the box of its secret.
   func itemWithoutSecret(_ id: Data) throws(KeychainError) -> ItemRow?

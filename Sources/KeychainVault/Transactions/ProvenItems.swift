@@ -9,22 +9,22 @@ extension VaultRows {
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/damaged``, which names the item, if its
   ///   row is another one than the tree lists.
   func findItem(
-    _ id: Data, name: String, in tree: HashTree
+    _ id: Data, name: @autoclosure () -> String, in tree: HashTree
   ) throws(KeychainError) -> ItemRow? {
-    let found: (item: ItemRow?, nodes: [UInt64: Data])
+    let found: (item: ItemRow?, nodes: NodeContents)
     do throws(KeychainError) {
       found = try item(id, nodes: tree.unreadPrefixes(of: id))
     } catch {
       // The caller knows the item by this name.
-      throw error.code == .damaged && error.underlying == nil ? .damagedItem(name) : error
+      throw error.code == .damaged && error.underlying == nil ? .damagedItem(name()) : error
     }
     tree.accept(found.nodes)
     let expected = try tree.value(of: id)
     guard let row = found.item else {
-      guard expected == nil else { throw .damagedItem(name) }
+      guard expected == nil else { throw .damagedItem(name()) }
       return nil
     }
-    guard try row.rowHash() == expected, try row.hasItsSecret() else { throw .damagedItem(name) }
+    guard try row.rowHash() == expected, try row.hasItsSecret() else { throw .damagedItem(name()) }
     return row
   }
 }
@@ -32,9 +32,9 @@ extension VaultRows {
 extension ProvenVault {
   /// Returns an item as the tree proves it; see ``VaultRows/findItem(_:name:in:)``.
   func item(
-    _ id: Data, name: String, in rows: any VaultRows
+    _ id: Data, name: @autoclosure () -> String, in rows: any VaultRows
   ) throws(KeychainError) -> ItemRow? {
-    try rows.findItem(id, name: name, in: items(rows))
+    try rows.findItem(id, name: name(), in: items(rows))
   }
 }
 

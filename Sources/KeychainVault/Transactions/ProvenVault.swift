@@ -13,20 +13,36 @@ struct ProvenVault: Sendable {
   let members: MemberList
   let chained: ChainedState
 
+  /// Nodes of the trees that the handle has checked.
+  var trees = KnownTrees()
+
   var state: VaultState { chained.state }
 
   /// What the seen record will say.
   var record: SeenRecord { SeenRecord(members, SeenState(chained)) }
 
   /// Returns the tree of items for reading in the same transaction.
-  func items(_ rows: any VaultRows) -> HashTree { HashTree(.items, state.items, in: rows) }
+  func items(_ rows: any VaultRows) -> HashTree {
+    HashTree(.items, state.items, in: rows, known: trees.items)
+  }
 
   /// Returns the tree of tokens for reading in the same transaction.
-  func tokens(_ rows: any VaultRows) -> HashTree { HashTree(.tokens, state.tokens, in: rows) }
+  func tokens(_ rows: any VaultRows) -> HashTree {
+    HashTree(.tokens, state.tokens, in: rows, known: trees.tokens)
+  }
+}
+
+/// The upper nodes of a vault's trees that a handle has checked.
+struct KnownTrees: Sendable {
+  let items = KnownNodes()
+  let tokens = KnownNodes()
 }
 
 /// What a handle has checked before, so that it is checked once as long as the bytes stay the same.
 final class KnownProofs: Sendable {
+  /// The nodes that were checked by whoever read with what was proved.
+  let trees = KnownTrees()
+
   private struct Members {
     let row: MembersRow
     let head: HeadRow
@@ -41,8 +57,23 @@ final class KnownProofs: Sendable {
     let chained: ChainedState
   }
 
-  private let head = Mutex<(row: HeadRow, tiers: Set<Tier>)?>(nil)
-  private let whole = Mutex<(stateBox: Data, proven: ProvenVault)?>(nil)
+  private struct CheckedHead {
+    let row: HeadRow
+
+    /// The tiers under which its mac was checked.
+    var tiers: CheckedTiers
+  }
+
+  private struct Whole {
+    let stateBox: Data
+    let proven: ProvenVault
+
+    /// The keys with which it was proved, but not the keys themselves: they may be forgotten.
+    let keys: TierKeysIdentity?
+  }
+
+  private let head = Mutex<CheckedHead?>(nil)
+  private let whole = Mutex<Whole?>(nil)
   private let members = Mutex<Members?>(nil)
   private let state = Mutex<State?>(nil)
 
@@ -51,20 +82,25 @@ final class KnownProofs: Sendable {
   /// Every change of a head or a list of members makes a new state, and the state names both. So as
   /// long as the state stays the same, they are the vault's, whatever the file says of them now.
   func proven(with stateBox: Data, _ keys: TierKeys) -> ProvenVault? {
-    guard let known = whole.withLock({ $0 }), known.stateBox == stateBox,
-      known.proven.head.owns(keys), hasMacs(of: keys, known.proven.head)
-    else { return nil }
+    guard let known = whole.withLock({ $0 }), known.stateBox == stateBox else { return nil }
+    if known.keys === keys.identity { return known.proven }
+    guard known.proven.head.owns(keys), hasMacs(of: keys, known.proven.head) else { return nil }
     return known.proven
   }
 
   /// Remembers what was proved together with a state.
-  func note(_ proven: ProvenVault, with stateBox: Data) {
-    whole.withLock { $0 = (stateBox, proven) }
+  func note(_ proven: ProvenVault, with stateBox: Data, _ keys: TierKeys) {
+    let isOfKeys = proven.head.owns(keys) && hasMacs(of: keys, proven.head)
+    var proven = proven
+    proven.trees = trees
+    let known = Whole(
+      stateBox: stateBox, proven: proven, keys: isOfKeys ? keys.identity : nil)
+    whole.withLock { $0 = known }
   }
 
   private func hasMacs(of keys: TierKeys, _ row: HeadRow) -> Bool {
-    let tiers = Tier.allCases.filter { keys.key($0) != nil }
-    return head.withLock { $0.map { $0.row == row && $0.tiers.isSuperset(of: tiers) } ?? false }
+    let tiers = CheckedTiers(keys)
+    return head.withLock { $0.map { $0.tiers.isSuperset(of: tiers) && $0.row == row } ?? false }
   }
 
   /// Checks the macs of the head.
@@ -74,11 +110,11 @@ final class KnownProofs: Sendable {
     of keys: TierKeys, _ row: HeadRow, path: String
   ) throws(KeychainError) {
     if hasMacs(of: keys, row) { return }
-    let tiers = Tier.allCases.filter { keys.key($0) != nil }
     try row.requireMacs(of: keys, path: path)
     head.withLock { known in
-      let old = known?.row == row ? known?.tiers ?? [] : []
-      known = (row, old.union(tiers))
+      var new = CheckedHead(row: row, tiers: CheckedTiers(keys))
+      if let known, known.row == row { new.tiers.formUnion(known.tiers) }
+      known = new
     }
   }
 
@@ -120,5 +156,16 @@ final class KnownProofs: Sendable {
     try chained.requireMatch(head, list)
     state.withLock { $0 = State(box: box, head: head, list: list, chained: chained) }
     return chained
+  }
+}
+
+/// The tiers of keys as bits.
+private struct CheckedTiers: OptionSet {
+  let rawValue: UInt8
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(_ keys: TierKeys) {
+    rawValue = Tier.allCases.reduce(0) { $0 | (keys.key($1) == nil ? 0 : 1 << $1.rawValue) }
   }
 }

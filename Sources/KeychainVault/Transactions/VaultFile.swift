@@ -10,7 +10,7 @@ final class VaultFile: Sendable {
   private struct Connection {
     let storage: SQLiteVaultStorage
     let identity: FileIdentity
-    var isInitialized = false
+    var isInitialized: Bool
   }
 
   /// What the observers of the handle know.
@@ -157,7 +157,8 @@ final class VaultFile: Sendable {
       if let connection, connection.identity == identity { return connection.storage }
       let storage = try SQLiteVaultStorage(
         path: path, ledger: ledger, limitingMemory: configuration.limitsDatabaseMemory, deadline)
-      connection = Connection(storage: storage, identity: identity)
+      connection = Connection(
+        storage: storage, identity: identity, isInitialized: storage.hadTables)
       if configuration.leavesConnectionToExit { Self.untilExit.withLock { $0.append(storage) } }
       return storage
     }

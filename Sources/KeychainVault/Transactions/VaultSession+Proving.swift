@@ -40,8 +40,9 @@ extension VaultSession {
     let chained = try proofs.chained(
       top.stateBox, keys.open.bytes, head: top.head, list: list)
     try requireNotOlder(chained, rows, keys)
-    let proven = ProvenVault(head: top.head, members: list, chained: chained)
-    proofs.note(proven, with: top.stateBox)
+    let proven = ProvenVault(
+      head: top.head, members: list, chained: chained, trees: proofs.trees)
+    proofs.note(proven, with: top.stateBox, keys)
     return proven
   }
 

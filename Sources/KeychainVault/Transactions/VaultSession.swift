@@ -102,7 +102,7 @@ struct VaultSession: Sendable {
       // The next transaction begins with what this one has committed, unless another process comes
       // first: then the box in the file is another one.
       if let finished, let box = finished.stateBox {
-        knownHead.proofs.note(finished.proven, with: box)
+        knownHead.proofs.note(finished.proven, with: box, keys)
       }
       return outcome
     }

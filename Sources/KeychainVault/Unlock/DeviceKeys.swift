@@ -9,15 +9,15 @@ internal import Synchronization
 /// The handle reads both once and keeps them, because they are never locked.
 final class DeviceKeys: Sendable {
   private struct Known {
-    let head: HeadRow
-    // A slot's grant changes with the list of members, under the same keys.
-    let members: MembersRow
-    let slots: [SlotRow]
+    let head: VaultHead
     let slot: SlotRow
     let keys: TierKeys
 
     func isOf(_ head: VaultHead) -> Bool {
-      self.head == head.row && members == head.members && slots == head.slots(.device)
+      // A slot's grant changes with the list of members, under the same keys.
+      self.head.isCopy(of: head)
+        || self.head.row == head.row && self.head.members == head.members
+          && self.head.slots(.device) == head.slots(.device)
     }
   }
 
@@ -55,9 +55,7 @@ final class DeviceKeys: Sendable {
   private func known(_ head: VaultHead) throws(KeychainError) -> Known? {
     if let known = opened.withLock({ $0 }), known.isOf(head) { return known }
     guard let found = try open(head) else { return nil }
-    let known = Known(
-      head: head.row, members: head.members, slots: head.slots(.device), slot: found.slot,
-      keys: found.keys)
+    let known = Known(head: head, slot: found.slot, keys: found.keys)
     opened.withLock { $0 = known }
     return known
   }

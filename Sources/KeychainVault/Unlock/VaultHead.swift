@@ -30,6 +30,9 @@ struct VaultHead: Sendable {
     else { throw KeychainError(.damaged, "the vault has more than 8 passphrase slots") }
   }
 
+  /// Whether both are copies of what was read once, which is cheaper to tell than by their contents.
+  func isCopy(of other: VaultHead) -> Bool { checked === other.checked }
+
   func slots(_ kind: SlotKind) -> [SlotRow] { slots.intact.filter { $0.kind == kind } }
 
   /// Opens the list of members with T0, and checks it.

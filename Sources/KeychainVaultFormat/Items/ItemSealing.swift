@@ -87,11 +87,11 @@ package struct ItemSealing {
 
   /// Opens both parts of an item whose group is known.
   package func opened(
-    _ row: ItemRow, group: String, name: String
+    _ row: ItemRow, group: String, name: @autoclosure () -> String
   ) throws(KeychainError) -> OpenedItem {
-    let key = try groupKey(of: row, group: group, name: name)
-    let metadata = try metadata(in: row, key, name: name)
-    let credential = try credential(metadata, of: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name())
+    let metadata = try metadata(in: row, key, name: name())
+    let credential = try credential(metadata, of: row, group: group, name: name())
     return OpenedItem(
       credential: credential, metadata: metadata,
       secret: try secret(in: row, key, name: "\(credential.identity)"))
@@ -99,18 +99,18 @@ package struct ItemSealing {
 
   /// Opens the metadata of an item whose group is known.
   package func credential(
-    in row: ItemRow, group: String, name: String
+    in row: ItemRow, group: String, name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
-    let key = try groupKey(of: row, group: group, name: name)
-    let metadata = try metadata(in: row, key, name: name)
-    return try credential(metadata, of: row, group: group, name: name)
+    let key = try groupKey(of: row, group: group, name: name())
+    let metadata = try metadata(in: row, key, name: name())
+    return try credential(metadata, of: row, group: group, name: name())
   }
 
   private func metadata(
-    in row: ItemRow, _ groupKey: GroupKey, name: String
+    in row: ItemRow, _ groupKey: GroupKey, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.metadata, id: row.id, version: row.version)
-    guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name) }
+    guard let metadata = try Self.openMetadata(row, with: key) else { throw .damagedItem(name()) }
     return metadata
   }
 
@@ -121,29 +121,30 @@ package struct ItemSealing {
   }
 
   private func credential(
-    _ metadata: borrowing SecretBytes, of row: ItemRow, group: String, name: String
+    _ metadata: borrowing SecretBytes, of row: ItemRow, group: String,
+    name: @autoclosure () -> String
   ) throws(KeychainError) -> Credential {
     guard let credential = MetadataCoding.decode(metadata, of: row),
       try id(of: credential.identity) == row.id,
       credential.identity.accessGroup.hasSameBytes(as: group)
-    else { throw .damagedItem(name) }
+    else { throw .damagedItem(name()) }
     return credential
   }
 
   /// Opens the secret of an item whose group is known.
   package func secret(
-    in row: ItemRow, group: String, name: String
+    in row: ItemRow, group: String, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
-    try secret(in: row, groupKey(of: row, group: group, name: name), name: name)
+    try secret(in: row, groupKey(of: row, group: group, name: name()), name: name())
   }
 
   private func secret(
-    in row: ItemRow, _ groupKey: GroupKey, name: String
+    in row: ItemRow, _ groupKey: GroupKey, name: @autoclosure () -> String
   ) throws(KeychainError) -> SecretBytes {
     let key = try groupKey.itemKey(.secret, id: row.id, version: row.version)
     let limit = Credential.maximumSecretCount
     guard let secret = try Sealing.openPadded(row.secret, with: key, limit: limit) else {
-      throw .damagedItem(name)
+      throw .damagedItem(name())
     }
     return secret
   }
@@ -163,15 +164,15 @@ package struct ItemSealing {
   }
 
   private func groupKey(
-    of row: ItemRow, group: String, name: String
+    of row: ItemRow, group: String, name: @autoclosure () -> String
   ) throws(KeychainError) -> GroupKey {
     guard row.accessibility.isThisDeviceOnly == (row.device != nil) else {
-      throw .damagedItem(name)
+      throw .damagedItem(name())
     }
     guard !isOfOtherDevice(row) else {
-      throw try opensHere(row, group: group) ? .damagedItem(name) : .otherDevice(name)
+      throw try opensHere(row, group: group) ? .damagedItem(name()) : .otherDevice(name())
     }
-    return try groupKey(row.accessibility, group: group, name: name)
+    return try groupKey(row.accessibility, group: group, name: name())
   }
 
   private func sealPadded(
@@ -182,13 +183,13 @@ package struct ItemSealing {
   }
 
   private func groupKey(
-    _ accessibility: Accessibility, group: String, name: String
+    _ accessibility: Accessibility, group: String, name: @autoclosure () -> String
   ) throws(KeychainError) -> GroupKey {
     let device = accessibility.isThisDeviceOnly ? device : nil
     let known = GroupKeyName(accessibility, group, device: device)
     return try keys.derived.groupKey(known) { () throws(KeychainError) in
       guard let tierKey = keys.key(Tier(accessibility.unlockRequirement)) else {
-        throw .locked(name)
+        throw .locked(name())
       }
       let classKey = try ClassKey.derive(from: tierKey.bytes, accessibility, device: device)
       return try GroupKey(classKey: classKey, group: group)

@@ -18,7 +18,7 @@ package enum Derivation {
   ) throws(KeychainError) -> Data {
     try translated(
       secrets: Data(
-        unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)))
+        copying: unsafe KeyDerivation.tag(from: key, label: label, fields: fields.span.bytes)))
   }
 
   /// Returns the first 16 bytes of a tag.
@@ -30,12 +30,12 @@ package enum Derivation {
 
   /// Returns `H(count, bytes)`: a hash without a label.
   package static func hash(_ bytes: Data, count: Int) throws(KeychainError) -> Data {
-    try translated(secrets: Data(Blake2b.digest(bytes.bytes, count: count)))
+    try translated(secrets: Data(copying: Blake2b.digest(bytes.bytes, count: count)))
   }
 
   /// Returns `HL(label, fields)`: a hash of 32 bytes for one purpose.
   package static func hash(_ label: String, _ fields: [UInt8]) throws(KeychainError) -> Data {
     try translated(
-      secrets: Data(unsafe Blake2b.digest(fields.span.bytes, label: label)))
+      secrets: Data(copying: unsafe Blake2b.digest(fields.span.bytes, label: label)))
   }
 }

@@ -37,7 +37,7 @@ package enum ClassKey {
     _ classKey: borrowing SecretBytes, to device: VaultDevice
   ) throws(KeychainError) -> SecretBytes {
     try translating { () throws(SecretsError) in
-      var fields = try SecretBuffer()
+      var fields = try SecretBuffer(capacity: 64)
       for byte in FieldWriter.fields({ $0.integer(UInt32(device.secret.bytes.count)) }) {
         try fields.append(byte)
       }

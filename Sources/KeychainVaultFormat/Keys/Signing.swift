@@ -8,7 +8,7 @@ package enum Signing {
     _ message: [UInt8], label: String, seed: borrowing SecretBytes
   ) throws(KeychainError) -> Data {
     try translated(
-      secrets: Data(unsafe Signature.sign(message.span.bytes, label: label, seed: seed)))
+      secrets: Data(copying: unsafe Signature.sign(message.span.bytes, label: label, seed: seed)))
   }
 
   package static func isRight(
@@ -35,6 +35,6 @@ package struct StateSigner: Sendable {
   }
 
   package func publicKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(Signature.publicKey(of: seed.bytes)))
+    try translated(secrets: Data(copying: Signature.publicKey(of: seed.bytes)))
   }
 }

@@ -15,7 +15,7 @@ package struct SlotKeys: Sendable {
   init(
     boxSecret: consuming SecretBytes, signingSeed: consuming SecretBytes
   ) throws(KeychainError) {
-    boxKey = try translated(secrets: Data(SealedBox.publicKey(of: boxSecret)))
+    boxKey = try translated(secrets: Data(copying: SealedBox.publicKey(of: boxSecret)))
     self.boxSecret = SharedSecret(boxSecret)
     self.signingSeed = SharedSecret(signingSeed)
   }
@@ -31,7 +31,7 @@ package struct SlotKeys: Sendable {
 
   /// `E`: the public key that checks signatures.
   package func signingKey() throws(KeychainError) -> Data {
-    try translated(secrets: Data(Signature.publicKey(of: signingSeed.bytes)))
+    try translated(secrets: Data(copying: Signature.publicKey(of: signingSeed.bytes)))
   }
 
   /// What signs in the name of the slot.

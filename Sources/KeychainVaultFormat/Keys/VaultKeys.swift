@@ -58,6 +58,9 @@ package struct TierKeys: Sendable {
   package let first: SharedSecret?
   package let unlocked: SharedSecret?
 
+  /// Tells copies of these keys from others, without comparing them.
+  package let identity = TierKeysIdentity()
+
   /// What signs the states of a shared vault; `nil` if only keys from the cache are at hand.
   package var signer: StateSigner?
 
@@ -128,6 +131,11 @@ package struct TierKeys: Sendable {
     TierKeys(
       binding: binding, checks: checks, open: open, first: nil, unlocked: nil, signer: signer)
   }
+}
+
+/// An object that only copies of some keys share; it has no keys itself.
+package final class TierKeysIdentity: Sendable {
+  init() {}
 }
 
 /// The secret of this machine, without which its ThisDeviceOnly items stay closed.

@@ -11,16 +11,16 @@ extension MemberList {
 
   private static func read(_ bytes: RawSpan) throws(FieldReader.Malformed) -> MemberList {
     var reader = FieldReader()
-    let id = VaultID(bytes: Data(try reader.byteString(bytes)))
+    let id = VaultID(bytes: try reader.data(bytes))
     let epoch: UInt64 = try reader.integer(bytes)
-    let administration = Data(try reader.byteString(bytes))
-    let administrationHash = Data(try reader.byteString(bytes))
+    let administration = try reader.data(bytes)
+    let administrationHash = try reader.data(bytes)
     let serial: UInt64 = try reader.integer(bytes)
     let nextNumber: UInt32 = try reader.integer(bytes)
     guard let kind = VaultKind(rawValue: try reader.integer(bytes)) else {
       throw FieldReader.Malformed()
     }
-    let successions = Data(try reader.byteString(bytes))
+    let successions = try reader.data(bytes)
     let count: UInt32 = try reader.integer(bytes)
     guard count <= maximumCount else { throw FieldReader.Malformed() }
     var members: [Member] = []
@@ -42,8 +42,8 @@ extension MemberList {
   ) throws(FieldReader.Malformed) -> Member {
     Member(
       number: try reader.integer(bytes), kindNumber: try reader.integer(bytes),
-      grantNumber: try reader.integer(bytes), rowHash: Data(try reader.byteString(bytes)),
-      boxKey: Data(try reader.byteString(bytes)), signingKey: Data(try reader.byteString(bytes)),
+      grantNumber: try reader.integer(bytes), rowHash: try reader.data(bytes),
+      boxKey: try reader.data(bytes), signingKey: try reader.data(bytes),
       name: try reader.text(bytes))
   }
 

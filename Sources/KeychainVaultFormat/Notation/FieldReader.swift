@@ -1,3 +1,4 @@
+package import Foundation
 internal import KeychainSecrets
 
 /// Reads fields in the notation of the vault format, and fails at anything that is not exactly a
@@ -29,6 +30,11 @@ package struct FieldReader {
   package mutating func byteString(_ bytes: RawSpan) throws(Malformed) -> [UInt8] {
     let range = try next(bytes)
     return bytes.extracting(range).array
+  }
+
+  package mutating func data(_ bytes: RawSpan) throws(Malformed) -> Data {
+    let range = try next(bytes)
+    return Data(copying: bytes.extracting(range))
   }
 
   package mutating func text(_ bytes: RawSpan) throws(Malformed) -> String {

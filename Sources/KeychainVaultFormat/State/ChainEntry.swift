@@ -81,8 +81,8 @@ package struct ChainEntry: Hashable, Sendable {
   private init(_ bytes: RawSpan) throws(FieldReader.Malformed) {
     var reader = FieldReader()
     counter = try reader.integer(bytes)
-    previous = Data(try reader.byteString(bytes))
-    stateHash = Data(try reader.byteString(bytes))
+    previous = try reader.data(bytes)
+    stateHash = try reader.data(bytes)
     writer = try reader.integer(bytes)
     time = try reader.integer(bytes)
     try reader.end(bytes)

@@ -88,7 +88,7 @@ package struct SeenRecord: Hashable, Sendable {
 
   /// Returns the name of a vault's record, from the vault's real path.
   package static func name(of vaultPath: String) throws(KeychainError) -> String {
-    try Derivation.hash(Data(vaultPath.utf8), count: 16).hexadecimal
+    try Derivation.hash(Data(copying: Array(vaultPath.utf8)), count: 16).hexadecimal
   }
 
   /// Reads a record; `nil` if it is damaged.

@@ -79,9 +79,9 @@ package struct ChainedState: Hashable, Sendable {
   ) throws(FieldReader.Malformed) -> (VaultState, Data, Data?) {
     var reader = FieldReader()
     let state = try VaultState(&reader, bytes)
-    let previous = Data(try reader.byteString(bytes))
+    let previous = try reader.data(bytes)
     let signature = try reader.optional(bytes) { reader, bytes throws(FieldReader.Malformed) in
-      Data(try reader.byteString(bytes))
+      try reader.data(bytes)
     }
     try reader.end(bytes)
     guard previous.count == 32, signature.map({ $0.count == Signature.count }) ?? true else {

@@ -72,7 +72,7 @@ package struct VaultState: Hashable, Sendable {
     generation = try reader.integer(bytes)
     epoch = try reader.integer(bytes)
     serial = try reader.integer(bytes)
-    listHash = Data(try reader.byteString(bytes))
+    listHash = try reader.data(bytes)
     counter = try reader.integer(bytes)
     first = try reader.integer(bytes)
     (items, tokens, groups) = (.empty, .empty, .empty)
@@ -90,7 +90,7 @@ package struct VaultState: Hashable, Sendable {
     _ reader: inout FieldReader, _ bytes: RawSpan
   ) throws(FieldReader.Malformed) -> TreeRoot {
     let root = TreeRoot(
-      count: try reader.integer(bytes), hash: Data(try reader.byteString(bytes)))
+      count: try reader.integer(bytes), hash: try reader.data(bytes))
     guard root.hash.count == 32, root.count <= UInt64(Int64.max),
       (root.count == 0) == (root.hash == TreeRoot.noHash)
     else { throw FieldReader.Malformed() }

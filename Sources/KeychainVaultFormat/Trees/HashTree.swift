@@ -21,8 +21,11 @@ package final class HashTree {
   var removed: Set<UInt64> = []
   private let nodes: any TreeNodes
 
+  /// Nodes that other trees have checked.
+  private let known: KnownNodes?
+
   /// Contents that were read and not needed yet.
-  private var fetched: [UInt64: Data] = [:]
+  private var fetched = NodeContents()
   private var nodeCount = 0
   private let nodeLimit: Int
 
@@ -32,10 +35,13 @@ package final class HashTree {
   ///   - tree: Which tree it is.
   ///   - root: The root, which was proved by other means.
   ///   - nodes: Where the nodes are read.
+  ///   - known: Where the checked nodes are kept for other trees of the same kind; `nil` if nowhere.
   ///   - nodeLimit: The number of nodes in memory above which they are written and forgotten.
   package init(
-    _ tree: Tree, _ root: TreeRoot, in nodes: any TreeNodes, nodeLimit: Int = 100_000
+    _ tree: Tree, _ root: TreeRoot, in nodes: any TreeNodes, known: KnownNodes? = nil,
+    nodeLimit: Int = 100_000
   ) {
+    self.known = known
     self.tree = tree
     self.root = root
     self.nodes = nodes
@@ -69,7 +75,8 @@ package final class HashTree {
   /// The depth to which paths in a tree of this size usually lead.
   package var usualDepth: Int { Tree.usualDepth(count: count) }
 
-  /// Returns the nodes on the path of a key that were not read, as far as it usually leads.
+  /// Returns the nodes on the path of a key that were not read and are not known, as far as it
+  /// usually leads.
   package func unreadPrefixes(of key: Data) -> [UInt64] {
     guard count > 0 else { return [] }
     let path = TreeKey(key)
@@ -78,13 +85,13 @@ package final class HashTree {
   }
 
   /// Accepts contents of nodes that were read together with other rows.
-  package func accept(_ contents: [UInt64: Data]) { fetched.merge(contents) { _, new in new } }
+  package func accept(_ contents: NodeContents) { fetched.add(contents) }
 
   /// Reads the paths of keys in few queries.
   package func fetch(_ keys: some Sequence<Data>) throws(KeychainError) {
     var prefixes: Set<UInt64> = []
     for key in keys { prefixes.formUnion(unreadPrefixes(of: key)) }
-    prefixes.subtract(fetched.keys)
+    prefixes = prefixes.filter { fetched[$0] == nil }
     if !prefixes.isEmpty { accept(try nodes.nodes(tree, prefixes.sorted())) }
   }
 
@@ -144,24 +151,43 @@ package final class HashTree {
   }
 
   private func read(_ prefix: UInt64, _ expected: TreeRoot) throws(KeychainError) -> TreeNode {
+    if let node = knownNode(prefix, expected) { return node }
     let content: Data?
-    if let known = fetched.removeValue(forKey: prefix) {
+    if let known = fetched.take(prefix) {
       content = known
     } else {
       content = try nodes.nodes(tree, [prefix])[prefix]
     }
     guard let content else { throw .damagedTree(tree) }
     nodeCount += 1
-    return try TreeNode(content, tree, prefix, expected: expected)
+    let node = try TreeNode(content, tree, prefix, expected: expected)
+    known?.note(node, prefix, expected)
+    return node
   }
 
-  /// Returns the depth of the first node on a path that is not in memory; `nil` if all are.
+  private func knownNode(_ prefix: UInt64, _ expected: TreeRoot) -> TreeNode? {
+    guard let node = known?.node(prefix, expected) else { return nil }
+    nodeCount += 1
+    return node
+  }
+
+  /// Returns the depth of the first node on a path that is neither in memory nor known; `nil` if
+  /// there is none.
   private func firstMissing(_ path: TreeKey) -> Int? {
-    guard var node = top else { return 0 }
+    guard var node = top ?? knownNode(1, root) else { return 0 }
+    top = node
     var depth = 0
     while !node.isLeaf {
+      let index = path.child(depth)
       depth += 1
-      guard let child = node.children[path.child(depth - 1)] else { return depth }
+      if let child = node.children[index] {
+        node = child
+        continue
+      }
+      let expected = node.child(index)
+      guard expected.count > 0 else { return nil }
+      guard let child = knownNode(path.prefix(depth), expected) else { return depth }
+      node.children[index] = child
       node = child
     }
     return nil
@@ -171,7 +197,7 @@ package final class HashTree {
 
   private func forget() {
     top = nil
-    fetched = [:]
+    fetched = NodeContents()
     nodeCount = 0
   }
 
@@ -187,7 +213,7 @@ package final class HashTree {
     }
     for prefix in removed.sorted() { try nodes.removeNode(tree, prefix) }
     removed = []
-    fetched = [:]
+    fetched = NodeContents()
     if isFull { forget() }
     return root
   }

@@ -50,7 +50,7 @@ package struct TreeRoot: Hashable, Sendable {
 /// Where the nodes of the trees are read.
 package protocol TreeNodes {
   /// Returns the contents of those of these nodes that exist.
-  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> [UInt64: Data]
+  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> NodeContents
 }
 
 /// Where the nodes of the trees are written.

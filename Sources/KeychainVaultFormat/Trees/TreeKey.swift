@@ -1,4 +1,5 @@
 package import Foundation
+internal import KeychainSecrets
 
 /// The first half bytes of a key, which name the nodes on its path.
 package struct TreeKey: Sendable {
@@ -9,6 +10,11 @@ package struct TreeKey: Sendable {
     var bits: UInt64 = 0
     for byte in key.prefix(8) { bits = bits << 8 | UInt64(byte) }
     self.bits = bits >> 4
+  }
+
+  /// The beginning of the key at a place, of 8 bytes at least.
+  init(_ keys: RawSpan, at start: Int) {
+    bits = keys.littleEndian(at: start, as: UInt64.self).byteSwapped >> 4
   }
 
   init(_ key: ArraySlice<UInt8>) {

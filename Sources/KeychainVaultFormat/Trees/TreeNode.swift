@@ -56,11 +56,11 @@ final class TreeNode {
   static func hash(
     _ content: Data, _ tree: Tree, _ prefix: UInt64
   ) throws(KeychainError) -> Data {
-    var fields: [UInt8] = []
-    fields.reserveCapacity(9 + content.count)
-    fields.append(tree.rawValue)
-    for place in 0..<8 { fields.append(UInt8(truncatingIfNeeded: prefix >> (8 * UInt64(place)))) }
-    fields.append(contentsOf: content)
+    let fields = FieldWriter.fields(capacity: 9 + content.count) {
+      $0.integer(tree.rawValue)
+      $0.integer(prefix)
+      $0.append(content)
+    }
     return try Derivation.hash("pk2/node", fields)
   }
 
@@ -83,10 +83,11 @@ final class TreeNode {
     guard count > 0, bytes.count == Int(clamping: count) &* tree.stride,
       count <= Tree.leafLimit || depth == Tree.greatestDepth
     else { return false }
-    for index in 0..<Int(count) {
-      let key = key(index, tree)
-      guard TreeKey(key).prefix(depth) == prefix,
-        index == 0 || self.key(index - 1, tree).lexicographicallyPrecedes(key)
+    let bytes = bytes
+    let keys = unsafe bytes.span.bytes
+    for start in stride(from: 0, to: keys.byteCount, by: tree.stride) {
+      guard TreeKey(keys, at: start).prefix(depth) == prefix,
+        start == 0 || keys.precedes(at: start - tree.stride, start, count: tree.keyCount)
       else { return false }
     }
     return true
@@ -94,12 +95,17 @@ final class TreeNode {
 
   private func isInner(count: UInt64) -> Bool {
     guard bytes.count == 16 * Self.childStride, count > Tree.leafLimit else { return false }
+    let bytes = bytes
+    let children = unsafe bytes.span.bytes
     var sum: UInt64 = 0
-    for start in stride(from: 0, to: bytes.count, by: Self.childStride) {
+    for start in stride(from: 0, to: children.byteCount, by: Self.childStride) {
       // Without a value for each hash: every read checks the nodes on its path.
-      var child: UInt64 = 0
-      for byte in bytes[start..<start + 8].reversed() { child = child << 8 | UInt64(byte) }
-      let isEmpty = bytes[start + 8..<start + Self.childStride].allSatisfy { $0 == 0 }
+      let child = children.littleEndian(at: start, as: UInt64.self)
+      var hash: UInt64 = 0
+      for word in stride(from: start + 8, to: start + Self.childStride, by: 8) {
+        hash |= children.littleEndian(at: word, as: UInt64.self)
+      }
+      let isEmpty = hash == 0
       let (new, isTooMuch) = sum.addingReportingOverflow(child)
       guard !isTooMuch, (child == 0) == isEmpty else { return false }
       sum = new
@@ -117,7 +123,8 @@ extension TreeNode {
   }
 
   func value(_ index: Int, _ tree: Tree) -> Data {
-    Data(bytes[(index * tree.stride + tree.keyCount)..<((index + 1) * tree.stride)])
+    Data(
+      copying: bytes[(index * tree.stride + tree.keyCount)..<((index + 1) * tree.stride)])
   }
 
   /// Returns where a key is in a leaf, or where it would be.
@@ -139,10 +146,10 @@ extension TreeNode {
 extension TreeNode {
   /// Returns what an inner node says of a child.
   func child(_ index: Int) -> TreeRoot {
-    let start = index * Self.childStride
-    var count: UInt64 = 0
-    for place in (0..<8).reversed() { count = count << 8 | UInt64(bytes[start + place]) }
-    return TreeRoot(count: count, hash: Data(bytes[(start + 8)..<(start + Self.childStride)]))
+    let (start, bytes) = (index * Self.childStride, bytes)
+    return TreeRoot(
+      count: unsafe bytes.span.bytes.littleEndian(at: start, as: UInt64.self),
+      hash: Data(copying: bytes[(start + 8)..<(start + Self.childStride)]))
   }
 
   func setChild(_ index: Int, _ root: TreeRoot) {
@@ -175,5 +182,27 @@ extension KeychainError {
       .damaged,
       "the hash tree of the vault's \(contents) does not hold: something was changed, removed or "
         + "put back outside the vault", recovery: .verify)
+  }
+}
+
+extension RawSpan {
+  /// Whether the key at one place comes before the key at another one, in the order of bytes.
+  fileprivate func precedes(at left: Int, _ right: Int, count: Int) -> Bool {
+    var place = 0
+    // Eight bytes at a time, the first one uppermost.
+    while place + 8 <= count {
+      let (first, second) = (
+        littleEndian(at: left + place, as: UInt64.self).byteSwapped,
+        littleEndian(at: right + place, as: UInt64.self).byteSwapped
+      )
+      if first != second { return first < second }
+      place += 8
+    }
+    while place < count {
+      let (first, second) = (byte(at: left + place), byte(at: right + place))
+      if first != second { return first < second }
+      place += 1
+    }
+    return false
   }
 }

@@ -11,9 +11,13 @@ final class TreeNodesInMemory: WritableTreeNodes, @unchecked Sendable {
   var writeCount = 0
   var readCount = 0
 
-  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> [UInt64: Data] {
+  func nodes(_ tree: Tree, _ prefixes: [UInt64]) throws(KeychainError) -> NodeContents {
     readCount += 1
-    return contents.filter { prefixes.contains($0.key) }
+    var found = NodeContents()
+    for prefix in prefixes {
+      if let content = contents[prefix] { found.add(content, at: prefix) }
+    }
+    return found
   }
 
   func put(_ content: Data, _ tree: Tree, _ prefix: UInt64) throws(KeychainError) {
