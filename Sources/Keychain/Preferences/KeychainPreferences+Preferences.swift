@@ -113,10 +113,19 @@ extension KeychainPreferences {
     recordingRead { () throws(KeychainError) in try removeValue(for: key) ? true : nil }
   }
 
+  /// Sets the values of several keys, and ignores a failure; `set(_:)` throws it.
+  ///
+  /// ``lastError`` reports a failure. In the vault, nothing was stored then.
+  ///
+  /// - Parameter dictionary: The values by their keys; other keys keep theirs.
+  public func set(dictionary: PreferencesDictionary) {
+    recording { () throws(KeychainError) in try set(withoutNulls(dictionary)) }
+  }
+
   /// Removes all keys, and ignores a failure; `removeAll()` throws it.
   ///
-  /// Only keys of this service (or server) and access group are removed. After a failure some or
-  /// all are still there; ``lastError`` reports it.
+  /// Only keys of this service (or server) and access group are removed. ``lastError`` reports a
+  /// failure; after it some or all are still there, and all if they are in the vault.
   public func clearAll() {
     recording { () throws(KeychainError) in try removeAll() }
   }

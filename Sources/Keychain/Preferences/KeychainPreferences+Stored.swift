@@ -18,10 +18,14 @@ extension KeychainPreferences {
   func store(
     _ secret: borrowing SecretBytes, contentType: String?, for key: String
   ) throws(KeychainError) {
+    try write(secret, update(contentType: contentType), for: key)
+  }
+
+  /// Returns what a new value changes of its credential.
+  func update(contentType: String?) -> CredentialUpdate {
     // The expiry belongs to the old value.
-    let update = CredentialUpdate(
+    CredentialUpdate(
       accessibility: accessibility, contentType: FieldChange(to: contentType), expires: .clear)
-    try write(secret, update, for: key)
   }
 
   /// Writes a value, and keeps what the update leaves out.

@@ -102,11 +102,12 @@ extension KeychainPreferences {
 
   /// Removes all keys of this service (or server) and access group.
   ///
-  /// They are removed one by one. If some keys cannot be listed, nothing is removed.
+  /// If some keys cannot be listed, nothing is removed. In the vault, all are removed or none; other
+  /// stores remove them one by one.
   ///
   /// - Throws: As `allKeys()`, or as `removeValue(for:)`.
   public func removeAll() throws(KeychainError) {
-    for key in try allKeys() { try removeValue(for: key) }
+    try removeValues(for: allKeys())
   }
 
   /// Returns the keys of this service (or server) and access group.

@@ -54,6 +54,8 @@ enum SQLiteErrors {
     default: break
     }
     switch error.resultCode {
+    case .SQLITE_BUSY where RunningTransaction.isHere:
+      return (.refused, RunningTransaction.refusal, RunningTransaction.recovery)
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       return (.busy, "another process held the vault for too long", .tryAgain)
     case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", .tryAgain)

@@ -11,6 +11,7 @@ final class SQLiteVaultStorage: VaultStorage {
   private let queue: DatabaseQueue
   private let deadline: CurrentDeadline
   private let ledger: ItemLedger
+  private let turn = ConnectionTurn()
 
   /// Whether the file had its tables when it was opened; once there, they stay.
   let hadTables: Bool
@@ -63,6 +64,8 @@ final class SQLiteVaultStorage: VaultStorage {
   }
 
   func compact(_ deadline: Deadline) throws(KeychainError) {
+    try turn.take(path, deadline)
+    defer { turn.end() }
     do {
       try queue.unsafeReentrantWrite { database in
         self.deadline.set(deadline)
@@ -79,14 +82,10 @@ final class SQLiteVaultStorage: VaultStorage {
     keepingIf isKept: (Result) -> Bool = { _ in true },
     _ body: (SQLiteVaultRows) throws(KeychainError) -> (Result, WriteRecord?)
   ) throws(KeychainError) -> Result {
+    try turn.take(path, deadline)
+    defer { turn.end() }
     do {
       return try queue.unsafeReentrantWrite { database in
-        // SQLite has no nested transactions, and waiting for itself would never end.
-        guard !database.isInsideTransaction else {
-          throw KeychainError(
-            .refused, "the vault was used by a closure that it called within a transaction",
-            recovery: "use it after the call, or through another handle")
-        }
         // Set here and not earlier, because other threads wait for this connection.
         self.deadline.set(deadline)
         try sidecars.check()
@@ -114,8 +113,10 @@ final class SQLiteVaultStorage: VaultStorage {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { _ in
-      guard !deadline.hasPassed else { return false }
-      Deadline.pause()
+      // A transaction of this thread would wait for this call, and the call for it.
+      guard !deadline.hasPassed, !RunningTransaction.isHere else { return false }
+      // A commit takes about as long, so the lock is rarely free while all who want it sleep.
+      Deadline.pause(upTo: 2)
       return true
     }
     configuration.prepareDatabase { database in

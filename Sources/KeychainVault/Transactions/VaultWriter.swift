@@ -143,10 +143,7 @@ struct VaultWriter: ~Copyable {
   @discardableResult
   func finish() throws(KeychainError) -> FinishedWrite {
     if !hasChanges, let before { return FinishedWrite(proven: before, stateBox: nil) }
-    var state = VaultState(
-      generation: head.generation, epoch: head.epoch, serial: list.serial,
-      listHash: try list.hash(), counter: counter, first: first, items: try items.write(to: rows),
-      tokens: try tokens.write(to: rows), groups: try groups.write(to: rows))
+    var state = try state()
     let signer = list.vaultKind == .shared ? sealing.keys.signer : nil
     if list.vaultKind == .shared {
       guard let signer else {
@@ -163,5 +160,22 @@ struct VaultWriter: ~Copyable {
       at: Int64(ChainEntry.place(of: counter)))
     return FinishedWrite(
       proven: ProvenVault(head: head, members: list, chained: chained), stateBox: box)
+  }
+
+  /// Writes the trees.
+  ///
+  /// - Returns: The state, without a writer.
+  private func state() throws(KeychainError) -> VaultState {
+    VaultState(
+      generation: head.generation, epoch: head.epoch, serial: list.serial,
+      listHash: try list.hash(), counter: counter, first: first, items: try items.write(to: rows),
+      tokens: try tokens.write(to: rows), groups: try groups.write(to: rows))
+  }
+
+  /// Returns the vault as the transaction has changed it so far, for searching in it.
+  func provenNow() throws(KeychainError) -> ProvenVault {
+    if !hasChanges, let before { return before }
+    return ProvenVault(
+      head: head, members: list, chained: try ChainedState(state(), after: previous, signer: nil))
   }
 }

@@ -27,6 +27,16 @@ enum VaultWriterTool {
         try increment(vault)
         report("counted")
       }
+    case "transactions":
+      for number in 1... {
+        try vault.withTransaction { transaction in
+          for item in 0..<20 {
+            try transaction.store(
+              Credential(.test("k\(item)")), secret: SecretBytes(copying: "\(number)"))
+          }
+        }
+        report("\(number)")
+      }
     case "seal":
       report("begun")
       try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase))

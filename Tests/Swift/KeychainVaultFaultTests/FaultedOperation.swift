@@ -51,6 +51,16 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       "\(try vault.rename(.test("b"), to: .test("renamed", group: "new group")).identity)"
     },
     Self("remove") { vault, _ in "\(try vault.remove(.test("b")))" },
+    Self("transaction") { vault, _ in
+      try vault.withTransaction { transaction in
+        let added = try transaction.store(
+          Credential(.test("new", group: "new group")), secret: SecretBytes(copying: "new"))
+        let update = CredentialUpdate(accessibility: .always, label: .set("new"))
+        let updated = try transaction.update(.test("b"), with: update)
+        try transaction.remove(.test("c"))
+        return "\(added.identity) \(updated.identity)"
+      }
+    },
     Self("add the first passphrase") { vault, _ in
       "\(try vault.addPassphraseSlot(SecretBytes(copying: TestVault.passphrase)))"
     },

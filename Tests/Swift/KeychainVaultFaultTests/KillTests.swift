@@ -33,6 +33,23 @@ struct KillTests {
     }
   }
 
+  @Test func aTransactionIsThereOrIsNot() throws {
+    for _ in 0..<rounds {
+      let vault = try TestVault()
+      let child = try Child(["transactions"], on: vault)
+      let line = child.line()
+      let first = try #require(line)
+      usleep(.random(in: 0...30_000))
+      let last = child.killed().last ?? first
+      let acknowledged = try #require(Int(last))
+      let handle = vault.handle()
+      let found = try Set((0..<20).map { try handle.text("k\($0)") })
+      // One more transaction may be durable before it is reported.
+      #expect(found == ["\(acknowledged)"] || found == ["\(acknowledged + 1)"])
+      #expect(try handle.verify().problems == [])
+    }
+  }
+
   @Test func aCreationIsThereOrIsNot() throws {
     for _ in 0..<rounds {
       let vault = try TestVault()

@@ -1,0 +1,71 @@
+public import KeychainCredentials
+public import KeychainVault
+
+extension AutomaticStore {
+  /// Makes several changes of the credentials of one service (or server) in one step, if they lie in
+  /// the vault.
+  ///
+  /// The desktop keyring has no transactions: whoever writes several items there may be stopped
+  /// after some. So a service that is kept there is refused, and nothing is changed.
+  ///
+  /// See ``KeychainVault/Vault/withTransaction(unlocking:_:)`` for what a transaction promises, and
+  /// for when the closure runs again. No migration moves the service meanwhile.
+  ///
+  /// - Parameters:
+  ///   - identity: A credential of the service. Credentials of other services are refused within the
+  ///     transaction, because they may be in another store.
+  ///   - requirement: What is unlocked before the closure runs.
+  ///   - body: Reads and changes credentials.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws; ``KeychainError`` of the vault, or with
+  ///   ``KeychainError/Code/refused`` if the service is kept in the desktop keyring.
+  @discardableResult
+  public func withTransaction<Result>(
+    serviceOf identity: CredentialIdentity,
+    unlocking requirement: Accessibility.UnlockRequirement = .nothing,
+    _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result {
+    // Asked first, so that a store which cannot do it is not recorded.
+    let found = try decision(for: identity)
+    guard found.place == .vault,
+      let result = try transaction(serviceOf: identity, .whenUnlocked, unlocking: requirement, body)
+    else {
+      throw KeychainError(
+        .refused,
+        "\(ServiceName(identity)) is kept in the desktop keyring, which has no transactions",
+        recovery: "change its credentials one by one, or keep it in the vault")
+    }
+    return result
+  }
+
+  /// Makes several changes of the credentials of one service in one step; `nil` if they don't lie in
+  /// the vault, and then nothing was changed.
+  ///
+  /// A service without a store gets one, as by storing its first credential.
+  package func transaction<Result>(
+    serviceOf identity: CredentialIdentity, _ accessibility: Accessibility,
+    unlocking requirement: Accessibility.UnlockRequirement,
+    _ body: (inout VaultTransaction) throws -> Result
+  ) throws -> Result? {
+    let service = ServiceName(identity)
+    let first = FirstCredential(
+      identity: identity, accessibility: accessibility, mode: .addOrReplace, mayExist: true)
+    var thrown: (any Error)?
+    do throws(KeychainError) {
+      return try changing(service, adding: first) { _, store throws(KeychainError) in
+        guard let vault = store as? Vault else { return nil }
+        do {
+          return try vault.withTransaction(
+            unlocking: requirement, among: { ServiceName($0) == service }, body)
+        } catch let error as KeychainError {
+          throw error
+        } catch {
+          thrown = error
+          throw KeychainError(.cancelled, "the closure of the transaction failed")
+        }
+      }
+    } catch {
+      throw thrown ?? error
+    }
+  }
+}
