@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 
-/// A value that a statement writes.
+/// The value of a parameter of a statement.
 enum BoundValue {
   case null
   case integer(Int64)

@@ -32,7 +32,7 @@ extension SQLiteVaultRows {
     var item: ItemRow?
     var failure: KeychainError?
     var nodes = NodeContents()
-    let arguments = [.blob(id)] + prefixes.map { StatementArgument.integer(Int64($0)) }
+    let arguments = [.blob(id)] + prefixes.map { BoundValue.integer(Int64($0)) }
     try forEach(sql, arguments) { row throws(KeychainError) in
       if row.isNull(6) {
         nodes.add(try row.blob(0), at: UInt64(try row.integer(1)))
@@ -65,7 +65,7 @@ extension SQLiteVaultRows {
       let marks = some.map { _ in "?" }.joined(separator: ", ")
       let sql = "SELECT count(*) FROM token WHERE token IN (\(marks)) AND item = ?"
       count +=
-        try first(sql, (some + [item.id]).map(StatementArgument.blob)) {
+        try first(sql, (some + [item.id]).map(BoundValue.blob)) {
           row throws(KeychainError) in
           Int(try row.integer(0))
         } ?? 0

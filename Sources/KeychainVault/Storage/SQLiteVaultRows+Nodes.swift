@@ -14,7 +14,7 @@ extension SQLiteVaultRows {
       let count = [1, 8, 16, 32].first { $0 >= some.count } ?? 64
       let marks = repeatElement("?", count: count).joined(separator: ", ")
       let sql = "SELECT prefix, content FROM \(tree.table) WHERE prefix IN (\(marks))"
-      let values = some.map { StatementArgument.integer(Int64($0)) }
+      let values = some.map { BoundValue.integer(Int64($0)) }
       let padding = repeatElement(values[0], count: count - values.count)
       try forEach(sql, values + padding) { row throws(KeychainError) in
         nodes.add(try row.blob(1), at: UInt64(try row.integer(0)))

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GRDB
-internal import GRDBSQLite
 internal import KeychainCredentials
 internal import KeychainVaultFormat
 
@@ -138,30 +137,14 @@ extension SQLiteVaultRows: WritableVaultRows {
     try execute("PRAGMA secure_delete = ON")
   }
 
-  /// Runs a statement, whatever it returns.
-  ///
-  /// The statement is GRDB's, which keeps it prepared. Its values are bound without GRDB, which
-  /// takes several times as long as SQLite for a short row.
+  /// Runs a statement, whatever it returns: some pragmas return what they have set.
   func execute(_ sql: String, _ values: [BoundValue] = []) throws(KeychainError) {
     do {
-      let statement = try unsafe database.cachedStatement(sql: sql).sqliteStatement
-      defer { unsafe sqlite3_reset(statement) }
       // A failure may have ended the transaction, and then a statement would commit by itself.
       guard database.isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-      for (index, value) in values.enumerated() {
-        try require(SQLITE_OK, unsafe value.bind(to: statement, at: CInt(index + 1)))
-      }
-      var code = unsafe sqlite3_step(statement)
-      // Some pragmas return what they have set.
-      while code == SQLITE_ROW { code = unsafe sqlite3_step(statement) }
-      try require(SQLITE_DONE, code)
+      try database.forEachRow(sql, values) { _ in true }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
     }
-  }
-
-  private func require(_ expected: CInt, _ code: CInt) throws {
-    guard code != expected else { return }
-    throw DatabaseError(resultCode: ResultCode(rawValue: code))
   }
 }

@@ -123,7 +123,7 @@ struct SQLiteVaultRows: VaultRows {
 extension SQLiteVaultRows {
   /// Runs a statement, and calls `body` with each row.
   func forEach(
-    _ sql: String, _ arguments: [StatementArgument] = [],
+    _ sql: String, _ arguments: [BoundValue] = [],
     _ body: (StoredRow) throws(KeychainError) -> Void
   ) throws(KeychainError) {
     do {
@@ -137,7 +137,7 @@ extension SQLiteVaultRows {
   }
 
   func first<Result>(
-    _ sql: String, _ arguments: [StatementArgument] = [],
+    _ sql: String, _ arguments: [BoundValue] = [],
     _ body: (StoredRow) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result? {
     do {
