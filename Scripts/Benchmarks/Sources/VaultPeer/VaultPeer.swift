@@ -19,6 +19,7 @@ import Keychain
 /// | `open COUNT SIZE AMONG` | opens the vault with a new handle, and reads such an item |
 /// | `search COUNT SIZE AMONG` | searches for the account of such an item |
 /// | `add COUNT SIZE` | adds items that no other process adds |
+/// | `batch COUNT SIZE AMONG` | replaces such items in one transaction |
 /// | `bare-update COUNT SIZE` | writes the rows of an update by a bare transaction; then it is no vault |
 /// | `bare-add COUNT SIZE` | the same for an added item |
 @main
@@ -50,9 +51,13 @@ struct VaultPeer {
         peer.bare = (store, try store.ids(1000))
         before = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
       }
-      for call in 0..<numbers[0] {
-        try peer.call(
-          words[0], call, size: numbers[1], among: numbers.count == 3 ? numbers[2] : nil)
+      if words[0] == "batch" {
+        try peer.batch(numbers[0], numbers[1], among: numbers[2])
+      } else {
+        for call in 0..<numbers[0] {
+          try peer.call(
+            words[0], call, size: numbers[1], among: numbers.count == 3 ? numbers[2] : nil)
+        }
       }
       let after = (time(CLOCK_PROCESS_CPUTIME_ID), time(CLOCK_MONOTONIC))
       let times = "\((after.0 - before.0) / numbers[0]) \((after.1 - before.1) / numbers[0])\n"
@@ -86,6 +91,18 @@ struct VaultPeer {
     let identity = Self.identity("account-\(number)", size)
     guard let stored = try vault.secret(for: identity), stored.secret.count == size else {
       throw Failure()
+    }
+  }
+
+  private mutating func batch(_ count: Int, _ size: Int, among: Int) throws {
+    let first = calls
+    calls += count
+    try vault.withTransaction(unlocking: .unlockedNow) { transaction in
+      for call in first..<(first + count) {
+        let identity = Self.identity("account-\(call * 7919 % among)", size)
+        let secret = try SecretBytes(copying: String(repeating: "s", count: size))
+        try transaction.store(Credential(identity), secret: secret)
+      }
     }
   }
 
