@@ -12,9 +12,19 @@ extension VaultSession {
     try proven(rows, rows.topRows(), keys)
   }
 
+  /// Returns what a transaction may rely on; `nil` if the keys are not those of the vault.
+  func proven(
+    _ rows: any VaultRows, ownedBy keys: TierKeys
+  ) throws(KeychainError) -> ProvenVault? {
+    if let known = try knownProven(rows, keys) { return known }
+    let top = try rows.topRows()
+    guard top.head.owns(keys) else { return nil }
+    return try proven(rows, top, keys)
+  }
+
   /// Returns what this handle has proved before, if the vault still has the same state; `nil` if all
   /// must be read.
-  func knownProven(
+  private func knownProven(
     _ rows: any VaultRows, _ keys: TierKeys
   ) throws(KeychainError) -> ProvenVault? {
     guard let known = knownHead.proofs.proven(with: try rows.stateBox(), keys) else { return nil }

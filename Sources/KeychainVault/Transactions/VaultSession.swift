@@ -3,7 +3,6 @@ internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainVaultFormat
 internal import PrephirencesFiles
-internal import Synchronization
 
 /// Runs transactions on an opened vault with the keys they need.
 ///
@@ -41,13 +40,8 @@ struct VaultSession: Sendable {
       let device = try unlocker.device.find()
       return try opened.storage.read(deadline) {
         (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
-        let proven: ProvenVault
-        if let known = try knownProven(rows, keys) {
-          proven = known
-        } else {
-          let top = try rows.topRows()
-          guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
-          proven = try self.proven(rows, top, keys)
+        guard let proven = try proven(rows, ownedBy: keys) else {
+          return .retry(requirement, try head(rows))
         }
         let sealing = ItemSealing(keys: keys, device: try device?.inVault(proven.head.id))
         switch try body(rows, sealing, proven) {
@@ -76,13 +70,8 @@ struct VaultSession: Sendable {
       // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
       let outcome = try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
-        let proven: ProvenVault
-        if let known = try knownProven(rows, keys) {
-          proven = known
-        } else {
-          let top = try rows.topRows()
-          guard top.head.owns(keys) else { return .retry(requirement, try head(rows)) }
-          proven = try self.proven(rows, top, keys)
+        guard let proven = try proven(rows, ownedBy: keys) else {
+          return .retry(requirement, try head(rows))
         }
         guard try keys.canSign(for: proven.members) else {
           return .retry(.signing, try head(rows))
@@ -238,21 +227,6 @@ struct VaultSession: Sendable {
 
   func report(_ message: String) {
     notice?(Notice(kind: .seenRecordUnavailable, message: message))
-  }
-}
-
-/// The checks and slots that were read last, and what was proved.
-///
-/// The head is only a hint: each transaction checks it.
-final class KnownHead: Sendable {
-  /// What the handle has checked.
-  let proofs = KnownProofs()
-
-  private let head = Mutex<VaultHead?>(nil)
-
-  var value: VaultHead? {
-    get { head.withLock { $0 } }
-    set { head.withLock { $0 = newValue } }
   }
 }
 

@@ -43,8 +43,9 @@ extension Report {
     "  `kill` when `set` returns, and from loss of power after `synchronize()`, which waits.",
     "- Every change of slots verifies the whole vault first.",
     "- A passphrase is hashed with 256 MiB, for about a second. Many commands at once share one hash.",
-    "- About half of a command's instructions are the runtime's searches through the conformances of a",
-    "  static binary with Foundation, mostly for the argument parser.",
+    "- Usual command lines are read without the argument parser, which took most of a command's",
+    "  instructions. What is left is mostly the loader's work for a static binary with Foundation, and",
+    "  the runtime's searches through its conformances.",
   ]
 }
 
