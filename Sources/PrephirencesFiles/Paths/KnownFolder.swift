@@ -36,7 +36,7 @@ package final class KnownFolder: Sendable {
   package func open(
     _ name: String, _ mode: FileDescriptor.AccessMode
   ) throws(FileError) -> FileDescriptor? {
-    let folder = try descriptor()
+    let folder = try descriptor(for: name)
     defer { try? folder.close() }
     let flags = mode.rawValue | O_CLOEXEC | O_NOFOLLOW
     let file = unsafe openat(folder.rawValue, name, flags)
@@ -47,12 +47,14 @@ package final class KnownFolder: Sendable {
   }
 
   /// Opens the folder, after its path was checked unless it is the one that was checked before.
-  private func descriptor() throws(FileError) -> FileDescriptor {
+  private func descriptor(for name: String) throws(FileError) -> FileDescriptor {
     if let known = known.withLock({ $0 }), let found = try? open() {
       if known == found.known { return found.descriptor }
       try? found.descriptor.close()
     }
     try PrivateFile.makeFolder(path)
+    // The path of a file, since only what is above the end of a path is checked.
+    _ = try TrustedPath(resolving: path + "/" + name)
     do throws(Errno) {
       let found = try open()
       known.withLock { $0 = found.known }

@@ -66,9 +66,10 @@ struct QuickPathTests {
     let commands = Self.commands.flatMap { type in
       type.spellings.map { (words: ["keychain", $0], type: type) }
     }
+    let count = QuickPathCheck.lineCount(1000)
     let taken = try QuickPathCheck.taken(
-      of: 1000, commands, root: Host.self, values: Self.values, seed: UInt64(seed))
-    #expect(taken > 200)
+      of: count, commands, root: Host.self, values: Self.values, seed: UInt64(seed))
+    #expect(taken > count / 5)
   }
 
   @Test func everyArgumentIsKnown() throws {

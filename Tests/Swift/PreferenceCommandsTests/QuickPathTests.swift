@@ -38,9 +38,10 @@ struct QuickPathTests {
     }
     try PreferenceCommandContext(hostName: "mytool", defaultDomain: seed < 4 ? "d" : nil).asCurrent
     {
+      let count = QuickPathCheck.lineCount(1000)
       let taken = try QuickPathCheck.taken(
-        of: 1000, commands, root: root, values: Self.values, seed: UInt64(seed))
-      #expect(taken > (seed < 4 ? 150 : 20))
+        of: count, commands, root: root, values: Self.values, seed: UInt64(seed))
+      #expect(taken > count * (seed < 4 ? 15 : 2) / 100)
     }
   }
 

@@ -17,6 +17,8 @@ struct KnownFolderTests {
       above = URL(filePath: try TrustedPath(resolving: "/tmp").path)
         .appending(path: "known-folder-\(UUID().uuidString)")
       path = above.path + "/folder"
+      // Others can enter it; below a closed folder, nothing is open to them.
+      #expect(mkdir(above.path, 0o755) == 0)
       try PrivateFile.makeFolder(path)
       try Data("ours".utf8).write(to: URL(filePath: path + "/file"))
       folder = KnownFolder(path)
