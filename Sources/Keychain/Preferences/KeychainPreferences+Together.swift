@@ -43,10 +43,16 @@ extension KeychainPreferences {
   }
 
   private func store(_ values: Encoded) throws(KeychainError) {
-    let addsValue = values.contains { $0.value != nil }
-    try change(
-      values.map(\.key), unlocking: addsValue ? accessibility.unlockRequirement : .nothing
-    ) { index, transaction throws(KeychainError) in
+    // What is always refused, and what changes nothing, must not create a vault.
+    var addsValue = false
+    for case (let key, let value?) in values {
+      addsValue = true
+      try update(contentType: value.contentType).applied(to: Credential(identity(for: key)))
+        .checkRules(secretCount: value.secret.bytes.count)
+    }
+    guard addsValue else { return try removeValues(for: present(values.map(\.key))) }
+    try change(values.map(\.key), adding: accessibility) {
+      index, transaction throws(KeychainError) in
       let identity = identity(for: values[index].key)
       guard let value = values[index].value else {
         try transaction.remove(identity)
@@ -64,9 +70,17 @@ extension KeychainPreferences {
     }
   }
 
-  /// Removes keys, in one step if the store can.
+  private func present(_ keys: [String]) throws(KeychainError) -> [String] {
+    var present: [String] = []
+    for key in keys where try store.credential(for: identity(for: key)) != nil {
+      present.append(key)
+    }
+    return present
+  }
+
+  /// Removes keys that exist, in one step if the store can.
   func removeValues(for keys: [String]) throws(KeychainError) {
-    try change(keys, unlocking: .nothing) { index, transaction throws(KeychainError) in
+    try change(keys, adding: nil) { index, transaction throws(KeychainError) in
       try transaction.remove(identity(for: keys[index]))
     } alone: { index throws(KeychainError) in
       try removeValue(for: keys[index])
@@ -74,10 +88,11 @@ extension KeychainPreferences {
   }
 
   private func change(
-    _ keys: [String], unlocking requirement: Accessibility.UnlockRequirement,
+    _ keys: [String], adding accessibility: Accessibility?,
     _ change: (Int, inout VaultTransaction) throws(KeychainError) -> Void,
     alone: (Int) throws(KeychainError) -> Void
   ) throws(KeychainError) {
+    let requirement = accessibility?.unlockRequirement ?? .nothing
     func together(_ transaction: inout VaultTransaction) throws(KeychainError) {
       for index in keys.indices { try change(index, &transaction) }
     }

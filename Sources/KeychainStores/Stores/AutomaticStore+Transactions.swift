@@ -41,15 +41,17 @@ extension AutomaticStore {
   /// Makes several changes of the credentials of one service in one step; `nil` if they don't lie in
   /// the vault, and then nothing was changed.
   ///
-  /// A service without a store gets one, as by storing its first credential.
+  /// A service without a store gets one, as by storing its first credential of this accessibility,
+  /// unless that is `nil`, because nothing is added.
   package func transaction<Result>(
-    serviceOf identity: CredentialIdentity, _ accessibility: Accessibility,
+    serviceOf identity: CredentialIdentity, _ accessibility: Accessibility?,
     unlocking requirement: Accessibility.UnlockRequirement,
     _ body: (inout VaultTransaction) throws -> Result
   ) throws -> Result? {
     let service = ServiceName(identity)
-    let first = FirstCredential(
-      identity: identity, accessibility: accessibility, mode: .addOrReplace, mayExist: true)
+    let first = accessibility.map {
+      FirstCredential(identity: identity, accessibility: $0, mode: .addOrReplace, mayExist: true)
+    }
     var thrown: (any Error)?
     do throws(KeychainError) {
       return try changing(service, adding: first) { _, store throws(KeychainError) in

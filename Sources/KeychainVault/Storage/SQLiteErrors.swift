@@ -9,7 +9,7 @@ enum SQLiteErrors {
       return KeychainError(
         .internalFailure, "the vault \(path) could not be used: \(type(of: error))")
     }
-    let (code, message, recovery) = meaning(error)
+    let (code, message, recovery) = meaning(error, path: path)
     return KeychainError(
       code, "\(message): \(path)", recovery: recovery,
       underlying: .sqlite(extendedCode: error.extendedResultCode.rawValue))
@@ -42,7 +42,7 @@ enum SQLiteErrors {
   }
 
   private static func meaning(
-    _ error: DatabaseError
+    _ error: DatabaseError, path: String
   ) -> (KeychainError.Code, String, KeychainError.Recovery?) {
     switch error.extendedResultCode {
     case .SQLITE_READONLY_ROLLBACK, .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK:
@@ -54,10 +54,15 @@ enum SQLiteErrors {
     default: break
     }
     switch error.resultCode {
-    case .SQLITE_BUSY where RunningTransaction.isHere:
+    case .SQLITE_BUSY where RunningTransaction.isHere(path):
       return (.refused, RunningTransaction.refusal, RunningTransaction.recovery)
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       return (.busy, "another process held the vault for too long", .tryAgain)
+    case .SQLITE_ABORT:
+      return (
+        .inputOutput, "the change was undone after an earlier failure; the vault is unchanged",
+        .tryAgain
+      )
     case .SQLITE_INTERRUPT: return (.timedOut, "the call was interrupted", .tryAgain)
     case .SQLITE_FULL:
       return (.inputOutput, "the disk is full; the vault is unchanged", "free some space")

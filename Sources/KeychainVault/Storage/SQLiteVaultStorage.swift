@@ -37,7 +37,7 @@ final class SQLiteVaultStorage: VaultStorage {
     do {
       queue = try DatabaseQueue(
         path: path,
-        configuration: Self.configuration(current, tables, limitingMemory: limitingMemory))
+        configuration: Self.configuration(path, current, tables, limitingMemory: limitingMemory))
       hadTables = tables.areThere.withLock { $0 }
     } catch {
       throw SQLiteErrors.translate(error, path: path)
@@ -108,13 +108,13 @@ final class SQLiteVaultStorage: VaultStorage {
   }
 
   private static func configuration(
-    _ deadline: CurrentDeadline, _ tables: Tables, limitingMemory: Bool
+    _ path: String, _ deadline: CurrentDeadline, _ tables: Tables, limitingMemory: Bool
   ) -> Configuration {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .callback { _ in
       // A transaction of this thread would wait for this call, and the call for it.
-      guard !deadline.hasPassed, !RunningTransaction.isHere else { return false }
+      guard !deadline.hasPassed, !RunningTransaction.isHere(path) else { return false }
       // A commit takes about as long, so the lock is rarely free while all who want it sleep.
       Deadline.pause(upTo: 2)
       return true

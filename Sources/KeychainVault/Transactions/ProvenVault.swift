@@ -50,13 +50,6 @@ final class KnownProofs: Sendable {
     let list: MemberList
   }
 
-  private struct State {
-    let box: Data
-    let head: HeadRow
-    let list: MemberList
-    let chained: ChainedState
-  }
-
   private struct CheckedHead {
     let row: HeadRow
 
@@ -75,7 +68,6 @@ final class KnownProofs: Sendable {
   private let head = Mutex<CheckedHead?>(nil)
   private let whole = Mutex<Whole?>(nil)
   private let members = Mutex<Members?>(nil)
-  private let state = Mutex<State?>(nil)
 
   /// Returns what was proved together with a state, if the macs of these keys were checked, too.
   ///
@@ -147,14 +139,13 @@ final class KnownProofs: Sendable {
   func chained(
     _ box: Data, _ open: borrowing SecretBytes, head: HeadRow, list: MemberList
   ) throws(KeychainError) -> ChainedState {
-    if let known = state.withLock({ $0 }), known.box == box, known.head == head,
-      known.list == list
+    if let known = whole.withLock({ $0 }), known.stateBox == box, known.proven.head == head,
+      known.proven.members == list
     {
-      return known.chained
+      return known.proven.chained
     }
     let chained = try ChainedState.open(box, under: open)
     try chained.requireMatch(head, list)
-    state.withLock { $0 = State(box: box, head: head, list: list, chained: chained) }
     return chained
   }
 }

@@ -13,10 +13,14 @@ extension VaultSession {
   }
 
   /// Returns what a transaction may rely on; `nil` if the keys are not those of the vault.
+  ///
+  /// `rereads` is whether the head and the list of members are read, even if the handle knows those
+  /// of this state. A read relies on what it knows. A write that did would go on in a vault that
+  /// nobody else can open any more.
   func proven(
-    _ rows: any VaultRows, ownedBy keys: TierKeys
+    _ rows: any VaultRows, ownedBy keys: TierKeys, rereads: Bool
   ) throws(KeychainError) -> ProvenVault? {
-    if let known = try knownProven(rows, keys) { return known }
+    if !rereads, let known = try knownProven(rows, keys) { return known }
     let top = try rows.topRows()
     guard top.head.owns(keys) else { return nil }
     return try proven(rows, top, keys)

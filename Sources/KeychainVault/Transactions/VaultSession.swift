@@ -31,8 +31,10 @@ struct VaultSession: Sendable {
   }
 
   /// Reads with the keys for `requirement`.
+  ///
+  /// `rereads` is whether the head and the list of members are looked at again.
   func read<Result>(
-    _ requirement: Accessibility.UnlockRequirement,
+    _ requirement: Accessibility.UnlockRequirement, rereads: Bool = false,
     _ body: (any VaultRows, ItemSealing, ProvenVault) throws(KeychainError) -> Attempt<Result>
   ) throws(KeychainError) -> Result {
     try repeating(requirement) {
@@ -40,7 +42,7 @@ struct VaultSession: Sendable {
       let device = try unlocker.device.find()
       return try opened.storage.read(deadline) {
         (rows: any VaultRows) throws(KeychainError) -> Outcome<Result> in
-        guard let proven = try proven(rows, ownedBy: keys) else {
+        guard let proven = try proven(rows, ownedBy: keys, rereads: rereads) else {
           return .retry(requirement, try head(rows))
         }
         let sealing = ItemSealing(keys: keys, device: try device?.inVault(proven.head.id))
@@ -70,7 +72,7 @@ struct VaultSession: Sendable {
       // If an attempt meets an item whose keys are missing, what it wrote before must be undone.
       let outcome = try opened.storage.write(deadline, keepingIf: \.isDone) {
         (rows: any WritableVaultRows) throws(KeychainError) -> Outcome<Result> in
-        guard let proven = try proven(rows, ownedBy: keys) else {
+        guard let proven = try proven(rows, ownedBy: keys, rereads: true) else {
           return .retry(requirement, try head(rows))
         }
         guard try keys.canSign(for: proven.members) else {

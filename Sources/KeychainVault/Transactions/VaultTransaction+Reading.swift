@@ -38,8 +38,15 @@ extension VaultTransaction {
     _ query: CredentialQuery
   ) throws(KeychainError) -> CredentialSearchResult {
     try log.requireWhole()
-    var search = VaultSearch(
-      rows: writer.rows, sealing: writer.sealing, proven: try writer.provenNow())
+    let proven: ProvenVault
+    do throws(KeychainError) {
+      // This writes the trees, so a failure can only be undone.
+      proven = try writer.provenNow()
+    } catch {
+      log.noteFailure(error)
+      throw error
+    }
+    var search = VaultSearch(rows: writer.rows, sealing: writer.sealing, proven: proven)
     return try search.run(query)
   }
 

@@ -64,7 +64,7 @@ extension Vault {
         let result = try session.write(requirement, device: device, inBatch: true) {
           writer throws(KeychainError) -> VaultSession.Attempt<Result> in
           log = TransactionLog()
-          return try Self.run(&writer, log, among: isAllowed, session.deadline, body)
+          return try Self.run(&writer, log, among: isAllowed, session, body)
         }
         notify(log, session)
         return result
@@ -80,14 +80,14 @@ extension Vault {
 
   private static func run<Result>(
     _ writer: inout VaultWriter, _ log: TransactionLog,
-    among isAllowed: @escaping (CredentialIdentity) -> Bool, _ deadline: Deadline,
+    among isAllowed: @escaping (CredentialIdentity) -> Bool, _ session: VaultSession,
     _ body: (inout VaultTransaction) throws -> Result
   ) throws(KeychainError) -> VaultSession.Attempt<Result> {
     var transaction = VaultTransaction(writer, log, among: isAllowed)
     var result: Result?
     do {
-      result = try deadline.excluding {
-        try RunningTransaction.$isHere.withValue(true) { try body(&transaction) }
+      result = try session.deadline.excluding {
+        try RunningTransaction.running(session.opened.path) { try body(&transaction) }
       }
     } catch {
       log.thrown = error

@@ -12,7 +12,8 @@ extension Vault {
   public func verify(
     progress: ((VaultProgress) -> Void)? = nil
   ) throws(KeychainError) -> VerificationReport {
-    try existingSession().read(.nothing) { rows, sealing, proven throws(KeychainError) in
+    try existingSession().read(.nothing, rereads: true) {
+      rows, sealing, proven throws(KeychainError) in
       var verification = VaultVerification(
         rows: rows, sealing: sealing, proven: proven, progress: progress)
       return .done(try verification.run().report.withUnlistedSlots())

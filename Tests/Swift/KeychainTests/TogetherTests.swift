@@ -107,4 +107,36 @@ struct TogetherTests {
     expect(.refused) { try store.withTransaction(serviceOf: .item("a")) { _ in } }
     #expect(try machine.store().text("a") == "1")
   }
+
+  @Test(arguments: [false, true])
+  func whatChangesNothingMakesNoVault(isVault: Bool) throws {
+    let machine = try Machine()
+    let path = machine.folder.path + "/data/keychain/vault.db"
+    let keychain =
+      isVault
+      ? KeychainPreferences(service: "s", store: machine.vault())
+      : KeychainPreferences(service: "s", store: machine.store())
+    try keychain.set(["a": nil, "b": nil])
+    let long = String(repeating: "x", count: Credential.maximumSecretCount + 1)
+    let error = #expect(throws: KeychainError.self) { try keychain.set(["a": long, "b": "x"]) }
+    #expect(error?.code == .tooLarge)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    let files = FileManager.default.subpaths(atPath: machine.folder.path) ?? []
+    #expect(!files.contains { $0.contains("/stores/") || $0.hasSuffix("device.key") }, "\(files)")
+  }
+
+  @Test func absentKeysWaitForNobody() throws {
+    let quick = machine.store { $0.vault.deadline = .milliseconds(100) }
+    let keychain = KeychainPreferences(service: "s", store: quick)
+    #expect(try keychain.string(for: "a") == "1")
+    try machine.vault().withTransaction { _ in
+      let done = DispatchSemaphore(value: 0)
+      let thread = Thread {
+        #expect(throws: Never.self) { try keychain.set(["none": nil, "no one": nil]) }
+        done.signal()
+      }
+      thread.start()
+      done.wait()
+    }
+  }
 }
