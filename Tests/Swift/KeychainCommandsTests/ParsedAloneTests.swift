@@ -7,29 +7,10 @@ import Testing
 
 @Suite("Commands parsed without their parents")
 struct ParsedAloneTests {
-  private struct Host: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "mytool", version: "1.2.3", subcommands: [Other.self, KeychainCommand.self])
-  }
-
-  private struct HostWithOption: ParsableCommand {
-    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
-    @Flag var json = false
-  }
-
-  private struct HostThatChecks: ParsableCommand {
-    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
-    func validate() throws { throw ValidationError("not on this machine") }
-  }
-
   private struct HostThatCounts: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
     static let checks = Mutex(0)
     func validate() { Self.checks.withLock { $0 += 1 } }
-  }
-
-  private struct Other: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "other")
   }
 
   private static func words(_ line: String) -> [String] {

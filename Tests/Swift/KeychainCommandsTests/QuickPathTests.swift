@@ -8,25 +8,6 @@ import Testing
 
 @Suite("Commands read without the argument parser")
 struct QuickPathTests {
-  private struct Host: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "mytool", version: "1.2.3", subcommands: [Other.self, KeychainCommand.self])
-  }
-
-  private struct Other: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "other", aliases: ["another"])
-  }
-
-  private struct HostWithOption: ParsableCommand {
-    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
-    @Flag var json = false
-  }
-
-  private struct HostThatChecks: ParsableCommand {
-    static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
-    func validate() throws { throw ValidationError("not on this machine") }
-  }
-
   private struct HostThatCounts: ParsableCommand {
     static let configuration = CommandConfiguration(subcommands: [KeychainCommand.self])
     static let checks = Mutex(0)
