@@ -61,6 +61,11 @@ let package = Package(
         "Keychain", "KeychainCredentials", "KeychainSecretService", "KeychainSecrets",
         "KeychainStores", "KeychainTerminal", "KeychainVault", "Prephirences",
       ]),
+    .library(
+      name: "KeychainHelpers",
+      targets: [
+        "KeychainCredentials", "KeychainHelpers", "KeychainSecrets", "KeychainStores",
+      ]),
     .library(name: "KeychainCommands", targets: ["KeychainCommands"]),
     .library(name: "PreferenceCommands", targets: ["PreferenceCommands"]),
     // For tests of credential stores; it imports Swift Testing.
@@ -150,6 +155,7 @@ let package = Package(
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
         "KeychainVaultFormat", "PrephirencesFiles", "PrephirencesText", systemPackage,
       ]),
+    .target(name: "KeychainHelpers"),
     .target(
       name: "Keychain",
       dependencies: [
@@ -222,6 +228,7 @@ let package = Package(
     tests(
       "KeychainCredentialsTests",
       ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
+    tests("KeychainHelpersTests", ["KeychainHelpers"]),
     tests(
       "KeychainSecretServiceTests",
       [

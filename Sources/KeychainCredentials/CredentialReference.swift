@@ -1,0 +1,142 @@
+/// The address of one field of a credential, as text that a file or a variable can hold in place of
+/// a secret.
+///
+/// ```text
+/// keychain://SERVICE/ACCOUNT
+/// keychain+PROTOCOL://[ACCOUNT@]HOST[:PORT][/PATH]
+/// ```
+///
+/// The first form names a generic password; an empty service, as in `keychain:///api`, is the
+/// default service of whoever resolves it. The second form names an internet password, such as
+/// `keychain+https://alice@git.example.com:8443`, or `keychain+://host` for one without a protocol.
+/// Each part is percent-encoded UTF-8. These parameters may follow, after `?` and separated by `&`:
+///
+/// | parameter | meaning |
+/// | --- | --- |
+/// | `group=NAME` | the access group; without it, the unnamed one |
+/// | `field=FIELD` | `secret` (default), `username`, `url`, `label` or `attribute:NAME` |
+/// | `encoding=base64` | the field as base64 text, for bytes that are not text |
+/// | `optional` | a missing credential or field is empty text; every other failure stays one |
+/// | `security-domain=NAME` | of an internet password: its security domain |
+/// | `authentication-type=NAME` | of an internet password: its authentication type |
+///
+/// A part that is not given of an internet password may have any value, except the port, which must
+/// be the same: exactly one credential must match. Unknown or repeated parameters are errors.
+public struct CredentialReference: Hashable, Sendable {
+  /// What a reference names.
+  public enum Subject: Hashable, Sendable {
+    /// A generic password; the default service if the service is `nil`.
+    case genericPassword(service: String?, account: String)
+
+    /// An internet password; parts that are `nil` may have any value.
+    case internetPassword(InternetPasswordPattern)
+  }
+
+  /// The part of a credential that a reference names.
+  public enum Field: Hashable, Sendable {
+    /// The secret.
+    case secret
+
+    /// The account.
+    case username
+
+    /// The URL of an internet password, without its account: `https://host:8443/path`.
+    case url
+
+    /// The label.
+    case label
+
+    /// The value of an attribute.
+    case attribute(String)
+  }
+
+  /// How a field is written.
+  public enum Encoding: Hashable, Sendable {
+    /// The bytes as they are.
+    case none
+
+    /// Base64 with padding, as in RFC 4648, section 4.
+    case base64
+  }
+
+  /// What the reference names.
+  public var subject: Subject
+
+  /// The access group; empty for the unnamed one.
+  public var accessGroup: String
+
+  /// The part of the credential.
+  public var field: Field
+
+  /// How the part is written.
+  public var encoding: Encoding
+
+  /// Whether a missing credential or field is empty text instead of an error.
+  public var isOptional: Bool
+
+  /// Creates a reference.
+  ///
+  /// - Parameters:
+  ///   - subject: What the reference names.
+  ///   - accessGroup: The access group; empty for the unnamed one.
+  ///   - field: The part of the credential.
+  ///   - encoding: How the part is written.
+  ///   - isOptional: Whether a missing credential or field is empty text instead of an error.
+  public init(
+    _ subject: Subject, accessGroup: String = "", field: Field = .secret,
+    encoding: Encoding = .none, isOptional: Bool = false
+  ) {
+    self.subject = subject
+    self.accessGroup = accessGroup
+    self.field = field
+    self.encoding = encoding
+    self.isOptional = isOptional
+  }
+}
+
+/// The names of an internet password, as far as a reference gives them.
+public struct InternetPasswordPattern: Hashable, Sendable {
+  /// The host name or address.
+  public var server: String
+
+  /// The protocol, such as `https`; empty for a password without one.
+  public var `protocol`: String
+
+  /// The port; 0 if it is not given, which only a password without a port matches.
+  public var port: UInt16
+
+  /// The path; `nil` for any.
+  public var path: String?
+
+  /// The account; `nil` for any.
+  public var account: String?
+
+  /// The security domain (realm); `nil` for any.
+  public var securityDomain: String?
+
+  /// The authentication type; `nil` for any.
+  public var authenticationType: String?
+
+  /// Creates a pattern.
+  ///
+  /// - Parameters:
+  ///   - server: The host name or address.
+  ///   - protocol: The protocol; empty for a password without one.
+  ///   - port: The port, or 0.
+  ///   - path: The path; `nil` for any.
+  ///   - account: The account; `nil` for any.
+  ///   - securityDomain: The security domain; `nil` for any.
+  ///   - authenticationType: The authentication type; `nil` for any.
+  public init(
+    server: String, protocol: String, port: UInt16 = 0, path: String? = nil,
+    account: String? = nil, securityDomain: String? = nil, authenticationType: String? = nil
+  ) {
+    self.server = server
+    self.protocol = `protocol`
+    self.port = port
+    self.path = path
+    self.account = account
+    self.securityDomain = securityDomain
+    self.authenticationType = authenticationType
+  }
+}
