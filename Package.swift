@@ -155,7 +155,9 @@ let package = Package(
         "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainVault",
         "KeychainVaultFormat", "PrephirencesFiles", "PrephirencesText", systemPackage,
       ]),
-    .target(name: "KeychainHelpers"),
+    .target(
+      name: "KeychainHelpers",
+      dependencies: ["KeychainCredentials", "KeychainSecrets", "PrephirencesText"]),
     .target(
       name: "Keychain",
       dependencies: [
@@ -228,7 +230,8 @@ let package = Package(
     tests(
       "KeychainCredentialsTests",
       ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
-    tests("KeychainHelpersTests", ["KeychainHelpers"]),
+    tests(
+      "KeychainHelpersTests", ["KeychainCredentials", "KeychainHelpers", "KeychainSecrets"]),
     tests(
       "KeychainSecretServiceTests",
       [

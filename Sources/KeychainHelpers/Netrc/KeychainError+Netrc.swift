@@ -1,0 +1,54 @@
+internal import KeychainCredentials
+internal import PrephirencesText
+
+// Selections and what they find.
+extension KeychainError {
+  static func invalidNetrcSelection(_ text: String) -> Self {
+    Self(
+      .invalidArgument, "'\(text)' names no host for a netrc file",
+      recovery: "write [ACCOUNT@]HOST[:PORT], without a protocol and a path")
+  }
+
+  static func repeatedInNetrc(_ host: String) -> Self {
+    Self(
+      .invalidArgument, "'\(host)' is selected twice, and a netrc file has one entry for a host",
+      recovery: "leave one of them out, or run the program once for each")
+  }
+
+  static func nothingForNetrc(_ selection: NetrcSelection) -> Self {
+    let account = selection.account.map { "'\($0)' of " } ?? ""
+    let port = selection.port.map { ", port \($0)" } ?? ""
+    return Self(
+      .notFound, "there is no internet password \(account)server '\(selection.host)'\(port)",
+      recovery: "store one for this server, with the protocol https")
+  }
+
+  static func ambiguousForNetrc(
+    _ selection: NetrcSelection, _ identities: [CredentialIdentity]
+  ) -> Self {
+    let names = identities.map(\.description).joined(separator: "; ")
+    return Self(
+      .ambiguous, "\(identities.count) passwords match '\(selection)': \(names)",
+      recovery: "choose one by its account or port: ACCOUNT@\(selection.host), or "
+        + "\(selection.host):PORT")
+  }
+
+  static func expiredForNetrc(_ identity: CredentialIdentity) -> Self {
+    Self(.expired, "\(identity) has expired", recovery: "store a new password")
+  }
+}
+
+// What cannot be written.
+extension KeychainError {
+  static func noLoginForNetrc(_ host: String) -> Self {
+    Self(
+      .refused, "the password of '\(host)' has no account, which a netrc file needs",
+      recovery: "store it with an account; for a token of SwiftPM, with the account 'token'")
+  }
+
+  static func unwritableInNetrc(_ part: String, host: String, _ reason: String) -> Self {
+    Self(
+      .refused, "the \(part) of '\(host)' \(reason), and programs read that differently in netrc",
+      recovery: "choose another \(part), or hand it over in another way")
+  }
+}

@@ -1,0 +1,103 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import PrephirencesText
+
+/// Finds the one internet password that a selection means.
+struct NetrcItemFinder {
+  let store: any CredentialStore
+  let accessGroup: String
+
+  /// Unlocks the stores of a query, or throws.
+  let unlock: (CredentialQuery) throws(KeychainError) -> Void
+
+  /// Returns the secret of the only matching internet password, with its credential.
+  ///
+  /// - Throws: ``KeychainError`` as ``NetrcFile/contents(for:in:accessGroup:unlock:)``.
+  func secret(for selection: NetrcSelection) throws(KeychainError) -> StoredSecret {
+    let credential = try credential(for: selection)
+    guard !credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
+    guard let stored = try store.secret(for: credential.identity) else {
+      throw .nothingForNetrc(selection)
+    }
+    // It may have been replaced since the search.
+    guard !stored.credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
+    return stored
+  }
+
+  private func credential(for selection: NetrcSelection) throws(KeychainError) -> Credential {
+    var result = try search(selection)
+    if result.credentials.isEmpty, result.lockedCount > 0 {
+      for query in queries(selection) { try unlock(query) }
+      result = try search(selection)
+    }
+    let found = Self.best(of: result.credentials)
+    guard found.count <= 1 else { throw .ambiguousForNetrc(selection, found.map(\.identity)) }
+    if let only = found.first { return only }
+    if let failure = KeychainError(incomplete: result, unlocking: .unlock) { throw failure }
+    throw .nothingForNetrc(selection)
+  }
+
+  private func search(
+    _ selection: NetrcSelection
+  ) throws(KeychainError) -> CredentialSearchResult {
+    var all = CredentialSearchResult(credentials: [])
+    for query in queries(selection) {
+      let result = try store.search(query)
+      all.credentials += result.credentials
+      all.lockedCount = max(all.lockedCount, result.lockedCount)
+      all.damaged += result.damaged.filter { name in
+        !all.damaged.contains { $0.hasSameBytes(as: name) }
+      }
+      all.otherDeviceCount = max(all.otherDeviceCount, result.otherDeviceCount)
+      all.failures += result.failures.filter { !all.failures.contains($0) }
+    }
+    all.credentials = all.credentials.filter { Self.matches($0, selection) }
+    return all
+  }
+
+  /// An IPv6 address may be stored with its brackets.
+  private func queries(_ selection: NetrcSelection) -> [CredentialQuery] {
+    let isAddress = selection.host.utf8.contains(UInt8(ascii: ":"))
+    let servers = [selection.host] + (isAddress ? ["[\(selection.host)]"] : [])
+    return servers.map {
+      CredentialQuery(accessGroup: accessGroup, server: $0, account: selection.account)
+    }
+  }
+
+  private static func matches(_ credential: Credential, _ selection: NetrcSelection) -> Bool {
+    guard let password = credential.internetPassword, rank(of: password) != nil else {
+      return false
+    }
+    guard let port = selection.port else { return true }
+    let protocols = password.protocol.isEmpty ? ["https", "http"] : [password.protocol]
+    return protocols.contains { name in
+      ServerOrigin(protocol: name, host: selection.host, port: port)
+        == ServerOrigin(protocol: name, host: selection.host, port: password.port)
+    }
+  }
+
+  /// Keeps the passwords that are meant first: of the best protocol, then those for the whole host.
+  private static func best(of credentials: [Credential]) -> [Credential] {
+    let ranked = credentials.compactMap { credential in
+      credential.internetPassword.flatMap(rank).map { (credential, $0) }
+    }
+    guard let best = ranked.map(\.1).min(by: <) else { return [] }
+    return ranked.filter { $0.1 == best }.map(\.0)
+  }
+
+  /// The protocols that are asked with the entries of netrc files, the most usual first.
+  private static let protocols = ["https", "", "http", "ftps", "ftp"]
+
+  private static func rank(of password: InternetPassword) -> (Int, Int)? {
+    let name = password.protocol.asciiLowercased
+    return protocols.firstIndex { $0.hasSameBytes(as: name) }.map {
+      ($0, (password.port == 0 ? 0 : 1) + (password.path.isEmpty ? 0 : 1))
+    }
+  }
+}
+
+extension Credential {
+  fileprivate var internetPassword: InternetPassword? {
+    if case .internetPassword(let password) = identity.kind { password } else { nil }
+  }
+}

@@ -1,0 +1,63 @@
+public import KeychainCredentials
+internal import PrephirencesText
+
+/// A server whose password goes into a netrc file: `[ACCOUNT@]HOST[:PORT]`.
+///
+/// A netrc file knows a host, and neither protocol nor port: whoever reads the file sends the entry's
+/// password to every port of the host. The port of a selection only chooses between the passwords of
+/// one host.
+///
+/// ```swift
+/// let selection = try NetrcSelection("alice@packages.example.com")
+/// ```
+public struct NetrcSelection: Hashable, Sendable {
+  /// The host name or address, with ASCII capitals as small letters, and without brackets.
+  public let host: String
+
+  /// The account; `nil` for the only one of the host.
+  public let account: String?
+
+  /// The port of the password that is meant; `nil` for any.
+  public let port: UInt16?
+
+  /// Reads a selection.
+  ///
+  /// - Parameter text: `HOST`, with an account and `@` before it, and `:` and a port after it, if
+  ///   needed. An IPv6 address with a port is in brackets. An account may contain `@`.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is a URL, if the
+  ///   account is empty, if the port is not a number from 1 to 65535, or if the host is empty or has
+  ///   characters that no host has.
+  public init(_ text: String) throws(KeychainError) {
+    let parts = text.utf8.lastIndex(of: UInt8(ascii: "@")).map {
+      (text[..<$0], text[$0...].dropFirst())
+    }
+    let account = parts.map { String($0.0) }
+    guard let address = NetrcAddress(String(parts?.1 ?? text[...])), account?.isEmpty != true else {
+      throw .invalidNetrcSelection(text)
+    }
+    host = address.host
+    self.account = account
+    port = address.port
+  }
+
+  /// Compares the parts as bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.description.hasSameBytes(as: right.description)
+  }
+
+  /// Hashes the parts as bytes.
+  ///
+  /// - Parameter hasher: Takes the bytes.
+  public func hash(into hasher: inout Hasher) {
+    description.hashUTF8(into: &hasher)
+  }
+}
+
+extension NetrcSelection: CustomStringConvertible {
+  /// The selection as it is written on a command line.
+  public var description: String {
+    let isBracketed = port != nil && host.utf8.contains(UInt8(ascii: ":"))
+    return (account.map { $0 + "@" } ?? "") + (isBracketed ? "[\(host)]" : host)
+      + (port.map { ":\($0)" } ?? "")
+  }
+}
