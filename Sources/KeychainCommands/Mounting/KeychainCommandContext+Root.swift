@@ -13,12 +13,16 @@ extension KeychainCommandContext {
     _ root: any ParsableCommand.Type, defaultService: String = "default",
     defaultVault: String? = nil
   ) {
-    let words =
-      root == KeychainCommand.self
+    self.init(
+      hostName: root._commandName, commandPath: Self.words(from: root).map { Words.joined($0) },
+      defaultService: defaultService, defaultVault: defaultVault)
+  }
+
+  /// Returns the words that run the commands, with the root's name first; `nil` if the root does not
+  /// have them.
+  static func words(from root: any ParsableCommand.Type) -> [String]? {
+    root == KeychainCommand.self
       ? [KeychainCommand.name]
       : root.words(leadingTo: { $0 == KeychainCommand.self }).map { $0 + [KeychainCommand.name] }
-    self.init(
-      hostName: root._commandName, commandPath: words.map { Words.joined($0) },
-      defaultService: defaultService, defaultVault: defaultVault)
   }
 }

@@ -18,6 +18,9 @@ public enum KeychainCommandLine {
   /// and `help` show help and end with 0. The help of the keychain's commands shows their own
   /// options before shared ones, in at most a hundred columns of a terminal.
   ///
+  /// A program that is called as `git-credential-NAME` or `docker-credential-NAME`, with its own name
+  /// at the end, runs its command of that name, so that a link is all that a client needs.
+  ///
   /// - Parameters:
   ///   - root: The program's root command, with ``KeychainCommand`` among its subcommands.
   ///   - context: The names in messages, and the defaults; `nil` for the names of the root command.
@@ -66,7 +69,19 @@ public enum KeychainCommandLine {
       entry: "KeychainCommandLine.main",
       failureBehind: { ($0 as? any KeychainFailure)?.failure })
     return Invocation(
-      root: root, arguments: Array(ProgramArguments.texts.dropFirst()), host: host)
+      root: root, arguments: arguments(ProgramArguments.texts, root, context), host: host)
+  }
+
+  /// Returns the arguments after the program's name; after the name of a helper, with the words of
+  /// the helper's command before them.
+  static func arguments(
+    _ texts: [String], _ root: any ParsableCommand.Type, _ context: KeychainCommandContext
+  ) -> [String] {
+    let given = Array(texts.dropFirst())
+    guard let helper = HelperProgram(calledAs: texts.first, hostName: context.hostName),
+      let words = KeychainCommandContext.words(from: root)
+    else { return given }
+    return words.dropFirst() + [helper.command] + given
   }
 
   /// Disables Swift's backtracer, which prints memory and waits for keys when the process crashes.
