@@ -1,6 +1,7 @@
 internal import Glibc
 package import KeychainCredentials
 package import KeychainSecrets
+package import PrephirencesFiles
 internal import Synchronization
 
 /// Asks a person on the terminal.
@@ -33,8 +34,14 @@ public final class TerminalPrompt: Sendable {
 
   private let session = Mutex<TerminalSession?>(nil)
 
+  private let deadline: Deadline?
+
   /// Creates a prompt; the first question opens the terminal.
-  package init() {}
+  ///
+  /// - Parameter deadline: When the last answer ends, whatever its own time; `nil` for no such limit.
+  package init(deadline: Deadline? = nil) {
+    self.deadline = deadline
+  }
 
   /// Restores the terminal, and discards what was typed and not read.
   package func close() {
@@ -123,7 +130,7 @@ public final class TerminalPrompt: Sendable {
     _ body: (borrowing TerminalQuestions) throws(TerminalSession.End) -> Result
   ) throws(KeychainError) -> Result {
     do throws(TerminalSession.End) {
-      return try body(try TerminalQuestions(opened()))
+      return try body(try TerminalQuestions(opened(), deadline))
     } catch {
       if case .signal(let number) = error { raise(number) }
       throw KeychainError(error)

@@ -11,11 +11,18 @@ struct TerminalQuestions: ~Copyable {
 
   let terminal: TerminalSession
   private let signals: PromptSignals
+  private let deadline: Deadline?
 
   /// Hides what is typed, and discards what was typed before the question was shown.
-  init(_ terminal: TerminalSession) throws(End) {
+  ///
+  /// - Parameters:
+  ///   - terminal: The terminal.
+  ///   - deadline: When the last answer ends; `nil` if only each answer has its time.
+  /// - Throws: The reason why there can be no answer.
+  init(_ terminal: TerminalSession, _ deadline: Deadline?) throws(End) {
     try terminal.hideInput(dropsTyped: true)
     signals = try PromptSignals()
+    self.deadline = deadline
     self.terminal = terminal
   }
 
@@ -42,7 +49,8 @@ struct TerminalQuestions: ~Copyable {
     if isShown { try terminal.showInput() } else { try terminal.hideInput() }
     defer { if isShown { try? terminal.hideInput() } else { terminal.write("\n") } }
     terminal.write(question.asQuestion(within: terminal.columns))
-    return try line(by: Deadline(after: timeout))
+    let own = Deadline(after: timeout)
+    return try line(by: deadline.map(own.limited) ?? own)
   }
 
   /// Reads a line; returns `nil` if the process was stopped meanwhile.

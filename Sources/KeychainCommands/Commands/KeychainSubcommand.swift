@@ -13,14 +13,27 @@ protocol KeychainSubcommand: PackageCommand {
   /// Whether the command concerns only the vault, whatever store is chosen.
   var isOfVaultOnly: Bool { get }
 
+  /// Whom the command may ask, and until when.
+  var asking: Asking { get }
+
   /// Does the work.
   func perform(in session: Session) throws(KeychainError)
+
+  /// Answers the program that called the command, before the failure is reported to the person.
+  ///
+  /// - Parameter failure: Why the command fails.
+  /// - Throws: ``KeychainError`` if the answer cannot be written, which is reported instead.
+  func reply(to failure: KeychainError) throws(KeychainError)
 }
 
 extension KeychainSubcommand {
   var storeOptions: StoreOptions? { nil }
 
   var isOfVaultOnly: Bool { storeOptions == nil }
+
+  var asking: Asking { Asking() }
+
+  func reply(to failure: KeychainError) throws(KeychainError) {}
 
   static var manual: CommonManual { KeychainManual.common }
 
@@ -42,11 +55,20 @@ extension KeychainSubcommand {
   func run() throws {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.quiet) {
-      let session = try Session(common, stores: storeOptions, context: context)
-      // Before the failure is reported, and before a host continues.
-      defer { session.prompt?.close() }
-      if isOfVaultOnly { session.reportOtherStore() }
-      try perform(in: session)
+      do throws(KeychainError) {
+        try perform(in: context)
+      } catch {
+        try reply(to: error)
+        throw error
+      }
     }
+  }
+
+  private func perform(in context: KeychainCommandContext) throws(KeychainError) {
+    let session = try Session(common, stores: storeOptions, context: context, asking: asking)
+    // Before the failure is reported, and before a host continues.
+    defer { session.prompt?.close() }
+    if isOfVaultOnly { session.reportOtherStore() }
+    try perform(in: session)
   }
 }

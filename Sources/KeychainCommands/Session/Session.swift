@@ -5,12 +5,14 @@ internal import KeychainStores
 internal import KeychainTerminal
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// What a command works with: the stores, and the person who may be asked.
 struct Session {
   let context: KeychainCommandContext
   let interface: UserInterface
   let options: CommonOptions
+  let asking: Asking
 
   /// The automatic choice of store.
   let stores: AutomaticStore
@@ -24,13 +26,16 @@ struct Session {
   ///
   /// Without options for the choice, the command concerns the vault.
   init(
-    _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext
+    _ options: CommonOptions, stores choice: StoreOptions?, context: KeychainCommandContext,
+    asking: Asking = Asking()
   ) throws(KeychainError) {
     StandardDescriptors.prepare()
     if options.vault != nil, choice?.choice == .secretService { throw .vaultOrKeyring }
     let interface = UserInterface(hostName: context.hostName, isQuiet: options.quiet)
     let mayAsk = !options.noPrompt && Environment.value("KEYCHAIN_NO_PROMPT") == nil
-    let prompt = mayAsk && TerminalPrompt.isUsable ? TerminalPrompt() : nil
+    let prompt =
+      mayAsk && asking.onTerminal && TerminalPrompt.isUsable
+      ? TerminalPrompt(deadline: asking.deadline) : nil
     let vaultPath = options.vault ?? Self.vaultPath(context)
     var configuration = AutomaticStore.Configuration(
       choice: choice?.choice,
@@ -45,6 +50,9 @@ struct Session {
       configuration.vault.deadline = deadline
       configuration.secretService.deadline = deadline
     }
+    if let deadline = asking.deadline {
+      configuration.secretService.promptDeadline = .seconds(deadline.seconds)
+    }
     configuration.vault.leavesConnectionToExit = CommandHost.current.isWholeProgram
     configuration.vault.limitsDatabaseMemory = CommandHost.current.isWholeProgram
     if let prompt {
@@ -55,6 +63,7 @@ struct Session {
     self.context = context
     self.interface = interface
     self.options = options
+    self.asking = asking
     self.prompt = prompt
     stores = AutomaticStore(configuration: configuration)
   }
