@@ -9,7 +9,10 @@
 /// The first form names a generic password; an empty service, as in `keychain:///api`, is the
 /// default service of whoever resolves it. The second form names an internet password, such as
 /// `keychain+https://alice@git.example.com:8443`, or `keychain+://host` for one without a protocol.
-/// Each part is percent-encoded UTF-8. These parameters may follow, after `?` and separated by `&`:
+///
+/// Each part is percent-encoded UTF-8. A part is encoded where it has a control character, a space,
+/// or one of `%/?#&`; a service or host, also where it has `@`; a host, also where it has `:`. An
+/// IPv6 address is in brackets. These parameters may follow, after `?` and separated by `&`:
 ///
 /// | parameter | meaning |
 /// | --- | --- |
@@ -20,20 +23,21 @@
 /// | `security-domain=NAME` | of an internet password: its security domain |
 /// | `authentication-type=NAME` | of an internet password: its authentication type |
 ///
-/// A part that is not given of an internet password may have any value, except the port, which must
-/// be the same: exactly one credential must match. Unknown or repeated parameters are errors.
-public struct CredentialReference: Hashable, Sendable {
+/// An internet password may have any value of what the reference leaves out, except the protocol
+/// and the port: see ``InternetPasswordPattern``. Unknown and repeated parameters are errors, and so
+/// are parts that are missing, a fragment, and a user with a password.
+public struct CredentialReference: Sendable {
   /// What a reference names.
-  public enum Subject: Hashable, Sendable {
-    /// A generic password; the default service if the service is `nil`.
+  public enum Subject: Sendable {
+    /// A generic password; the default service if the service is `nil` or empty.
     case genericPassword(service: String?, account: String)
 
-    /// An internet password; parts that are `nil` may have any value.
+    /// An internet password.
     case internetPassword(InternetPasswordPattern)
   }
 
   /// The part of a credential that a reference names.
-  public enum Field: Hashable, Sendable {
+  public enum Field: Sendable {
     /// The secret.
     case secret
 
@@ -91,52 +95,5 @@ public struct CredentialReference: Hashable, Sendable {
     self.field = field
     self.encoding = encoding
     self.isOptional = isOptional
-  }
-}
-
-/// The names of an internet password, as far as a reference gives them.
-public struct InternetPasswordPattern: Hashable, Sendable {
-  /// The host name or address.
-  public var server: String
-
-  /// The protocol, such as `https`; empty for a password without one.
-  public var `protocol`: String
-
-  /// The port; 0 if it is not given, which only a password without a port matches.
-  public var port: UInt16
-
-  /// The path; `nil` for any.
-  public var path: String?
-
-  /// The account; `nil` for any.
-  public var account: String?
-
-  /// The security domain (realm); `nil` for any.
-  public var securityDomain: String?
-
-  /// The authentication type; `nil` for any.
-  public var authenticationType: String?
-
-  /// Creates a pattern.
-  ///
-  /// - Parameters:
-  ///   - server: The host name or address.
-  ///   - protocol: The protocol; empty for a password without one.
-  ///   - port: The port, or 0.
-  ///   - path: The path; `nil` for any.
-  ///   - account: The account; `nil` for any.
-  ///   - securityDomain: The security domain; `nil` for any.
-  ///   - authenticationType: The authentication type; `nil` for any.
-  public init(
-    server: String, protocol: String, port: UInt16 = 0, path: String? = nil,
-    account: String? = nil, securityDomain: String? = nil, authenticationType: String? = nil
-  ) {
-    self.server = server
-    self.protocol = `protocol`
-    self.port = port
-    self.path = path
-    self.account = account
-    self.securityDomain = securityDomain
-    self.authenticationType = authenticationType
   }
 }

@@ -34,18 +34,9 @@ struct CredentialFinder {
   /// - Returns: The identity, or `nil` if there is none.
   /// - Throws: As ``identity(account:)``.
   func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
-    var result = try store.search(query)
-    if result.credentials.isEmpty, result.lockedCount > 0 {
-      // The search does not unlock by itself, because it cannot know whether that would help.
-      try unlock(query)
-      result = try store.search(query)
-    }
-    let found = result.credentials.filter(options.matchesDetails)
+    let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
+    let found = try searcher.credentials(matching: query, where: options.matchesDetails)
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
-    if let credential = found.first { return credential.identity }
-    let recovery: KeychainError.Recovery =
-      result.lockedCount > 0 ? try unlocking(query) : .unlock
-    if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
-    return nil
+    return found.first?.identity
   }
 }

@@ -1,0 +1,44 @@
+/// Searches where exactly one credential, or none, must be found.
+package struct CredentialSearcher {
+  private let store: any CredentialStore
+  private let unlock: (CredentialQuery) throws(KeychainError) -> Void
+  private let unlocking: (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+
+  /// Creates a searcher.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - unlock: Unlocks the stores of a query, or throws.
+  ///   - unlocking: Returns how a person unlocks the stores of a query.
+  package init(
+    store: any CredentialStore,
+    unlock: @escaping (CredentialQuery) throws(KeychainError) -> Void,
+    unlocking: @escaping (CredentialQuery) throws(KeychainError) -> KeychainError.Recovery
+  ) {
+    self.store = store
+    self.unlock = unlock
+    self.unlocking = unlocking
+  }
+
+  /// Returns the credentials that match a query and a condition.
+  ///
+  /// - Throws: ``KeychainError`` as for an incomplete search if nothing was found, but something
+  ///   could not be read.
+  package func credentials(
+    matching query: CredentialQuery, where isMatch: (Credential) -> Bool
+  ) throws(KeychainError) -> [Credential] {
+    var result = try store.search(query)
+    var found = result.credentials.filter(isMatch)
+    if found.isEmpty, result.lockedCount > 0 {
+      // The search does not unlock by itself, because it cannot know whether that would help.
+      try unlock(query)
+      result = try store.search(query)
+      found = result.credentials.filter(isMatch)
+    }
+    guard found.isEmpty else { return found }
+    let recovery: KeychainError.Recovery =
+      result.lockedCount > 0 ? try unlocking(query) : .unlock
+    if let failure = KeychainError(incomplete: result, unlocking: recovery) { throw failure }
+    return []
+  }
+}
