@@ -157,7 +157,10 @@ let package = Package(
       ]),
     .target(
       name: "KeychainHelpers",
-      dependencies: ["KeychainCredentials", "KeychainSecrets", "PrephirencesText"]),
+      dependencies: [
+        "KeychainCredentials", "KeychainSecrets", "KeychainStores", "KeychainVault",
+        "PrephirencesFiles", "PrephirencesText",
+      ]),
     .target(
       name: "Keychain",
       dependencies: [
@@ -179,9 +182,9 @@ let package = Package(
     .target(
       name: "KeychainCommands",
       dependencies: [
-        "KeychainCredentials", "KeychainSecretService", "KeychainSecrets", "KeychainStores",
-        "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine", "PrephirencesFiles",
-        "PrephirencesText", argumentParser, systemPackage,
+        "KeychainCredentials", "KeychainHelpers", "KeychainSecretService", "KeychainSecrets",
+        "KeychainStores", "KeychainTerminal", "KeychainVault", "PrephirencesCommandLine",
+        "PrephirencesFiles", "PrephirencesText", argumentParser, systemPackage,
       ]),
     .executableTarget(
       name: "prefs", dependencies: ["KeychainCommands", "PreferenceCommands", argumentParser]),

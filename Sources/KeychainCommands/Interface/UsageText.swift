@@ -57,6 +57,8 @@ enum UsageText {
     + "--with-key-file or --identity"
   static let inputTwice =
     "standard input cannot be both the secret and what unlocks; use another descriptor"
+  static let requestTwice =
+    "standard input cannot be both the request and what unlocks; use another descriptor"
   static let nothingToUnlock =
     "a new vault has nothing to unlock; use --new-passphrase-fd, --new-passphrase-file, "
     + "--with-key-file or --identity"

@@ -52,6 +52,9 @@ public struct KeychainCommand: ParsableCommand {
             ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
           ], of: name)),
       CommandGroup(
+        name: "Other programs",
+        subcommands: MountedCommands.list([GitCredentialCommand.self], of: name)),
+      CommandGroup(
         name: "The vault",
         subcommands: [
           InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self,

@@ -27,7 +27,7 @@ struct QuickPathTests {
 
   static let commands: [any QuickCommand.Type] = [
     GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self, ShowCommand.self,
-    ListCommand.self, RenameCommand.self,
+    ListCommand.self, RenameCommand.self, GitCredentialCommand.self,
   ]
 
   private static let values = [

@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import PrephirencesCommandLine
+
+/// Gives credentials to git.
+struct GitCredentialCommand: HelperCommand, QuickCommand {
+  static let spellings = ["git-credential"]
+
+  static let configuration = CommandConfiguration(
+    commandName: "git-credential",
+    abstract: "Give credentials to git, and store what it used",
+    discussion: """
+      git runs this command. Protocol, host and port of a credential must be those of the URL; its \
+      path and its account may be left out. Standard input has the request, which an empty line \
+      ends. An operation that is not known is ignored.
+
+      Example:
+        git config --global credential.helper '!\(keychainPath) git-credential'
+        printf %s "$TOKEN" | \(keychainPath) set me --server example.com --protocol https
+      """)
+
+  @Argument(help: "What git asks for: get, store, erase or capability")
+  var operation: String
+
+  @OptionGroup(title: "Which credentials") var helper: HelperOptions
+  @OptionGroup(title: "Which store") var stores: StoreOptions
+  @OptionGroup(title: "Common options") var common: CommonOptions
+
+  mutating func read(_ line: inout QuickLine) throws {
+    operation = try line.argument("operation")
+    try line.group(&_helper)
+    try line.group(&_stores)
+    try line.group(&_common)
+  }
+
+  var storeOptions: StoreOptions? { stores }
+
+  /// Asking on the terminal is turned off for git and its helpers, as in a job.
+  var mayAskOnTerminal: Bool {
+    guard let setting = Environment.value("GIT_TERMINAL_PROMPT") else { return true }
+    return !["0", "false", "no", "off"].contains(setting.lowercased())
+  }
+
+  func validate() throws {
+    if readsRequestTwice { throw ValidationError(UsageText.requestTwice) }
+  }
+
+  func perform(in session: Session) throws(KeychainError) {
+    guard let operation = GitCredentialOperation(rawValue: operation) else { return }
+    let helper = GitCredentialHelper(
+      store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: helper.others)
+    try CommandOutput.write(
+      try helper.answer(operation, to: try request(of: operation, in: session)))
+  }
+
+  private func request(
+    of operation: GitCredentialOperation, in session: Session
+  ) throws(KeychainError) -> GitCredentialRequest {
+    guard operation != .capability else { return GitCredentialRequest() }
+    let input = HelperInput(deadline: session.asking.deadline)
+    return try GitCredentialRequest(parsing: input.read(to: .emptyLine))
+  }
+
+  func reply(to failure: KeychainError) throws(KeychainError) {
+    guard let operation = GitCredentialOperation(rawValue: operation) else { return }
+    try CommandOutput.write(GitCredentialHelper.reply(to: failure, of: operation))
+  }
+}

@@ -1,0 +1,38 @@
+internal import KeychainCredentials
+
+// What git sends.
+extension KeychainError {
+  static let gitLineTooLong = invalidGitRequest("has a line of more than 65535 bytes")
+  static let gitLineWithoutValue = invalidGitRequest("has a line without '='")
+  static let gitValueWithControl = invalidGitRequest("has a value with a carriage return or a NUL")
+  static let gitNameNotText = invalidGitRequest("has a name that is not UTF-8")
+  static let gitHostInvalid = invalidGitRequest("has a host that is no name with a port")
+  static let gitServerMissing = invalidGitRequest("names no protocol and host")
+
+  private static func invalidGitRequest(_ fault: String) -> Self {
+    Self(.invalidArgument, "the request \(fault)", recovery: "look at the URL of the repository")
+  }
+}
+
+// What is stored.
+extension KeychainError {
+  static func ambiguousForGit(_ identities: [CredentialIdentity]) -> Self {
+    let names = identities.map(\.description).joined(separator: "; ")
+    return Self(
+      .ambiguous, "\(identities.count) credentials match: \(names)",
+      recovery: "put the user name into the URL, as in https://NAME@HOST/, or set "
+        + "credential.https://HOST.username")
+  }
+
+  static func notForGit(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .undecodable, "the secret of \(identity) has a line break or a NUL, which git does not take",
+      recovery: "store it again, without the newline at its end")
+  }
+
+  static func nameNotForGit(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .undecodable, "the account of \(identity) has a line break or a NUL, which git does not take",
+      recovery: "rename it")
+  }
+}

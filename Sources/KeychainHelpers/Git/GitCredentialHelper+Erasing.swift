@@ -1,0 +1,66 @@
+internal import KeychainCredentials
+internal import KeychainSecrets
+internal import PrephirencesFiles
+internal import PrephirencesText
+
+extension GitCredentialHelper {
+  /// Removes the credentials that have everything that a request says.
+  ///
+  /// A password that was renewed after the rejected one had been given is another one, and stays.
+  func erase(_ request: GitCredentialRequest) throws(KeychainError) {
+    guard let server = try GitServer(request) else { throw .gitServerMissing }
+    var failure: KeychainError?
+    for match in try matches(request, on: server) {
+      do throws(KeychainError) {
+        try erase(match, request)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private func erase(
+    _ match: GitCredentialMatch, _ request: GitCredentialRequest
+  ) throws(KeychainError) {
+    let deadline = Deadline(after: Self.retryTime)
+    while let credential = try rejected(match, request) {
+      guard erasesOthers || !credential.isOfOtherProgram else { return }
+      do throws(KeychainError) {
+        try store.remove(match.identity, expectedVersion: credential.version)
+        return
+      } catch {
+        // It was changed after it was compared, so it may be another one.
+        guard error.code == .versionConflict, !deadline.hasPassed else { throw error }
+      }
+      Deadline.pause()
+    }
+  }
+
+  /// Returns the credential as it is now, if a request rejects it.
+  private func rejected(
+    _ match: GitCredentialMatch, _ request: GitCredentialRequest
+  ) throws(KeychainError) -> Credential? {
+    guard let given = GitGivenSecret(request) else {
+      guard Self.isNamed(match, by: request) else { return nil }
+      return try store.credential(for: match.identity)
+    }
+    guard given.isOfScheme(of: match), let stored = try store.secret(for: match.identity)
+    else { return nil }
+    do throws(KeychainError) {
+      return given.isEqual(to: try GitSecret(stored)) ? stored.credential : nil
+    } catch {
+      // git cannot have used it.
+      guard error.code == .undecodable else { throw error }
+      return nil
+    }
+  }
+
+  /// Returns whether a credential has the path and the user that a request without a secret sends.
+  private static func isNamed(
+    _ match: GitCredentialMatch, by request: GitCredentialRequest
+  ) -> Bool {
+    request.path.map { $0.hasSameBytes(as: match.password.path) } ?? true
+      && request.username.map { $0.hasSameBytes(as: match.password.account) } ?? true
+  }
+}

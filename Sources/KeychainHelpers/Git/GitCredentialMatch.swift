@@ -1,0 +1,95 @@
+internal import Foundation
+internal import KeychainCredentials
+internal import PrephirencesText
+
+/// A credential that a request may mean.
+struct GitCredentialMatch {
+  let credential: Credential
+  let password: InternetPassword
+
+  /// Matches a credential with a request; `nil` if it is for something else.
+  ///
+  /// The server must be equal. A path and a user may be left out by either side, and are equal
+  /// otherwise.
+  init?(_ credential: Credential, _ request: GitCredentialRequest, _ server: GitServer) {
+    guard case .internetPassword(let password) = credential.identity.kind,
+      server.isServer(of: password),
+      Self.agrees(password.path, request.path), Self.agrees(password.account, request.username)
+    else { return nil }
+    self.credential = credential
+    self.password = password
+  }
+
+  private static func agrees(_ stored: String, _ sent: String?) -> Bool {
+    guard let sent, !stored.isEmpty else { return true }
+    return stored.hasSameBytes(as: sent)
+  }
+
+  var identity: CredentialIdentity { credential.identity }
+
+  /// The scheme of the header `Authorization`; `nil` for a password.
+  var scheme: String? { GitAuthentication.scheme(of: password) }
+
+  /// Whether neither a path nor a user that the request has is left out.
+  func hasAllNames(of request: GitCredentialRequest) -> Bool {
+    (request.path ?? "").hasSameBytes(as: password.path)
+      && (request.username ?? "").hasSameBytes(as: password.account)
+  }
+
+  /// How well the credential fits: first what was asked for; lower is better.
+  func fit(_ request: GitCredentialRequest) -> [Int] {
+    let path = request.path.map { $0.hasSameBytes(as: password.path) } ?? password.path.isEmpty
+    // Without a user in the request, an answer with one is complete.
+    let user =
+      request.username.map { $0.hasSameBytes(as: password.account) } ?? !password.account.isEmpty
+    return [path ? 0 : 1, user ? 0 : 1, scheme == nil ? 0 : 1]
+  }
+
+  /// Which of several credentials of one account is preferred; lower is better.
+  func preference(_ server: GitServer) -> [Int] {
+    [
+      credential.isExpired() ? 1 : 0, credential.isOfOtherProgram ? 1 : 0,
+      password.port == server.port ? 0 : 1, password.securityDomain.isEmpty ? 0 : 1,
+      password.authenticationType.isEmpty ? 0 : 1,
+    ]
+  }
+}
+
+/// The authentication types of internet passwords, as git sees them.
+enum GitAuthentication {
+  /// Returns the scheme of a credential for the header `Authorization`; `nil` if it is a password.
+  ///
+  /// Types such as `httpBasic` and `htmlForm`, which other programs write, are those of passwords.
+  static func scheme(of password: InternetPassword) -> String? {
+    let type = password.authenticationType
+    let known = type.asciiLowercased
+    let isPassword = ["http", "html", "default"].contains { known.hasPrefix($0) }
+    return type.isEmpty || isPassword ? nil : type
+  }
+}
+
+extension [GitCredentialMatch] {
+  /// Returns the credential that a request means; `nil` if there is none.
+  ///
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/ambiguous`` if credentials of several
+  ///   accounts or paths fit equally well.
+  func best(
+    for request: GitCredentialRequest, on server: GitServer
+  ) throws(KeychainError) -> GitCredentialMatch? {
+    let known = filter { $0.scheme == nil || request.understandsAuthenticationTypes }
+    guard let fit = known.map({ $0.fit(request) }).min(by: { $0.lexicographicallyPrecedes($1) })
+    else { return nil }
+    let fitting = known.filter { $0.fit(request) == fit }
+    let first = fitting[0].password
+    let areAlike = fitting.allSatisfy {
+      $0.password.account.hasSameBytes(as: first.account)
+        && $0.password.path.hasSameBytes(as: first.path)
+    }
+    guard areAlike else { throw .ambiguousForGit(fitting.map(\.identity)) }
+    return fitting.min { left, right in
+      let (mine, other) = (left.preference(server), right.preference(server))
+      if mine != other { return mine.lexicographicallyPrecedes(other) }
+      return left.credential.modified > right.credential.modified
+    }
+  }
+}
