@@ -1,0 +1,120 @@
+"""Tokens that are renewed while git uses them, and credentials of git's own helpers."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from desktop_session import desktop, secret_tool
+from git_server import Git, GitServer
+from prefs_testing import PATIENCE, PATIENT
+from thoroughness import tried
+
+FETCHES = 20
+
+
+@pytest.fixture
+def server(home):
+  folder = home.folder / "served"
+  folder.mkdir()
+  with GitServer(folder) as server:
+    server.add("a.git")
+    yield server
+
+
+def renew(home, server, token: str) -> None:
+  home.set(
+    "alice", token.encode(), "--server", "127.0.0.1", "--protocol", "http", "--port",
+    str(server.port), *PATIENT)
+
+
+def stored(home, server) -> bytes:
+  return home.get(
+    "alice", "--server", "127.0.0.1", "--protocol", "http", "--port", str(server.port), *PATIENT)
+
+
+def fetch(git, server) -> int:
+  return subprocess.run(
+    ["git", "ls-remote", server.url("a.git")], cwd=git.home.folder, env=git.configured(),
+    stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE).returncode
+
+
+def test_renewed_tokens_are_not_erased_by_fetches_with_old_ones(home, server):
+  git = Git(home, *PATIENT)
+  with ThreadPoolExecutor(FETCHES) as pool:
+    for round in range(max(1, tried(10))):
+      old, new = f"token-{round}", f"token-{round}-renewed"
+      server.accounts = {None: {("alice", old)}}
+      renew(home, server, old)
+      server.given.clear()
+      server.free.clear()
+      fetches = [pool.submit(fetch, git, server) for _ in range(FETCHES)]
+      deadline = time.monotonic() + PATIENCE
+      while server.given.count(("alice", old)) < FETCHES:
+        assert time.monotonic() < deadline, "not all have the old token"
+        time.sleep(0.01)
+      # The server revokes the old one while all have it; each then lets it be erased.
+      renew(home, server, new)
+      server.accounts = {None: {("alice", new)}}
+      server.free.set()
+      for number in range(3):
+        renew(home, server, f"{new}-{number}")
+      renew(home, server, new)
+      assert {done.result() for done in fetches} <= {0, 128}
+      assert any(done.result() == 128 for done in fetches), "no old token was rejected"
+      assert stored(home, server) == new.encode()
+      assert fetch(git, server) == 0
+
+
+def test_parallel_stores_of_the_same_leave_one(home):
+  request = b"protocol=https\nhost=h\nusername=a\npassword=b\n"
+  with ThreadPoolExecutor(8) as pool:
+    for done in [pool.submit(home.run, "git-credential", "store", *PATIENT, input=request)
+                 for _ in range(8)]:
+      done.result()
+  assert [item["account"] for item in home.run("list", "--json").json] == ["a"]
+
+
+# What git's helper for libsecret stores, besides the schema.
+def libsecret_item(server) -> tuple[str, ...]:
+  return (
+    "xdg:schema", "org.git.Password", "user", "alice", "object", "", "protocol", "http", "port",
+    str(server.port), "server", "127.0.0.1")
+
+
+def test_items_of_the_libsecret_helper_are_read_and_not_changed(home, server):
+  with desktop(home) as variables:
+    item = libsecret_item(server)
+    secret_tool(
+      variables, "store", "--label", "Git: http://127.0.0.1/", *item,
+      input=b"secret\npassword_expiry_utc=9999999999\noauth_refresh_token=R")
+    before = secret_tool(variables, "lookup", *item)
+    git = Git(home)
+    git.run("ls-remote", server.url("a.git"))
+    assert set(server.given) == {("alice", "secret")}
+    answer = home.run(
+      "git-credential", "get", input=f"protocol=http\nhost={server.host}\n".encode()).out
+    assert answer.decode().splitlines() == [
+      "username=alice", "password=secret", "password_expiry_utc=9999999999",
+      "oauth_refresh_token=R"]
+    server.accounts = {None: {("alice", "other")}}
+    git.run("ls-remote", server.url("a.git"), code=128)
+    assert secret_tool(variables, "lookup", *item) == before
+    assert len(home.run("list", "--json").json) == 1, "nothing was stored next to it"
+    Git(home, "--others").run("ls-remote", server.url("a.git"), code=128)
+    assert secret_tool(variables, "lookup", *item) == b""
+
+
+def test_a_new_password_is_stored_next_to_the_item_of_another_program(home, server):
+  with desktop(home) as variables:
+    item = libsecret_item(server)
+    secret_tool(variables, "store", "--label", "Git", *item, input=b"old")
+    home.run(
+      "git-credential", "store",
+      input=f"protocol=http\nhost={server.host}\nusername=alice\npassword=secret\n".encode())
+    Git(home).run("ls-remote", server.url("a.git"))
+    assert set(server.given) == {("alice", "secret")}
+    assert secret_tool(variables, "lookup", *item) == b"old"
