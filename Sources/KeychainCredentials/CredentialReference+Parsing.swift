@@ -12,7 +12,10 @@ extension CredentialReference {
     try ReferenceText.checkCharacters(text)
     let (address, query) = text.utf8[...].splitting(at: "?")
     let (scheme, rest) = address.splitting(at: ":")
-    guard let names = rest?.removing("//") else { throw .invalidReference("'://' is missing") }
+    guard let names = rest?.removing("//") else {
+      throw .invalidReference(
+        "'://' is missing", recovery: "write keychain://SERVICE/ACCOUNT or keychain+https://HOST")
+    }
     subject = try ReferenceText.subject(scheme: scheme, names: names)
     accessGroup = ""
     field = .secret

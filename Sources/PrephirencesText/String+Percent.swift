@@ -3,6 +3,7 @@ extension String {
   /// `-._~`, nor among the kept ones.
   ///
   /// - Parameter kept: ASCII characters that stay as well.
+  /// - Returns: ASCII text.
   package func percentEncoded(keeping kept: String = "") -> String {
     var bytes: [UInt8] = []
     for byte in utf8 {

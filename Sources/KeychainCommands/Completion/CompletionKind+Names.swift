@@ -13,6 +13,9 @@ extension CompletionKind {
   /// The accounts of the service or server that the line names.
   static var accounts: Self { .names { $0.accounts } }
 
+  /// References to the credentials.
+  static var references: Self { .names { $0.references } }
+
   /// The access groups, except the unnamed one.
   static var accessGroups: Self { .names { $0.accessGroups } }
 

@@ -50,6 +50,14 @@ struct NameCompletions {
     return Self.distinct((isEnough ? ours : all).map(\.account))
   }
 
+  /// References to the secrets; a host that searches only its own service does not offer others.
+  var references: [String] {
+    let all = found(context.narrow(CredentialQuery())).map { CredentialReference($0) }
+    // Some names, such as one with a control character, have no reference.
+    return Self.distinct(
+      all.filter { (try? CredentialReference($0.description)) == $0 }.map(\.description))
+  }
+
   /// Returns the numbers of the matching slots of the vault.
   func slotNumbers(_ isMeant: (VaultSlot) -> Bool) -> [String] {
     let slots = (try? stores.vault.slots()) ?? []

@@ -48,7 +48,8 @@ public struct KeychainCommand: ParsableCommand {
         name: "Credentials",
         subcommands: MountedCommands.list(
           [
-            SetCommand.self, GetCommand.self, UpdateCommand.self, ShowCommand.self,
+            SetCommand.self, GetCommand.self, ReadCommand.self, UpdateCommand.self,
+            ShowCommand.self,
             ListCommand.self, RenameCommand.self, DeleteCommand.self, MigrateCommand.self,
           ], of: name)),
       CommandGroup(

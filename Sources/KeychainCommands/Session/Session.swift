@@ -113,9 +113,21 @@ extension Session {
   func finder(_ options: ItemOptions) -> CredentialFinder {
     CredentialFinder(
       store: store, options: options, defaultService: context.defaultService,
-      unlock: { query throws(KeychainError) in try stores.ensureReadable(query) },
-      unlocking: { query throws(KeychainError) in
-        UnlockText.unlockToSee(try stores.places(for: query))
-      })
+      unlock: { [stores] query throws(KeychainError) in try stores.ensureReadable(query) },
+      unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
+  }
+
+  /// Returns a resolver of references, which unlocks as ``finder(_:)`` does.
+  func resolver() -> ReferenceResolver {
+    ReferenceResolver(
+      store: store, defaultService: context.defaultService,
+      unlock: { [stores] query throws(KeychainError) in try stores.ensureReadable(query) },
+      unlocking: { [stores] query throws(KeychainError) in try Self.unlocking(stores, query) })
+  }
+
+  private static func unlocking(
+    _ stores: AutomaticStore, _ query: CredentialQuery
+  ) throws(KeychainError) -> KeychainError.Recovery {
+    UnlockText.unlockToSee(try stores.places(for: query))
   }
 }

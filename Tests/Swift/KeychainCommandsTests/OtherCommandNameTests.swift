@@ -8,7 +8,7 @@ struct OtherCommandNameTests {
   @Test(arguments: [
     ("remove", ["delete", "keychain slots remove"]), ("add", ["set", "keychain slots add"]),
     ("create", ["set"]), ("new", ["set"]), ("put", ["set"]), ("save", ["set"]), ("store", ["set"]),
-    ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]), ("read", ["get"]),
+    ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]),
     ("cat", ["get"]),
     ("show-secret", ["get"]), ("find", ["list"]), ("search", ["list"]), ("gte", ["get"]),
     ("slots delete", ["remove"]), ("slots new", ["add"]), ("recovery new", ["create"]),

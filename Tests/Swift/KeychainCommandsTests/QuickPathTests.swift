@@ -27,11 +27,12 @@ struct QuickPathTests {
 
   static let commands: [any QuickCommand.Type] = [
     GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self, ShowCommand.self,
-    ListCommand.self, RenameCommand.self, GitCredentialCommand.self,
+    ListCommand.self, ReadCommand.self, RenameCommand.self, GitCredentialCommand.self,
   ]
 
   private static let values = [
     "account": ["alice", "bob", "a b", "ü", ""], "new-account": ["carol"], "rest": ["x"],
+    "reference": ["keychain://s/a", "keychain:///a?field=label&optional", "x", ""],
     "pattern": ["git*", "[a-z]?", "x", "["], "service": ["example.com", "s", ""],
     "port": ["443", "0", "65535", "65536", "+8"], "attribute": ["a=b", "a=-d", "a==", "a"],
     "remove-attribute": ["a", ""], "deadline": ["30s", "500ms", "2m", "2"],
@@ -74,7 +75,8 @@ struct QuickPathTests {
 
   @Test(arguments: [
     "get alice", "get alice --service s --json --deadline 2m --attribute a=b --attribute c=-d",
-    "get help", "get version", "get -q alice -s s", "set alice --label=--json --expires 90d",
+    "get help", "get version", "read keychain://s/a?optional --output x", "get -q alice -s s",
+    "set alice --label=--json --expires 90d",
     "list --all-groups", "rename a b --to-service x", "delete a --if-exists --expected-version 3",
   ])
   func usualLinesAreTaken(line: String) throws {

@@ -34,11 +34,6 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
           curl --fail --config - https://example.com/
       """)
 
-  /// When a newline is added to the secret.
-  enum Newline: String, ExpressibleByArgument, CaseIterable {
-    case always, never, auto
-  }
-
   @Argument(
     help: "Whose secret it is; after -- it may begin with a dash", completion: .accounts)
   var account: String?
@@ -54,19 +49,10 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
   @Flag(help: "Print the credential with its secret as JSON")
   var json = false
 
-  @Option(help: "Whether a newline follows the secret (default: auto, on a terminal)")
-  var newline: Newline?
-
   @Flag(help: "Print a secret that has expired")
   var allowExpired = false
 
-  @Option(
-    help: .init("Write the secret to a new file that only you can read", valueName: "path"),
-    completion: .file())
-  var output: String?
-
-  @Flag(help: "Let --output replace a file that exists")
-  var overwrite = false
+  @OptionGroup var destination: SecretDestinationOptions
 
   @OptionGroup var scope: ServiceScopeOptions
 
@@ -78,10 +64,8 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     try line.group(&_item)
     attribute = try line.options("attribute", as: AttributePair.init(parsing:))
     json = try line.flag("json")
-    newline = try line.option("newline", as: Newline.init(argument:))
     allowExpired = try line.flag("allow-expired")
-    output = try line.option("output")
-    overwrite = try line.flag("overwrite")
+    try line.group(&_destination)
     try line.group(&_scope)
     try line.group(&_stores)
     try line.group(&_common)
@@ -93,10 +77,9 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     if account == nil && attribute.isEmpty {
       throw ValidationError(UsageText.accountOrAttribute)
     }
-    if json && output != nil { throw ValidationError(UsageText.outputIsExact) }
-    if overwrite && output == nil { throw ValidationError(UsageText.overwriteOutput) }
+    if json && destination.output != nil { throw ValidationError(UsageText.outputIsExact) }
     try scope.check(isServiceNamed: item.service != nil || item.server != nil)
-    if json && newline != nil { throw ValidationError(UsageText.newlineWithJSON) }
+    if json && destination.newline != nil { throw ValidationError(UsageText.newlineWithJSON) }
   }
 
   func perform(in session: Session) throws(KeychainError) {
@@ -116,7 +99,7 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
       stored.secret.withBytes { answer.reveal($0) }
       return try CommandOutput.write(try CommandOutput.json(answer))
     }
-    try write(stored.secret)
+    try destination.write(stored.secret, within: common.deadline)
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
@@ -127,19 +110,6 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
     if let account, attribute.isEmpty { throw session.explainingMissingVault(.nowhere(account)) }
     throw session.nothingMatches(
       attributes, mayBeOfOthers: query.service == nil && query.server == nil)
-  }
-
-  /// Writes a secret to the requested destination.
-  func write(_ secret: borrowing SecretBytes) throws(KeychainError) {
-    if let output {
-      let timeout = common.deadline ?? .seconds(10)
-      return try SecretOutput(path: output, overwrites: overwrite, timeout: timeout)
-        .write(secret, addingNewline: newline == .always)
-    }
-    try CommandOutput.write(secret)
-    if newline == .always || newline != .never && StandardOutput.isTerminal {
-      try CommandOutput.write("\n")
-    }
   }
 }
 
@@ -163,7 +133,7 @@ extension GetCommand {
   /// Prints the secret of an unlisted item.
   func print(_ item: UnlistedItem, in session: Session) throws(KeychainError) {
     guard let secret = try session.stores.secret(of: item) else { throw .unlistedIsGone }
-    guard json else { return try write(secret) }
+    guard json else { return try destination.write(secret, within: common.deadline) }
     var answer = UnlistedItemJSON(item)
     secret.withBytes { answer.reveal($0) }
     try CommandOutput.write(try CommandOutput.json(answer))
