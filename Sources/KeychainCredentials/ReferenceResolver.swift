@@ -123,16 +123,25 @@ extension ReferenceResolver {
     matching pattern: InternetPasswordPattern, accessGroup: String
   ) throws(KeychainError) -> CredentialIdentity? {
     let exact = CredentialIdentity(pattern.exactKind, accessGroup: accessGroup)
-    // Items of other programs are found under names that differ, such as another port, so they are
-    // compared below.
-    if let credential = try store.credential(for: exact), !credential.isOfOtherProgram {
-      return exact
-    }
+    if try isStoredHere(exact) { return exact }
     let found = try credentials(matching: pattern, accessGroup: accessGroup)
     guard found.count > 1 else { return found.first?.identity }
     let exactly = found.filter(pattern.hasNothingElse)
     guard exactly.count == 1 else { throw .ambiguousReference(found.map(\.identity)) }
     return exactly.first?.identity
+  }
+
+  /// Returns whether there is a credential with exactly these names.
+  ///
+  /// Items of other programs are found under names that differ, such as another port, and may be
+  /// several: they are compared by the search.
+  private func isStoredHere(_ identity: CredentialIdentity) throws(KeychainError) -> Bool {
+    do throws(KeychainError) {
+      return try store.credential(for: identity).map { !$0.isOfOtherProgram } ?? false
+    } catch {
+      guard error.code == .ambiguous else { throw error }
+      return false
+    }
   }
 
   /// Searches under the host as it is written, then in small letters, because stores compare bytes.
