@@ -33,7 +33,10 @@ struct SecretDestinationOptions: QuickArguments {
 
   /// Writes a secret.
   ///
-  /// - Parameter deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
+  /// - Parameters:
+  ///   - secret: The bytes.
+  ///   - deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
+  /// - Throws: ``KeychainError`` if it cannot be written.
   func write(
     _ secret: borrowing SecretBytes, within deadline: Duration?
   ) throws(KeychainError) {
