@@ -56,7 +56,10 @@ extension KeychainSubcommand {
     let context = KeychainCommandContext.current
     try reportFailures(as: context.hostName, isQuiet: common.quiet) {
       do throws(KeychainError) {
-        try perform(in: context)
+        try withSession(context) { session throws(KeychainError) in
+          if isOfVaultOnly { session.reportOtherStore() }
+          try perform(in: session)
+        }
       } catch {
         try reply(to: error)
         throw error
@@ -64,11 +67,13 @@ extension KeychainSubcommand {
     }
   }
 
-  private func perform(in context: KeychainCommandContext) throws(KeychainError) {
+  /// Calls `body` with a session of the command's options.
+  func withSession<Result>(
+    _ context: KeychainCommandContext, _ body: (Session) throws(KeychainError) -> Result
+  ) throws(KeychainError) -> Result {
     let session = try Session(common, stores: storeOptions, context: context, asking: asking)
-    // Before the failure is reported, and before a host continues.
+    // Before a failure is reported, and before a host continues.
     defer { session.prompt?.close() }
-    if isOfVaultOnly { session.reportOtherStore() }
-    try perform(in: session)
+    return try body(session)
   }
 }

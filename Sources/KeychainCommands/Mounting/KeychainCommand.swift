@@ -54,7 +54,8 @@ public struct KeychainCommand: ParsableCommand {
           ], of: name)),
       CommandGroup(
         name: "Other programs",
-        subcommands: MountedCommands.list([GitCredentialCommand.self], of: name)),
+        subcommands: MountedCommands.list(
+          [DockerCredentialCommand.self, GitCredentialCommand.self], of: name)),
       CommandGroup(
         name: "The vault",
         subcommands: [

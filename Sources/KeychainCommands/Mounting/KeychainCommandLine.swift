@@ -7,7 +7,7 @@ internal import PrephirencesCommandLine
 /// The entry of a program that has keychain commands.
 public enum KeychainCommandLine {
   /// The version that `--version` prints.
-  public static let version = "0.1.0"
+  public static let version = Release.version
 
   /// Runs the program's command line, and ends the process with the exit code.
   ///

@@ -27,7 +27,8 @@ struct QuickPathTests {
 
   static let commands: [any QuickCommand.Type] = [
     GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self, ShowCommand.self,
-    ListCommand.self, ReadCommand.self, RenameCommand.self, GitCredentialCommand.self,
+    ListCommand.self, ReadCommand.self, RenameCommand.self, DockerCredentialCommand.self,
+    GitCredentialCommand.self,
   ]
 
   private static let values = [
@@ -40,7 +41,8 @@ struct QuickPathTests {
     "expiring-within": ["30d", "x"], "expected-version": ["1", "18446744073709551615", "x"],
     "accessibility": ["whenUnlocked", "afterFirstUnlock", "never"],
     "store": ["vault", "secret-service", "auto", "x"], "newline": ["always", "never", "auto", "x"],
-    "passphrase-fd": ["3", "0"], "recovery-code-fd": ["4"], "to-port": ["1"],
+    "passphrase-fd": ["3", "0"], "operation": ["get", "store", "list", "x"],
+    "recovery-code-fd": ["4"], "to-port": ["1"],
   ]
 
   @Test(arguments: 0..<14)
@@ -65,7 +67,7 @@ struct QuickPathTests {
 
   @Test(arguments: [
     ["get", "a"], ["set", "a"], ["update", "a", "--label", "x"], ["rm", "a"], ["show", "a"], ["ls"],
-    ["mv", "a", "b"],
+    ["mv", "a", "b"], ["docker-credential", "get"],
   ])
   func everyPropertyIsSet(line: [String]) throws {
     let command = try #require(QuickPath.command(Host.self, ["keychain"] + line))

@@ -1,0 +1,100 @@
+import KeychainCredentials
+import KeychainSecrets
+import Testing
+
+@testable import KeychainHelpers
+
+@Suite("Logins that another program stored")
+struct DockerOtherProgramTests {
+  /// A store in which items with the mark of docker's own helper are those of another program.
+  private struct SharedStore: CredentialStore {
+    let store = InMemoryCredentialStore()
+
+    private func seen(_ credential: Credential) -> Credential {
+      var credential = credential
+      credential.isOfOtherProgram = credential.attributes["docker_cli"] == "1"
+      return credential
+    }
+
+    func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
+      try store.secret(for: identity)
+    }
+
+    func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
+      try store.credential(for: identity).map(seen)
+    }
+
+    func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
+      CredentialSearchResult(credentials: try store.search(query).credentials.map(seen))
+    }
+
+    func store(
+      _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
+    ) throws(KeychainError) -> Credential {
+      try store.store(credential, secret: secret, mode: mode)
+    }
+
+    func update(
+      _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
+    ) throws(KeychainError) -> Credential {
+      try store.update(identity, with: update, expectedVersion: expectedVersion)
+    }
+
+    func rename(
+      _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
+    ) throws(KeychainError) -> Credential {
+      try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
+    }
+
+    func remove(
+      _ identity: CredentialIdentity, expectedVersion: UInt64?
+    ) throws(KeychainError) -> Bool {
+      try store.remove(identity, expectedVersion: expectedVersion)
+    }
+
+    func observe(
+      _ observer: @escaping @Sendable (CredentialChange) -> Void
+    ) -> CredentialObservation {
+      store.observe(observer)
+    }
+  }
+
+  private let store = SharedStore()
+  private var helper: DockerCredentialHelper { DockerCredentialHelper(store: store) }
+
+  init() throws {
+    try store.store(
+      Credential(
+        CredentialIdentity(.internetPassword(InternetPassword(server: "r", account: "carol"))),
+        attributes: ["docker_cli": "1"]),
+      secret: SecretBytes(copying: "theirs"))
+  }
+
+  private func login(_ username: String, _ secret: String) throws -> DockerCredential {
+    DockerCredential(server: "r", username: username, secret: try SecretBytes(copying: secret))
+  }
+
+  @Test func theyAreGivenAndListed() throws {
+    #expect(try helper.found("r")?.last == "theirs")
+    #expect(try helper.list().map(\.username) == ["carol"])
+  }
+
+  @Test func theSameLoginIsNotStoredTwice() throws {
+    #expect(try helper.store(login("carol", "theirs")) == false)
+  }
+
+  @Test func oursTakesPrecedenceAndTheirsStays() throws {
+    #expect(try helper.store(login("alice", "ours")))
+    #expect(try helper.found("r")?.last == "ours")
+    #expect(try helper.list().map(\.username) == ["alice"])
+    #expect(try store.search(CredentialQuery()).credentials.count == 2)
+  }
+
+  @Test func theyAreErasedOnlyIfRequested() throws {
+    try helper.store(login("alice", "ours"))
+    #expect(try helper.erase("r").map(\.identity.account) == ["carol"])
+    #expect(try helper.found("r")?.last == "theirs")
+    #expect(try helper.erase("r", includingOtherPrograms: true).isEmpty)
+    #expect(try helper.found("r") == nil)
+  }
+}
