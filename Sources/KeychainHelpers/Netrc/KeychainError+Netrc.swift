@@ -16,10 +16,10 @@ extension KeychainError {
   }
 
   static func nothingForNetrc(_ selection: NetrcSelection) -> Self {
-    let account = selection.account.map { "'\($0)' of " } ?? ""
+    let account = selection.account.map { "'\($0)' " } ?? ""
     let port = selection.port.map { ", port \($0)" } ?? ""
     return Self(
-      .notFound, "there is no internet password \(account)server '\(selection.host)'\(port)",
+      .notFound, "there is no internet password \(account)of server '\(selection.host)'\(port)",
       recovery: "store one for this server, with the protocol https")
   }
 
@@ -50,5 +50,14 @@ extension KeychainError {
     Self(
       .refused, "the \(part) of '\(host)' \(reason), and programs read that differently in netrc",
       recovery: "choose another \(part), or hand it over in another way")
+  }
+}
+
+// What cannot be read.
+extension KeychainError {
+  static func unreadableNetrc(_ line: Int, _ reason: String) -> Self {
+    Self(
+      .undecodable, "line \(line) of the netrc file \(reason)",
+      recovery: "correct the line, or leave it out")
   }
 }

@@ -29,7 +29,7 @@ enum NetrcForm {
       return
     }
     var scalars = text.makeUnicodeScalarIterator()
-    // A reader could take it as the beginning of a comment.
+    // Without quotes, curl and SwiftPM take it for a comment.
     var needsQuotes = bytes.byte(at: 0) == UInt8(ascii: "#")
     while let scalar = scalars.next() {
       if let reason = Self.objection(to: scalar) {

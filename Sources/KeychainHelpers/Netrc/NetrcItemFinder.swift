@@ -16,43 +16,25 @@ struct NetrcItemFinder {
   func secret(for selection: NetrcSelection) throws(KeychainError) -> StoredSecret {
     let credential = try credential(for: selection)
     guard !credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
-    guard let stored = try store.secret(for: credential.identity) else {
-      throw .nothingForNetrc(selection)
-    }
+    // A keyring may answer with an item of another program that has fewer names.
+    guard let stored = try store.secret(for: credential.identity),
+      stored.credential.identity == credential.identity
+    else { throw .nothingForNetrc(selection) }
     // It may have been replaced since the search.
     guard !stored.credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
     return stored
   }
 
   private func credential(for selection: NetrcSelection) throws(KeychainError) -> Credential {
-    var result = try search(selection)
-    if result.credentials.isEmpty, result.lockedCount > 0 {
-      for query in queries(selection) { try unlock(query) }
-      result = try search(selection)
-    }
-    let found = Self.best(of: result.credentials)
-    guard found.count <= 1 else { throw .ambiguousForNetrc(selection, found.map(\.identity)) }
-    if let only = found.first { return only }
-    if let failure = KeychainError(incomplete: result, unlocking: .unlock) { throw failure }
-    throw .nothingForNetrc(selection)
-  }
-
-  private func search(
-    _ selection: NetrcSelection
-  ) throws(KeychainError) -> CredentialSearchResult {
-    var all = CredentialSearchResult(credentials: [])
+    let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: { _ in .unlock })
+    var matching: [Credential] = []
     for query in queries(selection) {
-      let result = try store.search(query)
-      all.credentials += result.credentials
-      all.lockedCount = max(all.lockedCount, result.lockedCount)
-      all.damaged += result.damaged.filter { name in
-        !all.damaged.contains { $0.hasSameBytes(as: name) }
-      }
-      all.otherDeviceCount = max(all.otherDeviceCount, result.otherDeviceCount)
-      all.failures += result.failures.filter { !all.failures.contains($0) }
+      matching += try searcher.credentials(matching: query) { Self.matches($0, selection) }
     }
-    all.credentials = all.credentials.filter { Self.matches($0, selection) }
-    return all
+    let found = Self.best(of: matching)
+    guard found.count <= 1 else { throw .ambiguousForNetrc(selection, found.map(\.identity)) }
+    guard let only = found.first else { throw .nothingForNetrc(selection) }
+    return only
   }
 
   /// An IPv6 address may be stored with its brackets.

@@ -1,0 +1,75 @@
+import KeychainCredentials
+import KeychainHelpers
+import KeychainSecrets
+import Testing
+
+/// Decides what of a netrc file becomes a credential.
+struct NetrcImportPlanTests {
+  private func plan(_ text: String) throws -> NetrcImportPlan {
+    try NetrcImportPlan(NetrcFile(SecretBytes(copying: text)))
+  }
+
+  private func identity(
+    _ server: String, _ account: String, port: UInt16 = 0
+  ) -> CredentialIdentity {
+    CredentialIdentity(
+      .internetPassword(
+        InternetPassword(server: server, protocol: "https", port: port, account: account)))
+  }
+
+  @Test func hostsBecomeInternetPasswords() throws {
+    let plan = try plan(
+      "machine A.Example login Alice password p machine b:8443 login t password q\n"
+        + "machine c:443 login u password r")
+    #expect(
+      plan.items.map(\.identity) == [
+        identity("a.example", "Alice"), identity("b", "t", port: 8443), identity("c", "u"),
+      ])
+    #expect(plan.left.isEmpty && plan.repeatedHosts.isEmpty)
+  }
+
+  @Test func whatOnlyFTPCanUseStays() throws {
+    let plan = try plan(
+      """
+      machine a login l password p account x
+      machine b login l password p
+      macdef init
+      ls
+
+      machine c login l
+      machine d password p
+      machine e login l password x-oauth-basic
+      machine f/g login l password p
+      machine h login l password "a\\nb"
+      machine i login l password ""
+      machine j login l password #p
+      default login l password p
+      """)
+    #expect(plan.items.isEmpty)
+    #expect(
+      plan.left.map(\.obstacle) == [
+        .hasAccount, .hasMacro, .hasMacro, .hasNoPassword, .hasNoLogin, .hasSecretLogin, .hasNoHost,
+        .isUnclear, .hasNoPassword, .isUnclear, .isDefault,
+      ])
+  }
+
+  @Test func equalEntriesAreOneAndOthersStay() throws {
+    let plan = try plan(
+      """
+      machine a login l password p
+      machine A login l password "p"
+      machine b login l password p
+      machine b login l password q
+      machine b login m password r
+      machine c login x password p
+      machine c login y password p
+      """)
+    #expect(
+      plan.items.map(\.identity) == [
+        identity("a", "l"), identity("b", "m"), identity("c", "x"), identity("c", "y"),
+      ])
+    #expect(plan.items.map(\.entries.count) == [2, 1, 1, 1])
+    #expect(plan.left.map(\.obstacle) == [.conflicts, .conflicts])
+    #expect(plan.repeatedHosts == ["c"])
+  }
+}
