@@ -23,6 +23,9 @@ struct ExportPassphraseOptions: ParsableArguments {
     }
   }
 
+  /// Whether one is given.
+  var isGiven: Bool { exportPassphraseFd != nil || exportPassphraseFile != nil }
+
   /// Checks that no descriptor is used twice.
   func requireOwnDescriptor(_ others: [Int32?]) throws {
     guard let exportPassphraseFd else { return }

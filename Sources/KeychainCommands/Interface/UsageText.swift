@@ -27,6 +27,14 @@ enum UsageText {
     "only one of --export-passphrase-fd and --export-passphrase-file can be given"
   static let exportDescriptorTwice =
     "the export, its passphrase and that of the vault need descriptors of their own"
+  static let missingExport = "Missing expected argument '<file>'"
+  static let removeOrKeep = "--remove and --keep exclude each other"
+  static let removeFromInput = "--remove needs a file, and standard input is none"
+  static let noExportPassphrase =
+    "only an export has a passphrase, and --format names another format"
+  static let onlyOfNetrc =
+    "--remove, --keep, --store, --collection and --session-only need --format netrc: an export goes into "
+    + "the vault"
   static let exportOrJSON = "standard output cannot be both the export and JSON"
   static let serviceOrServer =
     "--service names a generic password and --server an internet password; give one of them"

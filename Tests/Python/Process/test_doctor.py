@@ -35,6 +35,18 @@ def test_doctor_of_a_server(home):
   assert found["grade"] == "weak" and found["vault"]["items"] == 1 and found["mayAsk"] is False
 
 
+def test_doctor_reports_netrc_files_that_others_can_read(home):
+  path = home.file(".netrc", b"machine h login l password hunter2\n", mode=0o644)
+  named = home.file("named", b"", mode=0o640)
+  told = home.run("doctor", environment={"NETRC": named}).out.decode()
+  assert f"other users can read {path}" in told and f"other users can read {named}" in told
+  assert f"prefs keychain import --format netrc {path} --remove" in told and "hunter2" not in told
+  found = home.run("doctor", "--json", environment={"NETRC": path}).json
+  assert path in found["openNetrcFiles"] and found["openNetrcFiles"].count(path) == 1
+  os.chmod(path, 0o600)
+  assert path not in home.run("doctor").out.decode()
+
+
 def test_doctor_of_a_vault_with_a_passphrase(locked):
   told = locked.run("doctor").out.decode()
   assert "strong" in told and "256 MiB, 3 passes" in told

@@ -15,6 +15,8 @@ enum NextStep {
   case reachDesktopKeyring
   case makeVault
 
+  case closeNetrc(String)
+
   // Keys of the vault.
   case protectDisk
   case addSource(named: String)
@@ -41,6 +43,7 @@ extension Diagnosis {
   var nextSteps: [NextStep] {
     let source = sourceProblem?.recovery.map { [NextStep.recover($0)] } ?? []
     return storeSteps + source + vaultSteps + expirySteps
+      + openNetrcFiles.map { .closeNetrc($0) }
   }
 
   private var storeSteps: [NextStep] {

@@ -51,6 +51,9 @@ struct Diagnosis {
   /// The given service or server; `nil` for all.
   let service: ServiceName?
 
+  /// The netrc files that other users can read.
+  let openNetrcFiles: [String]
+
   let canLockMemory: Bool
   let lockedMemoryLimit: UInt64?
   let mayAsk: Bool
@@ -75,6 +78,7 @@ struct Diagnosis {
     sourceProblem = session.vault.sourceProblem()
     expiry = ExpirySummary(session, service: service)
     self.service = service
+    openNetrcFiles = NetrcPlaces.openToOthers
     canLockMemory = ProcessProtection.canLockMemory
     lockedMemoryLimit = ProcessProtection.lockedMemoryLimit
     mayAsk = session.prompt != nil

@@ -28,6 +28,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let vault: StatusJSON?
   let problem: String?
   let weakKeyFiles: [String]
+  let openNetrcFiles: [String]
   let expired: Int?
   let expiringWithin30Days: Int?
   let expiryUnknown: Int?
@@ -44,6 +45,7 @@ private struct DiagnosisFactsJSON: Encodable {
     vault = diagnosis.status.map { StatusJSON($0, sourceProblem: diagnosis.sourceProblem) }
     problem = (diagnosis.failure ?? diagnosis.sourceProblem)?.message
     weakKeyFiles = diagnosis.weakKeyFiles
+    openNetrcFiles = diagnosis.openNetrcFiles
     expired = diagnosis.expiry?.expiredCount
     expiringWithin30Days = diagnosis.expiry?.expiringCount
     expiryUnknown = diagnosis.expiry?.unknownCount

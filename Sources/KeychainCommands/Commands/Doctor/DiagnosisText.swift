@@ -249,6 +249,7 @@ extension DiagnosisText {
           "\(folder) holds neither keychain.passphrase nor keychain.key that can be read"
         ))
     }
+    pairs += diagnosis.openNetrcFiles.map { ("netrc", "other users can read \($0)") }
     pairs += [("memory", memory), ("core dumps", "off for this command")]
     guard !diagnosis.hasProcessFiles else { return pairs }
     return pairs + [

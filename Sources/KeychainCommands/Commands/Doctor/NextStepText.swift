@@ -15,6 +15,9 @@ enum NextStepText {
     case .reachDesktopKeyring:
       "services have credentials in the desktop keyring, which is not here: use them within its "
         + "session, or move them into the vault there, with '\(path) migrate'"
+    case .closeNetrc(let file):
+      "to store the passwords of \(file) and remove them from it, run '\(path) import --format netrc "
+        + "\(ShellText.quoted(file)) --remove', then renew them"
     case .makeVault:
       "run '\(path) init', or store a credential with '\(path) set', which makes the vault"
     case .protectDisk: "for protection of the disk too, run '\(path) slots add --passphrase'"

@@ -4,23 +4,33 @@ internal import KeychainCredentials
 internal import KeychainVault
 internal import PrephirencesCommandLine
 
-/// Adds the credentials of an export to the vault.
+/// Adds the credentials of an export, or of another program's file.
 struct ImportCommand: KeychainSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Add the credentials of an export to the vault",
+    abstract: "Add the credentials of an export, or of a netrc file",
     discussion: """
       Everything is imported in one step, or nothing. Credentials that exist already are kept unless \
       --overwrite is given, which replaces those that differ, with all that is known about them. The \
       import trusts everybody who knew the passphrase of the export. '-' reads standard input.
 
+      With --format netrc, the passwords of a netrc file, without FILE those of ~/.netrc, become \
+      internet passwords of the protocol https in the stores of their servers. On a terminal, it is \
+      asked whether to remove them from the file. Entries that only ftp can use stay.
+
       Example:
         \(keychainPath) import /media/stick/keychain.export --dry-run
         \(keychainPath) import /media/stick/keychain.export
+        \(keychainPath) import --format netrc --dry-run
+        \(keychainPath) import --format netrc --remove
       """)
 
-  @Argument(help: "The export, or - for standard input", completion: .file())
-  var file: String
+  @Argument(
+    help: "The file, or - for standard input; ~/.netrc for a netrc file", completion: .file())
+  var file: String?
+
+  @Option(help: .init("What is read: keychain (an export), or netrc", valueName: "format"))
+  var format = ImportFormat.keychain
 
   @OptionGroup(title: "The passphrase of the export") var passphrase: ExportPassphraseOptions
 
@@ -33,11 +43,31 @@ struct ImportCommand: KeychainSubcommand {
   @Flag(help: "Print what was done as JSON, with the names of credentials that differ")
   var json = false
 
+  @Flag(help: "Remove from the netrc file what is stored then, without asking")
+  var remove = false
+
+  @Flag(help: "Leave the netrc file as it is, without asking")
+  var keep = false
+
+  @OptionGroup(title: "Which store, of a netrc file") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 
-  private var isFromInput: Bool { file == "-" }
+  var storeOptions: StoreOptions? { format == .netrc ? stores : nil }
+
+  var isFromInput: Bool { file == "-" }
 
   func validate() throws {
+    if remove && keep { throw ValidationError(UsageText.removeOrKeep) }
+    if remove && isFromInput { throw ValidationError(UsageText.removeFromInput) }
+    guard format == .keychain else {
+      if passphrase.isGiven { throw ValidationError(UsageText.noExportPassphrase) }
+      if isFromInput, common.passphraseFd == STDIN_FILENO {
+        throw ValidationError(UsageText.inputTwice)
+      }
+      return
+    }
+    guard file != nil else { throw ValidationError(UsageText.missingExport) }
+    if remove || keep || stores.choice != nil { throw ValidationError(UsageText.onlyOfNetrc) }
     try passphrase.requireOwnDescriptor([common.passphraseFd, isFromInput ? STDIN_FILENO : nil])
     if isFromInput, common.passphraseFd == STDIN_FILENO {
       throw ValidationError(UsageText.exportDescriptorTwice)
@@ -45,7 +75,8 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    try checkSource()
+    guard format == .keychain, let file else { return try importNetrc(in: session) }
+    try checkSource(file)
     let passphrase = try session.passphraseOfExport(passphrase)
     let report = try session.withProgress { progress throws(KeychainError) in
       isFromInput
@@ -63,7 +94,7 @@ struct ImportCommand: KeychainSubcommand {
   }
 
   /// Called first, so that nobody is asked for the passphrase of a file that cannot be read.
-  private func checkSource() throws(KeychainError) {
+  private func checkSource(_ file: String) throws(KeychainError) {
     guard isFromInput else {
       guard access(file, R_OK) == 0 else { throw .cannotOpen(file, errno: errno) }
       return

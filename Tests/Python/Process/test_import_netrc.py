@@ -1,0 +1,158 @@
+"""Passwords move from a netrc file into the stores of their servers."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from desktop_session import desktop
+from prefs_testing import Home, ended, hinted
+
+TEXT = b"""# mine
+machine Git.Example login alice password "p w#1" # note
+machine packages.example
+  login token
+  password hunter2
+default login anonymous password x
+"""
+REST = b"# mine\n# note\ndefault login anonymous password x\n"
+
+
+def netrc(home: Home, text: bytes = TEXT, mode: int = 0o600) -> str:
+  return home.file(".netrc", text, mode)
+
+
+def importing(home: Home, *options: str, **more):
+  return home.run("import", "--format", "netrc", *options, **more)
+
+
+def password(home: Home, server: str, account: str, **more) -> bytes:
+  return home.get(account, "--server", server, "--protocol", "https", **more)
+
+
+def rest(path: str) -> bytes:
+  with open(path, "rb") as file:
+    return file.read()
+
+
+def test_passwords_are_stored_and_the_file_is_kept_unless_asked(home):
+  path = netrc(home)
+  dry = importing(home, "--dry-run", "--remove", "--json")
+  assert dry.json == {
+    "added": 2, "differing": [], "dryRun": True, "leftAlone": 0, "notTaken": {"isDefault": 1},
+    "overwritten": 0, "removedEntries": 2, "unchanged": 0}
+  assert home.run("list", "--json").json == []
+  made = importing(home)
+  assert "imported 2 items" in made.error and "2 entries that are stored now stay" in made.error
+  assert "not taken: 1 entry, for all hosts: line 6" in made.error
+  assert "--remove" in hinted(made) and made.out == b""
+  assert password(home, "git.example", "alice") == b"p w#1"
+  assert password(home, "packages.example", "token") == b"hunter2"
+  assert rest(path) == TEXT
+  again = importing(home, "--remove")
+  assert "imported 0 items; 2 there already, unchanged" in again.error
+  assert rest(path) == REST and os.stat(path).st_mode & 0o777 == 0o600
+  assert not [name for name in os.listdir(home.folder) if "tmp" in name]
+
+
+def test_file_without_anything_else_is_removed(home):
+  path = netrc(home, b"machine h login l password p\n\n")
+  assert f"removed '{path}'" in importing(home, "--remove").error
+  assert not os.path.exists(path)
+  assert "there is no .netrc" in importing(home, "--remove", code=44).error
+
+
+def test_link_stays_and_what_it_leads_to_is_rewritten(home):
+  target = home.file("dotfiles", TEXT)
+  os.symlink("dotfiles", home.folder / ".netrc")
+  importing(home, "--remove")
+  assert rest(target) == REST and os.path.islink(home.folder / ".netrc")
+  home.file("dotfiles", b"machine h login l password p\n")
+  importing(home, "--remove")
+  assert rest(target) == b""
+
+
+def test_file_that_others_can_read_is_reported_and_closed(home):
+  path = netrc(home, mode=0o644)
+  made = importing(home, "--remove")
+  assert f"other users can read '{path}'" in made.error and "chmod 600" in hinted(made)
+  assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+def test_differing_passwords_are_kept_unless_overwritten(home):
+  path = netrc(home)
+  home.set("alice", b"newer", "--server", "git.example", "--protocol", "https", "--label", "L",
+           "--expires", "2099-01-01")
+  left = importing(home, "--remove")
+  assert "left alone: 'alice' of server 'git.example'" in left.error
+  assert "--overwrite" in hinted(left)
+  assert password(home, "git.example", "alice") == b"newer"
+  assert b"Git.Example" in rest(path) and b"hunter2" not in rest(path)
+  importing(home, "--remove", "--overwrite")
+  shown = home.run("show", "alice", "--server", "git.example", "--json").json
+  assert shown["label"] == "L" and shown.get("expires") is None
+  assert password(home, "git.example", "alice") == b"p w#1"
+  assert rest(path) == REST
+
+
+def test_nothing_is_stored_of_an_unreadable_file(home):
+  netrc(home, TEXT + b"secret-in-the-wrong-place\n")
+  failed = importing(home, "--remove", code=65)
+  assert "line 7" in failed.error and "secret" not in failed.error
+  assert home.run("list", "--json").json == []
+
+
+def test_terminal_is_asked_before_the_file_changes(home):
+  path = netrc(home)
+  for answer, text in (("n", TEXT), ("y", REST)):
+    terminal = home.terminal("import", "--format", "netrc")
+    terminal.expect_exact("remove the 2 entries")
+    terminal.sendline(answer)
+    assert ended(terminal)[0] == 0
+    assert rest(path) == text
+
+
+def test_input_is_read_and_not_rewritten(home):
+  made = importing(home, "-", input=TEXT)
+  assert "imported 2 items" in made.error and "stay" not in made.error
+  assert password(home, "packages.example", "token") == b"hunter2"
+  assert "--remove needs a file" in importing(home, "-", "--remove", input=TEXT, code=64).error
+
+
+def test_hard_links_are_refused(home):
+  path = netrc(home)
+  os.link(path, home.folder / "other")
+  failed = importing(home, "--remove", code=79)
+  assert "hard links" in failed.error and rest(path) == TEXT
+  assert password(home, "packages.example", "token") == b"hunter2"
+
+
+@pytest.mark.parametrize("options", [
+  ("--remove",), ("--keep",), ("--store", "vault"),
+])
+def test_options_of_netrc_need_its_format(home, options):
+  assert "--format netrc" in home.run("import", "x", *options, code=64).error
+
+
+def test_usage_errors_name_what_is_wrong(home):
+  assert "<file>" in home.run("import", code=64).error
+  assert "exclude" in importing(home, "--keep", "--remove", code=64).error
+  assert "passphrase" in importing(home, "--export-passphrase-file", "x", code=64).error
+
+
+def test_passwords_go_into_the_desktop_keyring(home):
+  path = netrc(home)
+  with desktop(home) as variables:
+    importing(
+      home, path, "--remove", "--store", "secret-service", environment=variables)
+    assert password(home, "git.example", "alice", environment=variables) == b"p w#1"
+    shown = home.run("show", "alice", "--server", "git.example", "--store", "vault", code=44)
+    assert shown.out == b""
+  assert rest(path) == REST
+
+
+def test_locked_vault_takes_nothing(locked):
+  path = netrc(locked)
+  importing(locked, "--remove", code=77)
+  assert rest(path) == TEXT
