@@ -8,9 +8,14 @@ public enum ProcessProtection {
   /// The superuser can still read everything. A failure is not reported, because a caller could do
   /// nothing about it.
   ///
+  /// Programs that this process starts can create core dumps again: only the soft limit is lowered,
+  /// because nobody but the superuser could raise the hard one.
+  ///
   /// The corresponding C functions are `setrlimit` and `prctl` with `PR_SET_DUMPABLE`.
   public static func hideMemory() {
-    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    var limit = rlimit()
+    unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+    limit.rlim_cur = 0
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     _ = clibsodium_set_not_dumpable()
   }

@@ -5,17 +5,26 @@
 
 extension ProgramArguments {
   /// Checks that the arguments are known, are text, and do not end with an equals sign.
-  static func check() throws(CommandLineError) {
-    try check(pointers)
+  ///
+  /// - Parameter passesOn: Whether the words after `--` are another program's, which takes any
+  ///   bytes.
+  /// - Throws: ``CommandLineError`` about the first argument that is wrong.
+  static func check(passesOn: Bool = false) throws(CommandLineError) {
+    try check(pointers, passesOn: passesOn)
   }
 
-  static func check(_ arguments: [UnsafePointer<CChar>?]) throws(CommandLineError) {
+  static func check(
+    _ arguments: [UnsafePointer<CChar>?], passesOn: Bool = false
+  ) throws(CommandLineError) {
     guard !arguments.isEmpty else { throw .argumentsUnknown }
     var mayBeOption = true
     for (index, argument) in arguments.enumerated() {
       guard let argument else { continue }
       guard let text = String(validatingCString: argument) else { throw .argumentNotText(index) }
-      if text == "--" { mayBeOption = false }
+      if text == "--" {
+        if passesOn { return }
+        mayBeOption = false
+      }
       guard !mayBeOption || !isOptionWithoutValue(text) else {
         throw .optionWithoutValue(index, text)
       }

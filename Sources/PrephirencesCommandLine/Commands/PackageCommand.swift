@@ -7,6 +7,9 @@ package protocol PackageCommand: DocumentedCommand {
   /// A command that says them itself is found without its definition, whose help has examples.
   static var spellings: [String] { get }
 
+  /// Whether the words after `--` are the command line of another program, and may have any bytes.
+  static var passesWordsOn: Bool { get }
+
   /// Reads the arguments without the argument parser.
   ///
   /// - Parameter arguments: The arguments after the words that name the command.
@@ -37,6 +40,7 @@ package protocol PackageCommand: DocumentedCommand {
 
 extension PackageCommand {
   package static var spellings: [String] { [_commandName] + configuration.aliases }
+  package static var passesWordsOn: Bool { false }
   package static func parsedQuickly(_ arguments: ArraySlice<String>) -> (any ParsableCommand)? {
     nil
   }

@@ -15,6 +15,8 @@ package enum ExitCodes {
   package static let incorrectSecret: Int32 = 78
   package static let refused: Int32 = 79
   package static let expired: Int32 = 80
+  package static let notStarted: Int32 = 126
+  package static let commandNotFound: Int32 = 127
   package static let cancelled: Int32 = 130
 
   /// Every exit code in order, with its meaning.

@@ -56,7 +56,7 @@ extension CommandLineError {
       hint: "name another file, or remove this one")
   }
 
-  private static func reason(_ code: Int32) -> String {
+  static func reason(_ code: Int32) -> String {
     let text = strerror(code).flatMap { String(validatingCString: $0) }
     return text.map(Words.inOurStyle) ?? "error \(code)"
   }

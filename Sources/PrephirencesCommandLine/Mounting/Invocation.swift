@@ -72,7 +72,8 @@ package struct Invocation {
   ///   line; nothing has been done.
   private func runQuickly() -> Int32? {
     // What is wrong with the arguments is reported by the parser's way.
-    guard isChecked, var command = QuickPath.command(root, arguments) else { return nil }
+    guard var command = QuickPath.command(root, arguments), isChecked(for: type(of: command))
+    else { return nil }
     do {
       try command.run()
       return ExitCodes.success
@@ -82,9 +83,9 @@ package struct Invocation {
     }
   }
 
-  private var isChecked: Bool {
+  private func isChecked(for command: any ParsableCommand.Type) -> Bool {
     do throws(CommandLineError) {
-      try ProgramArguments.check()
+      try ProgramArguments.check(passesOn: Self.passesWordsOn(command))
       return true
     } catch {
       return false
@@ -101,7 +102,9 @@ package struct Invocation {
 
   private func parse(_ path: CommandPath) throws -> any ParsableCommand {
     // A shell passes a line that is still being typed.
-    if !isCompletion { try ProgramArguments.check() }
+    if !isCompletion {
+      try ProgramArguments.check(passesOn: Self.passesWordsOn(path.command))
+    }
     if let topic = path.topic, let word = topic.unknownWord, word != "help" {
       throw CommandLineError.noTopic(word, topic)
     }
@@ -110,6 +113,10 @@ package struct Invocation {
 
   /// Whether a shell requests completions; it would show messages in the middle of the line.
   private var isCompletion: Bool { arguments.first == "---completion" }
+
+  private static func passesWordsOn(_ command: any ParsableCommand.Type) -> Bool {
+    MountedCommands.command(command)?.passesWordsOn ?? false
+  }
 
   private func isGroup(_ command: any ParsableCommand) -> Bool {
     !type(of: command).configuration.subcommands.isEmpty

@@ -15,7 +15,7 @@ extension PackageCommand {
     as hostName: String, isQuiet: Bool = false, _ body: () throws -> Void
   ) throws {
     do {
-      try ProgramArguments.check()
+      try ProgramArguments.check(passesOn: Self.passesWordsOn)
       try body()
     } catch {
       guard let failure = CommandHost.current.failure(of: error) else { throw error }

@@ -23,11 +23,14 @@ package struct QuickDefinition: Hashable, Sendable {
     /// The remaining arguments without a name.
     case arguments
 
+    /// `--`, and all words after it, as a program takes its arguments.
+    case passedOn
+
     /// Whether it has no name.
     var isPositional: Bool {
       switch self {
       case .flag, .option, .options, .parserOnly: false
-      case .optionalArgument, .argument, .arguments: true
+      case .optionalArgument, .argument, .arguments, .passedOn: true
       }
     }
   }

@@ -41,9 +41,9 @@ extension QuickLine {
 
   /// Returns the values of an option that may be repeated.
   package mutating func options<Value>(
-    _ name: String, as transform: (String) throws -> Value
+    _ name: String, _ letter: String? = nil, as transform: (String) throws -> Value
   ) throws -> [Value] {
-    try values(.options, name).map(transform)
+    try values(.options, name, letter).map(transform)
   }
 
   /// Defines an option that only the parser reads.
@@ -81,6 +81,11 @@ extension QuickLine {
   /// Returns the remaining arguments.
   package mutating func arguments(_ name: String) throws -> [String] {
     try values(.arguments, name)
+  }
+
+  /// Returns `--` and the words after it.
+  package mutating func passedOn(_ name: String) throws -> [String] {
+    try values(.passedOn, name)
   }
 
   /// Reads a group of options, and checks it.

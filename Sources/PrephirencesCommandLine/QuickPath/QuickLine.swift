@@ -1,7 +1,7 @@
 /// The arguments of one command, read without the argument parser.
 ///
 /// It accepts what the parser accepts in one way only. Everything else is declined: unknown options,
-/// help, `--`, values that begin with a dash, options that are repeated without being lists, short
+/// help, `--` unless what follows is passed on, values that begin with a dash, options that are repeated without being lists, short
 /// options with a value attached.
 package struct QuickLine {
   /// Why the parser must read the line: it knows more.
@@ -45,6 +45,10 @@ package struct QuickLine {
     var index = arguments.startIndex
     while index < arguments.endIndex {
       let word = arguments[index]
+      if word == "--" {
+        try passOn(arguments[index...])
+        break
+      }
       index += 1
       guard Self.isOption(word) else {
         position = try place(word, from: position)
@@ -67,7 +71,7 @@ package struct QuickLine {
           found[definition].append(arguments[index])
           index += 1
         }
-      case .parserOnly, .optionalArgument, .argument, .arguments: throw Declined()
+      case .parserOnly, .optionalArgument, .argument, .arguments, .passedOn: throw Declined()
       }
     }
     for (definition, values) in zip(definitions, found)
@@ -76,11 +80,18 @@ package struct QuickLine {
     }
   }
 
+  /// Gives `--` and the words after it to the command that passes them on.
+  private mutating func passOn(_ words: ArraySlice<String>) throws {
+    found[try index { $0.kind == .passedOn }] = Array(words)
+  }
+
   /// Puts a word to the arguments without a name; returns the first of them that may take more.
   private mutating func place(_ word: String, from position: Int) throws -> Int {
     var position = position
     while position < definitions.count {
       let kind = definitions[position].kind
+      // Without `--`, the parser finds the first of its words.
+      if kind == .passedOn { throw Declined() }
       if kind.isPositional {
         found[position].append(word)
         return kind == .arguments ? position : position + 1

@@ -39,12 +39,15 @@ package struct CommandLines {
   /// Returns the next line.
   package mutating func next() -> [String] {
     var line: [[String]] = []
+    var rest: [String] = []
     for definition in definitions {
       switch definition.kind {
       case .argument: if !random.isOne(in: 40) { line.append([value(of: definition)]) }
       case .optionalArgument: if !random.isOne(in: 3) { line.append([value(of: definition)]) }
       case .arguments:
         while random.isOne(in: 3) { line.append([value(of: definition)]) }
+      case .passedOn:
+        rest = random.isOne(in: 9) ? [] : ["--", "env", oddity(), value(of: definition)]
       case .flag: if random.isOne(in: 9) { line.append([name(of: definition)]) }
       case .option: if random.isOne(in: 9) { line.append(given(definition)) }
       case .options: while random.isOne(in: 4) { line.append(given(definition)) }
@@ -54,7 +57,7 @@ package struct CommandLines {
     if random.isOne(in: 3) { line.shuffle(using: &random) }
     var arguments = line.flatMap(\.self)
     if random.isOne(in: 5) { spoil(&arguments) }
-    return words + arguments
+    return words + arguments + rest
   }
 
   private mutating func given(_ definition: QuickDefinition) -> [String] {

@@ -28,7 +28,8 @@ package enum ParserDefinitions {
     func definitions() -> [QuickDefinition] {
       guard let names else {
         let kind: QuickDefinition.Kind =
-          isRepeating ? .arguments : isOptional ? .optionalArgument : .argument
+          parsingStrategy == "allRemainingInput"
+          ? .passedOn : isRepeating ? .arguments : isOptional ? .optionalArgument : .argument
         return [QuickDefinition(kind: kind, name: valueName, letter: nil)]
       }
       // The spellings of other programs; they may take the rest of the line.
@@ -44,7 +45,7 @@ package enum ParserDefinitions {
 
     /// Whether the quick path knows how the parser finds the values.
     var isUsual: Bool {
-      names == nil && parsingStrategy == "default" || kind == "flag"
+      names == nil && ["default", "allRemainingInput"].contains(parsingStrategy) || kind == "flag"
         || ["default", "unconditional"].contains(parsingStrategy)
         || parsingStrategy == "allRemainingInput"
           && names?.contains { $0.kind == "longWithSingleDash" } == true

@@ -23,7 +23,16 @@ struct ProcessProtectionTests {
       try #require(try dumpable() != 0)
       ProcessProtection.hideMemory()
       try #require(try dumpable() == 0)
-      try #require(limit(RLIMIT_CORE).rlim_max == 0)
+      try #require(limit(RLIMIT_CORE).rlim_cur == 0)
+    }
+  }
+
+  // A program that takes the place of this one must get the limit that this one got.
+  @Test func theHardLimitOfCoreFilesStays() async {
+    await #expect(processExitsWith: .success) {
+      let inherited = limit(RLIMIT_CORE).rlim_max
+      ProcessProtection.hideMemory()
+      try #require(limit(RLIMIT_CORE).rlim_max == inherited)
     }
   }
 
