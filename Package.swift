@@ -90,6 +90,7 @@ let package = Package(
   targets: [
     // C
     .target(name: "CCommandLine"),
+    .target(name: "CInheritedFiles"),
     .target(name: "CKernelKeys"),
     .systemLibrary(name: "CLibsecret"),
     .systemLibrary(
@@ -158,8 +159,8 @@ let package = Package(
     .target(
       name: "KeychainHelpers",
       dependencies: [
-        "KeychainCredentials", "KeychainSecrets", "KeychainStores", "KeychainVault",
-        "PrephirencesFiles", "PrephirencesText",
+        "CInheritedFiles", "KeychainCredentials", "KeychainSecrets", "KeychainStores",
+        "KeychainVault", "PrephirencesFiles", "PrephirencesText",
       ]),
     .target(
       name: "Keychain",
@@ -336,7 +337,9 @@ let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
   "KeychainVaultFormat", "PrephirencesDurable", "PrephirencesFiles",
 ]
-let targetsInC: Set = ["CCommandLine", "CFaultVFS", "CKernelKeys", "CTerminal"]
+let targetsInC: Set = [
+  "CCommandLine", "CFaultVFS", "CInheritedFiles", "CKernelKeys", "CTerminal",
+]
 let targetsOfClients: Set = [
   "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
   "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",

@@ -1,0 +1,170 @@
+internal import KeychainCredentials
+internal import PrephirencesText
+
+/// Reads the lines of an ``EnvironmentFile``.
+struct EnvironmentFileReader {
+  private let bytes: [UInt8]
+  private let name: String
+  private var position = 0
+  private var line = 1
+
+  init(_ bytes: [UInt8], name: String) {
+    self.bytes = bytes
+    self.name = name
+  }
+
+  mutating func entries() throws(KeychainError) -> [EnvironmentFile.Entry] {
+    var entries: [EnvironmentFile.Entry] = []
+    while position < bytes.count {
+      if let entry = try entry() {
+        if let first = entries.first(where: { $0.name.hasSameBytes(as: entry.name) }) {
+          throw failure("'\(entry.name)' is already set in line \(first.line)", at: entry.line)
+        }
+        entries.append(entry)
+      }
+    }
+    return entries
+  }
+
+  /// Reads a line, or several if a value in quotes has newlines; `nil` if it sets nothing.
+  private mutating func entry() throws(KeychainError) -> EnvironmentFile.Entry? {
+    skipBlanks()
+    guard let next, next != Self.newline, next != UInt8(ascii: "#"), next != Self.carriageReturn
+    else {
+      try endLine()
+      return nil
+    }
+    let start = line
+    let name = try variableName()
+    guard take(UInt8(ascii: "=")) else {
+      throw failure("there is no '=' right after a name", at: start)
+    }
+    guard !VariableRules.isClosedToFiles(name) else {
+      throw KeychainError(
+        .refused, "'\(self.name)', line \(start): a file cannot set '\(name)'",
+        recovery: "remove the line; set it yourself if it is needed")
+    }
+    let value = try value()
+    try endLine()
+    return EnvironmentFile.Entry(name: name, value: try meaning(of: value, at: start), line: start)
+  }
+
+  private mutating func variableName() throws(KeychainError) -> String {
+    var word = self.word()
+    if word.hasSameBytes(as: "export"), skipBlanks() { word = self.word() }
+    guard word.isVariableName else {
+      throw failure("a line is NAME=value, with ASCII letters, digits and '_' in the name")
+    }
+    return word
+  }
+
+  private mutating func word() -> String {
+    let start = position
+    while let next, next != UInt8(ascii: "="), !Self.isBlank(next), next != Self.newline {
+      position += 1
+    }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func value() throws(KeychainError) -> ArraySlice<UInt8> {
+    guard let next, next == UInt8(ascii: "'") || next == UInt8(ascii: "\"") else {
+      return try plainValue()
+    }
+    let start = line
+    position += 1
+    let first = position
+    while let byte = self.next, byte != next {
+      if byte == Self.carriageReturn || byte == 0 {
+        throw failure("a value has a carriage return or NUL")
+      }
+      if next == UInt8(ascii: "\""), Self.isExpanded(byte) {
+        throw failure(
+          "programs read '$', '`' and '\\' in double quotes differently; use single ones")
+      }
+      if byte == Self.newline { line += 1 }
+      position += 1
+    }
+    let value = bytes[first..<position]
+    guard take(next) else { throw failure("a quote is not closed", at: start) }
+    return value
+  }
+
+  private mutating func plainValue() throws(KeychainError) -> ArraySlice<UInt8> {
+    let first = position
+    while let next, !Self.isBlank(next), next != Self.newline, next != Self.carriageReturn {
+      guard !Self.isExpanded(next), next != UInt8(ascii: "#"), next != UInt8(ascii: "'"),
+        next != UInt8(ascii: "\""), next != 0
+      else {
+        throw failure("programs read this value differently; put it into single quotes")
+      }
+      position += 1
+    }
+    return bytes[first..<position]
+  }
+
+  /// Reads the rest of a line, which has nothing but a comment.
+  private mutating func endLine() throws(KeychainError) {
+    let hasBlank = skipBlanks()
+    let startsLine = position == 0 || bytes[position - 1] == Self.newline
+    if next == UInt8(ascii: "#") {
+      guard hasBlank || startsLine, !endsPlainValue else {
+        throw failure("programs read this value differently; put it into single quotes")
+      }
+      while let next, next != Self.newline { position += 1 }
+    }
+    if next == Self.carriageReturn { position += 1 }
+    guard next == nil || next == Self.newline else {
+      throw failure("programs read this value differently; put it into single quotes")
+    }
+    position += 1
+    line += 1
+  }
+
+  /// Whether a value without quotes is before the white space here.
+  private var endsPlainValue: Bool {
+    let before = bytes[..<position].last { !Self.isBlank($0) }
+    guard let before, before != Self.newline else { return false }
+    return before != UInt8(ascii: "'") && before != UInt8(ascii: "\"")
+  }
+
+  private func meaning(
+    of value: ArraySlice<UInt8>, at line: Int
+  ) throws(KeychainError) -> EnvironmentPlan.Value {
+    let text = String(decoding: value, as: UTF8.self)
+    guard CredentialReference.isReference(text) else { return .text(text) }
+    do throws(KeychainError) {
+      return .reference(try CredentialReference(text))
+    } catch {
+      throw error.located("'\(name)', line \(line)")
+    }
+  }
+
+  private func failure(_ text: String, at line: Int? = nil) -> KeychainError {
+    KeychainError(.undecodable, "'\(name)', line \(line ?? self.line): \(text)")
+  }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    position += 1
+    return true
+  }
+
+  @discardableResult private mutating func skipBlanks() -> Bool {
+    let start = position
+    while let next, Self.isBlank(next) { position += 1 }
+    return position > start
+  }
+
+  private static let newline = UInt8(ascii: "\n")
+  private static let carriageReturn = UInt8(ascii: "\r")
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  private static func isExpanded(_ byte: UInt8) -> Bool {
+    [UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "\\")].contains(byte)
+  }
+}
