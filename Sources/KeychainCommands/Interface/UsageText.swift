@@ -92,6 +92,9 @@ enum UsageText {
     "items of other programs are of no service; add --all-services to list them"
   static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
+  static let jsonOfDryRun = "--json goes with --dry-run"
+  static let allowanceOfFiles = "--allow goes with --env-file or --from-environment"
+
   static func descriptor(_ option: String) -> String {
     "\(option) takes the number of an open file descriptor"
   }

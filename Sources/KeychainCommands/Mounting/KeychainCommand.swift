@@ -55,7 +55,7 @@ public struct KeychainCommand: ParsableCommand {
       CommandGroup(
         name: "Other programs",
         subcommands: MountedCommands.list(
-          [DockerCredentialCommand.self, GitCredentialCommand.self], of: name)),
+          [RunCommand.self, DockerCredentialCommand.self, GitCredentialCommand.self], of: name)),
       CommandGroup(
         name: "The vault",
         subcommands: [

@@ -28,7 +28,7 @@ struct QuickPathTests {
   static let commands: [any QuickCommand.Type] = [
     GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self, ShowCommand.self,
     ListCommand.self, ReadCommand.self, RenameCommand.self, DockerCredentialCommand.self,
-    GitCredentialCommand.self,
+    GitCredentialCommand.self, RunCommand.self,
   ]
 
   private static let values = [
@@ -79,6 +79,7 @@ struct QuickPathTests {
     "get alice", "get alice --service s --json --deadline 2m --attribute a=b --attribute c=-d",
     "get help", "get version", "read keychain://s/a?optional --output x", "get -q alice -s s",
     "set alice --label=--json --expires 90d",
+    "run -e A=keychain://s/a --allow s --env-file f -- get -q --help -- -e", "run --",
     "list --all-groups", "rename a b --to-service x", "delete a --if-exists --expected-version 3",
   ])
   func usualLinesAreTaken(line: String) throws {

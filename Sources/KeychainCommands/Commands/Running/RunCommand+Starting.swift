@@ -1,0 +1,77 @@
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import KeychainSecrets
+internal import KeychainStores
+internal import KeychainTerminal
+internal import PrephirencesCommandLine
+
+extension RunCommand {
+  /// Becomes the command, or reports why not.
+  func run() throws {
+    let context = KeychainCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
+      let session = try Session(common, stores: storeOptions, context: context)
+      defer { session.prompt?.close() }
+      guard !dryRun else { return try perform(in: session) }
+      let child = try child(in: session)
+      // The terminal is the command's from here on.
+      session.prompt?.close()
+      throw try child.become()
+    }
+  }
+
+  /// Prints what would be set.
+  func perform(in session: Session) throws(KeychainError) {
+    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    if json { return try CommandOutput.write(try CommandOutput.json(RunJSON(request))) }
+    try CommandOutput.write(RunText.table(of: request).columns)
+  }
+
+  /// Reads everything that the command gets.
+  private func child(in session: Session) throws(KeychainError) -> Child {
+    try checkCommand()
+    let request = try RunRequest(self, defaultService: session.context.defaultService)
+    let resolver = session.resolver()
+    var environment = try request.plan.resolve(with: resolver)
+    var files = ChildFiles()
+    for file in request.files {
+      let made = try files.add(file.name, resolver.resolve(file.reference, for: file.name))
+      try environment.set(file.name, to: made.path)
+    }
+    if !request.netrc.isEmpty {
+      let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
+        query throws(KeychainError) in try session.stores.ensureReadable(query)
+      }
+      let made = try files.add(RunRequest.netrc.file, text)
+      try environment.set(RunRequest.netrc.variable, to: made.path)
+    }
+    let words = files.naming(in: ProgramArguments.bytes(ofLast: Array(words)))
+    try environment.checkSize(arguments: words)
+    for name in environment.replacedNames {
+      session.interface.say("the inherited variable '\(name)' is replaced")
+    }
+    return Child(words: words, environment: environment, files: files)
+  }
+
+  private func checkCommand() throws(KeychainError) {
+    guard let name = words.first, !name.isEmpty else { throw .noCommand }
+    if command.first != "--", name.utf8.first == UInt8(ascii: "-") { throw .dashCommand }
+  }
+}
+
+/// A program with everything that it gets.
+private struct Child {
+  let words: [[UInt8]]
+  let environment: ChildEnvironment
+  let files: ChildFiles
+
+  /// Becomes the program.
+  ///
+  /// - Returns: Why it could not be started.
+  func become() throws -> CommandLineError {
+    try files.letChildInherit()
+    return try environment.withPointers { variables in
+      ProgramReplacement.start(words, environment: variables)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import KeychainCredentials
+internal import KeychainHelpers
+internal import PrephirencesCommandLine
+
+/// What `run --dry-run` prints for people.
+enum RunText {
+  static func table(of request: RunRequest) -> TextTable {
+    let variables = request.plan.variables.map { [$0.name, $0.value.words, $0.source.words] }
+    let files = request.files.map { [$0.name, $0.reference.description, "a file in memory"] }
+    let netrc = request.netrc.map {
+      [RunRequest.netrc.variable, $0.description, "an entry of a netrc file in memory"]
+    }
+    return TextTable(header: ["NAME", "VALUE", "FROM"], rows: variables + files + netrc)
+  }
+}
+
+extension EnvironmentPlan.Value {
+  fileprivate var words: String {
+    switch self {
+    case .text: "(plain text)"
+    case .reference(let reference): reference.description
+    }
+  }
+}
+
+extension EnvironmentPlan.Source {
+  fileprivate var words: String {
+    switch self {
+    case .option: "--env"
+    case .file: "--env-file"
+    case .inherited: "the environment"
+    }
+  }
+}
