@@ -10,7 +10,7 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Run a command with secrets in its environment or in files",
-    usage: usage("run [<options>] [--] <command> …"),
+    usage: usage("run [<options>] [--] [<command>] …"),
     discussion: """
       Everything is read first; if one reference fails, nothing is started. The command then takes \
       the place of this program: signals, exit code and terminal are its own.
