@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -46,7 +47,8 @@ def problem(commands: dict, words: list[str]) -> str | None:
   if subcommands(command) and words and not words[0].startswith("-"):
     return f"{' '.join(found)} has no command {words[0]}"
   known = options(command)
-  for word in words:
+  # What follows belongs to another program, or is a name.
+  for word in itertools.takewhile(lambda word: word != "--", words):
     name = word.partition("=")[0]
     if re.fullmatch(r"--?[a-z][\w-]*", name) and name not in known:
       return f"{' '.join(found)} has no option {name}"

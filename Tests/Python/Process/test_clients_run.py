@@ -1,0 +1,155 @@
+"""Real clients get their passwords through `run`: SwiftPM, curl, psql and mysql."""
+
+from __future__ import annotations
+
+import netrc
+import subprocess
+
+import pytest
+
+from client_servers import (
+  HOST, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
+from prefs_testing import LIMIT, Home
+from swift_registry import resolving
+
+SECRET = "p w#hunter2"
+TOKEN = "tok-hunter2"
+
+# As git's helper and `import --format netrc` store them.
+INTERNET = ("--server", HOST, "--protocol", "https")
+
+# Values that need care in a netrc file, and are written there.
+CAREFUL = ("#1", "a #b", " ", "pässwörd", "machine", "default", "a#b", "'", "x" * 4000)
+
+
+def run(home: Home, *words: str, **more):
+  return home.run("run", *words, **more)
+
+
+@pytest.fixture
+def resolve(home):
+  """Resolves a dependency with `swift package`, whose registry wants a header `Authorization`."""
+  def resolve(server: WebServer, kind: str, *options: str, **more):
+    return run(home, *options, "--", *resolving(home.folder, server, kind), **more)
+  return resolve
+
+
+def test_swift_resolves_a_package_of_a_registry_with_a_password(home, resolve):
+  home.set("alice", SECRET.encode(), *INTERNET)
+  with running(WebServer(basic("alice", SECRET), registry_pages())) as server:
+    resolve(server, "basic", "--netrc", HOST)
+    assert len(server.authorizations) == 4
+    assert set(server.authorizations) == {server.authorization}
+  # What was resolved is built without a password, and without the registry.
+  swift, package, *paths, _, _, _ = resolving(home.folder, server, "basic")
+  shown = subprocess.run(
+    [swift, package, *paths, "--disable-automatic-resolution", "show-dependencies"],
+    capture_output=True, text=True, timeout=LIMIT)
+  assert shown.returncode == 0 and "example.tool" in shown.stdout.lower(), shown
+
+
+def test_swift_resolves_a_package_of_a_registry_with_a_token(home, resolve):
+  home.set("token", TOKEN.encode(), *INTERNET)
+  home.set("alice", b"another", *INTERNET)
+  with running(WebServer(f"Bearer {TOKEN}", registry_pages())) as server:
+    resolve(server, "token", "--netrc", f"token@{HOST}")
+    assert set(server.authorizations) == {server.authorization}
+
+
+def test_swift_is_told_of_a_wrong_token(home, resolve):
+  home.set("token", b"wrong", *INTERNET)
+  with running(WebServer(f"Bearer {TOKEN}", registry_pages())) as server:
+    failed = resolve(server, "token", "--netrc", HOST, code=1)
+    assert "missing or invalid authentication credentials" in failed.error
+    assert server.authorizations == ["Bearer wrong"]
+
+
+def test_swift_is_not_started_without_the_password(home, resolve):
+  with running(WebServer(f"Bearer {TOKEN}", registry_pages())) as server:
+    absent = resolve(server, "token", "--netrc", HOST, code=44)
+    assert f"server '{HOST}'" in absent.error
+    home.set("token", TOKEN.encode(), *INTERNET, "--expires", "2001-01-01")
+    assert "has expired" in resolve(server, "token", "--netrc", HOST, code=80).error
+    home.set("alice", b"x", *INTERNET)
+    several = resolve(server, "token", "--netrc", HOST, code=76)
+    assert "'alice'" in several.error and f"ACCOUNT@{HOST}" in several.error
+    home.set("alice", b'quote"', *INTERNET)
+    refused = resolve(server, "token", "--netrc", f"alice@{HOST}", code=79)
+    assert "has a quote" in refused.error and 'quote"' not in refused.error
+    assert server.authorizations == []
+
+
+def test_nothing_is_started_while_the_vault_is_locked(home):
+  home.init("--no-device")
+  home.set("token", TOKEN.encode(), *INTERNET, *home.passphrase())
+  home.run("lock", "--all")
+  assert "locked" in run(home, "--netrc", HOST, "--", "echo", "started", code=77).error
+
+
+def test_nothing_is_started_without_a_keyring_or_with_a_damaged_item(home):
+  command = ("--netrc", HOST, "--", "echo", "started")
+  gone = run(home, "--store", "secret-service", *command, code=69)
+  assert "no session bus" in gone.error and gone.out == b""
+  home.set("token", TOKEN.encode(), *INTERNET)
+  home.rows("UPDATE item SET secret = zeroblob(length(secret))")
+  damaged = run(home, *command, code=65)
+  assert "damaged" in damaged.error and damaged.out == b""
+
+
+@pytest.mark.parametrize("secret", CAREFUL)
+def test_curl_and_python_read_what_was_stored(home, secret):
+  home.set("alice", secret.encode(), *INTERNET)
+  with running(WebServer(basic("alice", secret))) as server:
+    got = run(home, "--netrc", HOST, "--", "curl", "-sSf", "--netrc-file", "@netrc@", server.url)
+    assert got.out == b"welcome\n"
+  text = run(home, "--netrc", HOST, "--", "cat", "@netrc@").out
+  assert netrc.netrc(home.file("text", text)).authenticators(HOST) == ("alice", "", secret)
+
+
+@pytest.mark.parametrize("secret", ["#1", "a #b", "pässwörd"])
+def test_swift_reads_what_was_stored(home, resolve, secret):
+  home.set("alice", secret.encode(), *INTERNET)
+  with running(WebServer(basic("alice", secret), registry_pages())) as server:
+    resolve(server, "basic", "--netrc", HOST)
+
+
+def test_curl_reads_a_header_from_its_input(home):
+  home.set("api", f"Authorization: Bearer {TOKEN}\n".encode(), "--service", "s")
+  with running(WebServer(f"Bearer {TOKEN}")) as server:
+    got = run(
+      home, "--file", "HEADERS=keychain://s/api", "--", "curl", "-sSf", "-H", "@@HEADERS@",
+      server.url)
+    assert got.out == b"welcome\n"
+
+
+def test_psql_reads_its_password_file(home):
+  with running(DatabaseServer(PostgreSQLRequest, "alice", SECRET)) as server:
+    home.set("db", f"{HOST}:{server.port}:*:alice:{SECRET}\n".encode(), "--service", "s")
+    command = ("psql", "-h", HOST, "-p", str(server.port), "-U", "alice", "-d", "db", "-w", "-Atc", "x")
+    got = run(home, "--file", "PGPASSFILE=keychain://s/db", "--", *command)
+    assert (got.out, got.error, server.accepted) == (b"welcome\n", "", 1)
+    home.set("db", f"{HOST}:{server.port}:*:alice:wrong\n".encode(), "--service", "s")
+    failed = run(home, "--file", "PGPASSFILE=keychain://s/db", "--", *command, code=2)
+    assert "password authentication failed" in failed.error and server.accepted == 1
+
+
+def test_psql_takes_a_password_from_its_environment(home):
+  home.set("db", SECRET.encode(), "--service", "s")
+  with running(DatabaseServer(PostgreSQLRequest, "alice", SECRET)) as server:
+    got = run(
+      home, "-e", "PGPASSWORD=keychain://s/db", "--", "psql", "-h", HOST, "-p", str(server.port),
+      "-U", "alice", "-d", "db", "-w", "-Atc", "x")
+    assert (got.out, server.accepted) == (b"welcome\n", 1)
+
+
+def test_mysql_reads_its_options_file(home):
+  with running(DatabaseServer(MySQLRequest, "alice", SECRET)) as server:
+    command = (
+      "mysql", "--defaults-extra-file=@OPTIONS@", "-h", HOST, "-P", str(server.port), "-u", "alice",
+      "-e", "DO 1")
+    home.set("db", f'[client]\npassword="{SECRET}"\n'.encode(), "--service", "s")
+    run(home, "--file", "OPTIONS=keychain://s/db", "--", *command)
+    assert server.accepted == 1
+    home.set("db", b"[client]\npassword=wrong\n", "--service", "s")
+    failed = run(home, "--file", "OPTIONS=keychain://s/db", "--", *command, code=1)
+    assert "Access denied" in failed.error and server.accepted == 1
