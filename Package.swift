@@ -252,7 +252,7 @@ let package = Package(
       [
         "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
         "KeychainSecrets", "KeychainStores", "KeychainTesting", "KeychainVault",
-        "KeychainVaultTesting", "PrephirencesFiles",
+        "KeychainVaultTesting", "PrephirencesDurable", "PrephirencesFiles",
       ]),
     tests(
       "KeychainVaultFaultTests",
