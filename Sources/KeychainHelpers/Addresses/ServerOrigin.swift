@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 /// A protocol, a host and a port: what must be equal before a client gets a credential.
 ///
 /// Protocol and host compare without regard to the case of ASCII letters, and to nothing else: a
@@ -20,8 +22,8 @@ public struct ServerOrigin: Hashable, Sendable {
   ///   - host: The host name or address.
   ///   - port: The port; `nil` or 0 for the usual one.
   public init(protocol: String, host: String, port: UInt16? = nil) {
-    self.protocol = `protocol`.asciiLowercased
-    self.host = host.asciiLowercased
+    self.protocol = `protocol`.foldingASCIICase
+    self.host = host.foldingASCIICase
     let usual = Self.usualPorts[self.protocol]
     self.port = port == 0 || port == usual ? nil : port
   }
@@ -30,27 +32,16 @@ public struct ServerOrigin: Hashable, Sendable {
 
   /// Compares protocol, host and port, as bytes.
   public static func == (left: Self, right: Self) -> Bool {
-    left.protocol.utf8.elementsEqual(right.protocol.utf8)
-      && left.host.utf8.elementsEqual(right.host.utf8) && left.port == right.port
+    left.protocol.hasSameBytes(as: right.protocol) && left.host.hasSameBytes(as: right.host)
+      && left.port == right.port
   }
 
   /// Hashes protocol, host and port, as bytes.
   ///
   /// - Parameter hasher: Takes the bytes.
   public func hash(into hasher: inout Hasher) {
-    for text in [self.protocol, host] {
-      hasher.combine(text.utf8.count)
-      for byte in text.utf8 { hasher.combine(byte) }
-    }
+    self.protocol.hashUTF8(into: &hasher)
+    host.hashUTF8(into: &hasher)
     hasher.combine(port)
-  }
-}
-
-extension String {
-  /// The text with ASCII capitals as small letters; every other byte stays.
-  package var asciiLowercased: String {
-    String(
-      decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
-      as: UTF8.self)
   }
 }

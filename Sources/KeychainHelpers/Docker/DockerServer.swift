@@ -48,7 +48,7 @@ struct DockerServer {
 
   private static func withoutScheme(_ name: String) -> String {
     for scheme in ["https://", "http://"]
-    where name.asciiLowercased.utf8.starts(with: scheme.utf8) {
+    where name.foldingASCIICase.utf8.starts(with: scheme.utf8) {
       return String(decoding: name.utf8.dropFirst(scheme.utf8.count), as: UTF8.self)
     }
     return name

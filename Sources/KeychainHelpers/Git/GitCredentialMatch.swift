@@ -62,7 +62,7 @@ enum GitAuthentication {
   /// Types such as `httpBasic` and `htmlForm`, which other programs write, are those of passwords.
   static func scheme(of password: InternetPassword) -> String? {
     let type = password.authenticationType
-    let known = type.asciiLowercased
+    let known = type.foldingASCIICase
     let isPassword = ["http", "html", "default"].contains { known.hasPrefix($0) }
     return type.isEmpty || isPassword ? nil : type
   }

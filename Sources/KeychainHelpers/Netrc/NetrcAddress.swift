@@ -1,3 +1,5 @@
+internal import PrephirencesText
+
 /// A host, perhaps with a port, as a netrc file or a command line names it.
 struct NetrcAddress {
   /// The host in lower case, without brackets.
@@ -10,7 +12,7 @@ struct NetrcAddress {
   ///
   /// It is `nil` if the text is no such address.
   init?(_ text: String) {
-    let text = text.asciiLowercased
+    let text = text.foldingASCIICase
     guard text.utf8.allSatisfy(Self.allowed.contains) else { return nil }
     var host = text[...]
     var port: Substring?

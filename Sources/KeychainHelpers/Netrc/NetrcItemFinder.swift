@@ -71,7 +71,7 @@ struct NetrcItemFinder {
   private static let protocols = ["https", "", "http", "ftps", "ftp"]
 
   private static func rank(of password: InternetPassword) -> (Int, Int)? {
-    let name = password.protocol.asciiLowercased
+    let name = password.protocol.foldingASCIICase
     return protocols.firstIndex { $0.hasSameBytes(as: name) }.map {
       ($0, (password.port == 0 ? 0 : 1) + (password.path.isEmpty ? 0 : 1))
     }

@@ -1,4 +1,5 @@
 internal import KeychainSecrets
+internal import PrephirencesText
 
 /// The place of a word in a netrc file.
 struct NetrcWord {
@@ -51,7 +52,7 @@ struct NetrcWord {
   /// Returns the word in lower case if it has only a few letters, as keywords have.
   func keyword(in bytes: RawSpan) -> NetrcKeyword? {
     guard !isQuoted, range.count <= 8 else { return nil }
-    return bytes.extracting(range).text.flatMap { NetrcKeyword($0.asciiLowercased) }
+    return bytes.extracting(range).text.flatMap { NetrcKeyword($0.foldingASCIICase) }
   }
 }
 
