@@ -60,7 +60,7 @@ extension GitCredentialHelper {
   private static func isNamed(
     _ match: GitCredentialMatch, by request: GitCredentialRequest
   ) -> Bool {
-    request.path.map { $0.hasSameBytes(as: match.password.path) } ?? true
+    (request.path == nil || match.hasPath(of: request))
       && request.username.map { $0.hasSameBytes(as: match.password.account) } ?? true
   }
 }

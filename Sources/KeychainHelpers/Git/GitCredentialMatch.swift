@@ -14,7 +14,8 @@ struct GitCredentialMatch {
   init?(_ credential: Credential, _ request: GitCredentialRequest, _ server: GitServer) {
     guard case .internetPassword(let password) = credential.identity.kind,
       server.isServer(of: password),
-      Self.agrees(password.path, request.path), Self.agrees(password.account, request.username)
+      Self.agrees(password.path.relativePath, request.path?.relativePath),
+      Self.agrees(password.account, request.username)
     else { return nil }
     self.credential = credential
     self.password = password
@@ -32,17 +33,20 @@ struct GitCredentialMatch {
 
   /// Whether neither a path nor a user that the request has is left out.
   func hasAllNames(of request: GitCredentialRequest) -> Bool {
-    (request.path ?? "").hasSameBytes(as: password.path)
-      && (request.username ?? "").hasSameBytes(as: password.account)
+    hasPath(of: request) && (request.username ?? "").hasSameBytes(as: password.account)
+  }
+
+  /// Whether the path is that of a request, also if it is left out by both.
+  func hasPath(of request: GitCredentialRequest) -> Bool {
+    (request.path ?? "").relativePath.hasSameBytes(as: password.path.relativePath)
   }
 
   /// How well the credential fits: first what was asked for; lower is better.
   func fit(_ request: GitCredentialRequest) -> [Int] {
-    let path = request.path.map { $0.hasSameBytes(as: password.path) } ?? password.path.isEmpty
     // Without a user in the request, an answer with one is complete.
     let user =
       request.username.map { $0.hasSameBytes(as: password.account) } ?? !password.account.isEmpty
-    return [path ? 0 : 1, user ? 0 : 1, scheme == nil ? 0 : 1]
+    return [hasPath(of: request) ? 0 : 1, user ? 0 : 1, scheme == nil ? 0 : 1]
   }
 
   /// Which of several credentials of one account is preferred; lower is better.
@@ -53,6 +57,11 @@ struct GitCredentialMatch {
       password.authenticationType.isEmpty ? 0 : 1,
     ]
   }
+}
+
+extension String {
+  /// A path without the slash at its beginning, which git does not send.
+  var relativePath: String { hasPrefix("/") ? String(dropFirst()) : self }
 }
 
 /// The authentication types of internet passwords, as git sees them.
@@ -83,7 +92,7 @@ extension [GitCredentialMatch] {
     let first = fitting[0].password
     let areAlike = fitting.allSatisfy {
       $0.password.account.hasSameBytes(as: first.account)
-        && $0.password.path.hasSameBytes(as: first.path)
+        && $0.password.path.relativePath.hasSameBytes(as: first.path.relativePath)
     }
     guard areAlike else { throw .ambiguousForGit(fitting.map(\.identity)) }
     return fitting.min { left, right in

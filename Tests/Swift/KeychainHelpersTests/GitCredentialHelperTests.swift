@@ -56,6 +56,12 @@ struct GitCredentialHelperTests {
     #expect(try git(.get, server, "path=b.git").last == "password=host")
   }
 
+  @Test func aPathMayBeginWithASlash() throws {
+    try store.put("slash", Self.password("al", path: "/a.git"))
+    #expect(
+      try git(.get, "protocol=https", "host=h", "path=a.git") == ["username=al", "password=slash"])
+  }
+
   @Test func severalAccountsAreAQuestion() throws {
     try store.put("1", Self.password("al"))
     try store.put("2", Self.password("bob"))

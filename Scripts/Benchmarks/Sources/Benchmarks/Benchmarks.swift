@@ -20,13 +20,13 @@ struct Benchmarks: ParsableCommand {
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
     // Sizes first: gnome-keyring is as slow as all its items.
-    case sizes, peers, processes, preferences, memory, saving, durable, library, writers, together,
-      batches
+    case sizes, peers, processes, helpers, preferences, memory, saving, durable, library, writers,
+      together, batches
     case secretService = "secret-service"
     case before
 
     var usesVaults: Bool {
-      [.sizes, .processes, .library, .writers, .together, .batches].contains(self)
+      [.sizes, .processes, .helpers, .library, .writers, .together, .batches].contains(self)
     }
   }
 
@@ -93,6 +93,8 @@ struct Benchmarks: ParsableCommand {
       let programs = ProcessBenchmarks.Programs(
         prefs: prefs, bareGet: program("BareGet"), peakMemory: program("PeakMemory"))
       return ([], try ProcessBenchmarks(vaults: vaults, effort: effort, programs: programs).run())
+    case .helpers:
+      return ([], try HelperBenchmarks(vaults: vaults, effort: effort, prefs: prefs).run())
     case .before:
       guard let before else { throw ValidationError("--only before needs --before") }
       let comparison = BeforeBenchmarks(
