@@ -46,6 +46,7 @@ enum KeychainManual {
       "the session bus on which the desktop keyring is; else bus in $XDG_RUNTIME_DIR"
     ),
     ("SSH_TTY", "if not empty, no dialog is shown on the desktop"),
+    ("GIT_TERMINAL_PROMPT", "with 0, git-credential asks nothing on the terminal"),
   ]
 
   static let files: [(path: String, meaning: String)] = [

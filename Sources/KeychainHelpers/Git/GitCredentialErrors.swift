@@ -21,7 +21,7 @@ extension KeychainError {
     return Self(
       .ambiguous, "\(identities.count) credentials match: \(names)",
       recovery: "put the user name into the URL, as in https://NAME@HOST/, or set "
-        + "credential.https://HOST.username")
+        + "credential.https://HOST.username; for paths, set credential.useHttpPath")
   }
 
   static func notForGit(_ identity: CredentialIdentity) -> Self {

@@ -285,3 +285,40 @@ def test_closed_output_is_an_error(home):
   refused = exchange(home, "get", "protocol=https", "host=h", code=74, through=[
     "sh", "-c", 'exec "$@" >&-', "sh"])
   assert "standard output" in refused.error or "write" in refused.error
+
+
+def test_called_by_the_helpers_name(home, server, git):
+  put(home, server)
+  folder = home.folder / "bin"
+  folder.mkdir()
+  (folder / "git-credential-prefs").symlink_to(home.program)
+  git.run(
+    "ls-remote", server.url("a.git"), settings=["credential.helper=", "credential.helper=prefs"],
+    PATH=f"{folder}:{home.environment['PATH']}")
+  assert set(server.given) == {("alice", "secret")}
+
+
+def test_a_vault_that_is_missing_is_named(home):
+  missing = exchange(home, "get", "protocol=https", "host=h", "", environment={
+    "KEYCHAIN_VAULT": str(home.folder / "typo.db")})
+  assert missing.out == b"" and "typo.db' does not exist" in missing.error
+  refused = exchange(home, "get", "protocol=https", "host=h", code=69, environment={
+    "KEYCHAIN_VAULT": str(home.folder / "typo" / "vault.db")})
+  assert refused.out == b"quit=1\n"
+
+
+def test_interrupted_question_stops_git(locked, server):
+  lock_away(locked, server)
+  terminal = Git(locked).terminal("ls-remote", server.url("a.git"))
+  terminal.expect("assphrase.*: ")
+  terminal.sendintr()
+  code, out = ended(terminal)
+  assert code != 0 and "Username for" not in out and server.given == []
+
+
+def test_question_ends_at_the_deadline(locked, server):
+  lock_away(locked, server)
+  terminal = Git(locked, "--deadline", "1s").terminal("ls-remote", server.url("a.git"))
+  terminal.expect("assphrase.*: ")
+  code, out = ended(terminal)
+  assert code == 128 and "told us to quit" in out and "in time" in out

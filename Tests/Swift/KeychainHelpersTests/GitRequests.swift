@@ -15,7 +15,7 @@ struct GitRequests {
     let request = try GitCredentialRequest.text(lines.joined(separator: "\n"))
     let helper = GitCredentialHelper(store: store, erasesOthers: erasesOthers)
     let answer = try helper.answer(operation, to: request)
-    return answer.text.split(separator: "\n").map(String.init)
+    return answer.readable().split(separator: "\n").map(String.init)
   }
 }
 
@@ -35,8 +35,6 @@ extension SecretBytes {
         }, as: UTF8.self)
     }
   }
-
-  var text: String { borrowing get { readable() } }
 }
 
 extension CredentialStore {
@@ -54,7 +52,7 @@ extension CredentialStore {
   func contents() throws -> [String] {
     try search(CredentialQuery()).credentials.map { credential in
       guard case .internetPassword(let password) = credential.identity.kind else { return "?" }
-      let secret = try self.secret(for: credential.identity)?.takeSecret().text ?? "-"
+      let secret = try self.secret(for: credential.identity)?.takeSecret().readable() ?? "-"
       return "\(password.account)/\(password.path)=\(secret)"
     }
   }

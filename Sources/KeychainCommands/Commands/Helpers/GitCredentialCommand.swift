@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainHelpers
+internal import KeychainSecrets
 internal import PrephirencesCommandLine
 
 /// Gives credentials to git.
@@ -50,8 +51,9 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
     let helper = GitCredentialHelper(
       store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: helper.others)
-    try CommandOutput.write(
-      try helper.answer(operation, to: try request(of: operation, in: session)))
+    let answer = try helper.answer(operation, to: try request(of: operation, in: session))
+    if operation == .get, answer.count == 0 { try session.reportMissingVault() }
+    try CommandOutput.write(answer)
   }
 
   private func request(
