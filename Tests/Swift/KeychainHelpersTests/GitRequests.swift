@@ -15,25 +15,13 @@ struct GitRequests {
     let request = try GitCredentialRequest.text(lines.joined(separator: "\n"))
     let helper = GitCredentialHelper(store: store, erasesOthers: erasesOthers)
     let answer = try helper.answer(operation, to: request)
-    return answer.readable().split(separator: "\n").map(String.init)
+    return (answer.text ?? "").split(separator: "\n").map(String.init)
   }
 }
 
 extension GitCredentialRequest {
   static func text(_ lines: String) throws -> Self {
     try GitCredentialRequest(parsing: SecretBytes(copying: lines))
-  }
-}
-
-extension SecretBytes {
-  /// The bytes as text; of fake secrets only.
-  borrowing func readable() -> String {
-    withBytes { bytes in
-      String(
-        decoding: (0..<bytes.byteCount).map {
-          bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
-        }, as: UTF8.self)
-    }
   }
 }
 
@@ -52,7 +40,7 @@ extension CredentialStore {
   func contents() throws -> [String] {
     try search(CredentialQuery()).credentials.map { credential in
       guard case .internetPassword(let password) = credential.identity.kind else { return "?" }
-      let secret = try self.secret(for: credential.identity)?.takeSecret().readable() ?? "-"
+      let secret = try self.secret(for: credential.identity)?.takeSecret().text ?? "-"
       return "\(password.account)/\(password.path)=\(secret)"
     }
   }

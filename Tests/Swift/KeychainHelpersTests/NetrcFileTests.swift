@@ -106,8 +106,3 @@ extension NetrcFile {
     }
   }
 }
-
-extension SecretBytes {
-  /// The bytes as text; for secrets of tests only.
-  var text: String? { withBytes { $0.text } }
-}

@@ -24,7 +24,7 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   @Argument(help: "What git asks for: get, store, erase or capability")
   var operation: String
 
-  @OptionGroup(title: "Which credentials") var helper: HelperOptions
+  @OptionGroup(title: "Which credential") var helper: HelperOptions
   @OptionGroup(title: "Which store") var stores: StoreOptions
   @OptionGroup(title: "Common options") var common: CommonOptions
 

@@ -109,8 +109,3 @@ struct DockerCredentialTests {
     #expect(!DockerCredentialHelper.text(for: failure).contains("\n"))
   }
 }
-
-extension SecretBytes {
-  /// The bytes as text; a test has no real secrets.
-  var text: String? { withBytes { $0.text } }
-}
