@@ -14,11 +14,11 @@ internal import Synchronization
 /// ```
 ///
 /// A value is resolved if it is the text of a ``CredentialReference``, its key is declared, and the
-/// value is the user's own, as ``/Prephirences/OwnValuePreferences`` defines: that of
-/// `DurablePreferences`, also within composites and proxies. So a server, an environment variable or
-/// an argument cannot make the program read a secret and send it somewhere. The reference must name
-/// a service and an access group that are declared. If one of these fails, reading fails: a declared
-/// key never returns the text of a reference.
+/// value is the user's own, as `OwnValuePreferences` defines: that of `DurablePreferences`, also
+/// within composites and proxies. So a server, an environment variable or an argument cannot make
+/// the program read a secret and send it somewhere. The reference must name a service and an access
+/// group that are declared. If one of these fails, reading fails: a declared key never returns the
+/// text of a reference.
 ///
 /// References in arrays and dictionaries are not resolved. Other values, and those of other keys,
 /// are returned as the preferences have them.
