@@ -113,6 +113,18 @@ def test_terminal_is_asked_before_the_file_changes(home):
     assert rest(path) == text
 
 
+def test_file_that_changes_meanwhile_is_left_alone(home):
+  path = netrc(home)
+  terminal = home.terminal("import", "--format", "netrc")
+  terminal.expect_exact("remove the 2 entries")
+  with open(path, "ab") as file:
+    file.write(b"machine new login l password p\n")
+  terminal.sendline("y")
+  code, said = ended(terminal)
+  assert code == 75 and "another program changed" in said
+  assert rest(path) == TEXT + b"machine new login l password p\n"
+
+
 def test_input_is_read_and_not_rewritten(home):
   made = importing(home, "-", input=TEXT)
   assert "imported 2 items" in made.error and "stay" not in made.error

@@ -2,7 +2,9 @@ internal import Glibc
 internal import KeychainCredentials
 internal import KeychainHelpers
 internal import KeychainSecrets
+internal import KeychainStores
 internal import KeychainTerminal
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 extension ImportCommand {
@@ -34,7 +36,7 @@ extension ImportCommand {
     _ text: consuming SecretBytes, in session: Session
   ) throws(KeychainError) -> NetrcImport {
     let report = try NetrcImport(text, into: session.stores, overwriting: overwrite)
-    if !dryRun { try report.perform() }
+    if !dryRun { try perform(report, in: session) }
     let interface = session.interface
     if dryRun || !overwrite {
       for item in report.items(.differing) {
@@ -52,6 +54,27 @@ extension ImportCommand {
       interface.hint(ExportText.overwriteToReplace)
     }
     return report
+  }
+
+  /// Stores everything, or nothing: in the vault in one step, in the desktop keyring one by one.
+  private func perform(
+    _ report: borrowing NetrcImport, in session: Session
+  ) throws(KeychainError) {
+    for item in report.changed
+    where try session.stores.decision(for: item.identity).place != .vault {
+      return try report.perform()
+    }
+    guard !report.changed.isEmpty else { return }
+    do {
+      try session.vault.withTransaction { transaction in
+        try report.forEachChange { identity, update, password throws(KeychainError) in
+          try transaction.merge(update, secret: password, into: identity)
+        }
+      }
+    } catch {
+      throw error as? KeychainError
+        ?? KeychainError(.internalFailure, "the import failed: \(error)")
+    }
   }
 
   /// Removes the entries that are stored, which are read back first.
