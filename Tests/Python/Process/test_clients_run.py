@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from client_servers import (
-  HOST, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
+  HOST, MANIFEST, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
+from git_server import Git, GitServer
 from prefs_testing import LIMIT, Home
 from swift_registry import resolving
 
@@ -78,6 +79,42 @@ def test_swift_is_not_started_without_the_password(home, resolve):
     assert "has a quote" in refused.error and 'quote"' not in refused.error
     assert server.authorizations == []
 
+
+def test_swift_takes_private_repositories_from_git_and_its_helper(home):
+  served, package = home.folder / "served", home.folder / "app"
+  served.mkdir()
+  environment = home.environment | {"GIT_CONFIG_NOSYSTEM": "1"}
+  identity = ("-c", "user.name=n", "-c", "user.email=e@example.com")
+  with GitServer(served) as server:
+    server.accounts = {None: {("alice", SECRET)}}
+    (home.folder / "Tool" / "Sources" / "Tool").mkdir(parents=True)
+    (home.folder / "Tool" / "Package.swift").write_bytes(MANIFEST)
+    (home.folder / "Tool" / "Sources" / "Tool" / "Tool.swift").write_text("public let tool = 1\n")
+    for words in (
+        ("init", "-q", "-b", "main"), ("add", "."), (*identity, "commit", "-q", "-m", "first"),
+        ("tag", "1.0.0"), ("clone", "-q", "--bare", ".", str(served / "Tool.git"))):
+      subprocess.run(
+        ["git", *words], cwd=home.folder / "Tool", env=environment, check=True, timeout=LIMIT)
+    (package / "Sources" / "App").mkdir(parents=True)
+    (package / "Sources" / "App" / "App.swift").write_text("")
+    (package / "Package.swift").write_text(
+      '// swift-tools-version: 5.9\nimport PackageDescription\nlet package = Package(name: "App", '
+      f'dependencies: [.package(url: "{server.url("Tool.git")}", exact: "1.0.0")], targets: '
+      '[.target(name: "App", dependencies: [.product(name: "Tool", package: "Tool")])])\n')
+    command = [
+      "swift", "package", f"--package-path={package}",
+      *(f"--{name}-path={package / name}" for name in ("cache", "config", "security", "scratch")),
+      "resolve"]
+    git = Git(home)
+    failed = subprocess.run(
+      command, env=git.environment, capture_output=True, text=True, timeout=LIMIT)
+    assert failed.returncode == 1 and server.given == []
+    assert "could not read Username" in failed.stderr
+    home.set("alice", SECRET.encode(), "--server", HOST, "--protocol", "http", "--port", str(server.port))
+    resolved = subprocess.run(
+      command, env=git.environment, capture_output=True, text=True, timeout=LIMIT)
+    assert resolved.returncode == 0, resolved
+    assert set(server.given) == {("alice", SECRET)}
 
 def test_nothing_is_started_while_the_vault_is_locked(home):
   home.init("--no-device")

@@ -59,7 +59,7 @@ struct NetrcImportTests {
     try put("b", "older")
     let report = try NetrcImport(SecretBytes(copying: text), into: store, overwriting: true)
     let observation = store.observe { [store] change in
-      guard case .internetPassword(let password) = change.identity.kind else { return }
+      guard case .internetPassword(let password)? = change.identity?.kind else { return }
       guard password.server == "c" else { return }
       store.fail(.writing, with: KeychainError(.inputOutput, "the disk is full"), times: 1)
     }
