@@ -47,6 +47,7 @@ enum KeychainManual {
     ),
     ("SSH_TTY", "if not empty, no dialog is shown on the desktop"),
     ("GIT_TERMINAL_PROMPT", "with 0, git-credential asks nothing on the terminal"),
+    ("NETRC", "a netrc file, which doctor looks at too; run sets it with --netrc"),
   ]
 
   static let files: [(path: String, meaning: String)] = [

@@ -4,6 +4,7 @@ public import KeychainSecrets
 /// A netrc file, as programs such as curl, Python and SwiftPM read it.
 ///
 /// ```swift
+/// let text = try SecretBytes(copying: "machine example.com login alice password hunter2")
 /// let file = try NetrcFile(text)
 /// for entry in file.entries {
 ///   if case .machine(let host) = entry.subject { print(host, entry.login ?? "") }

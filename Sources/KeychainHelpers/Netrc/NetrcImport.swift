@@ -4,9 +4,11 @@ public import KeychainSecrets
 /// Takes the passwords of a netrc file into a credential store.
 ///
 /// ```swift
+/// let text = try SecretBytes(copying: "machine example.com login alice password hunter2")
 /// let report = try NetrcImport(text, into: store)
 /// try report.perform()
 /// let rest = try report.file.text(without: report.storedEntries())
+/// print("\(rest.count) bytes are left")
 /// ```
 ///
 /// A password that is stored already and differs stays, unless overwriting is asked for.

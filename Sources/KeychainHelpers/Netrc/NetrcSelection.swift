@@ -9,6 +9,8 @@ internal import PrephirencesText
 ///
 /// ```swift
 /// let selection = try NetrcSelection("alice@packages.example.com")
+/// let text = try NetrcFile.contents(for: [selection], in: store)
+/// print(text.count)
 /// ```
 public struct NetrcSelection: Hashable, Sendable {
   /// The host name or address, with ASCII capitals as small letters, and without brackets.

@@ -6,8 +6,10 @@ internal import PrephirencesText
 ///
 /// ```swift
 /// var writer = try NetrcWriter()
-/// try writer.append(host: "packages.example.com", login: "token", password: token)
+/// try writer.append(
+///   host: "packages.example.com", login: "token", password: SecretBytes(copying: "hunter2"))
 /// let text = try writer.finish()
+/// print(text.count)
 /// ```
 public struct NetrcWriter: ~Copyable {
   private var buffer: SecretBuffer

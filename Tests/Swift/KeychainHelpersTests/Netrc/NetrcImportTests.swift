@@ -60,7 +60,7 @@ struct NetrcImportTests {
     let report = try NetrcImport(SecretBytes(copying: text), into: store, overwriting: true)
     let observation = store.observe { [store] change in
       guard case .internetPassword(let password)? = change.identity?.kind else { return }
-      guard password.server == "c" else { return }
+      guard password.server == "c", change.kind == .added else { return }
       store.fail(.writing, with: KeychainError(.inputOutput, "the disk is full"), times: 1)
     }
     let error = #expect(throws: KeychainError.self) { try report.perform() }
