@@ -92,6 +92,8 @@ enum UsageText {
     "items of other programs are of no service; add --all-services to list them"
   static let newlineWithJSON = "--newline concerns the plain secret, not --json"
 
+  static let templateTwice =
+    "standard input cannot be both the template and what unlocks; use another descriptor"
   static let jsonOfDryRun = "--json goes with --dry-run"
   static let allowanceOfFiles = "--allow goes with --env-file or --from-environment"
 

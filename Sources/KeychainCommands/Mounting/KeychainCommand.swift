@@ -55,7 +55,10 @@ public struct KeychainCommand: ParsableCommand {
       CommandGroup(
         name: "Other programs",
         subcommands: MountedCommands.list(
-          [RunCommand.self, DockerCredentialCommand.self, GitCredentialCommand.self], of: name)),
+          [
+            RunCommand.self, InjectCommand.self, DockerCredentialCommand.self,
+            GitCredentialCommand.self,
+          ], of: name)),
       CommandGroup(
         name: "The vault",
         subcommands: [

@@ -28,7 +28,7 @@ struct QuickPathTests {
   static let commands: [any QuickCommand.Type] = [
     GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self, ShowCommand.self,
     ListCommand.self, ReadCommand.self, RenameCommand.self, DockerCredentialCommand.self,
-    GitCredentialCommand.self, RunCommand.self,
+    GitCredentialCommand.self, InjectCommand.self, RunCommand.self,
   ]
 
   private static let values = [
@@ -41,6 +41,7 @@ struct QuickPathTests {
     "expiring-within": ["30d", "x"], "expected-version": ["1", "18446744073709551615", "x"],
     "accessibility": ["whenUnlocked", "afterFirstUnlock", "never"],
     "store": ["vault", "secret-service", "auto", "x"], "newline": ["always", "never", "auto", "x"],
+    "env": ["A=keychain://s/a", "A"], "netrc": ["example.com"], "command": ["x", "--version"],
     "passphrase-fd": ["3", "0"], "operation": ["get", "store", "list", "x"],
     "recovery-code-fd": ["4"], "to-port": ["1"],
   ]
@@ -67,7 +68,8 @@ struct QuickPathTests {
 
   @Test(arguments: [
     ["get", "a"], ["set", "a"], ["update", "a", "--label", "x"], ["rm", "a"], ["show", "a"], ["ls"],
-    ["mv", "a", "b"], ["docker-credential", "get"],
+    ["mv", "a", "b"], ["docker-credential", "get"], ["run", "--", "x"],
+    ["inject", "x"],
   ])
   func everyPropertyIsSet(line: [String]) throws {
     let command = try #require(QuickPath.command(Host.self, ["keychain"] + line))

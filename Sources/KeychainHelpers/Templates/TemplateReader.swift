@@ -1,0 +1,95 @@
+internal import KeychainCredentials
+
+/// Finds the markers of a ``SecretTemplate``.
+struct TemplateReader {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var line = 1
+  private var lineStart = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  mutating func parts() throws(KeychainError) -> [SecretTemplate.Part] {
+    var parts: [SecretTemplate.Part] = []
+    var start = 0
+    while position < bytes.count {
+      guard isPair(Self.opening, at: position) else {
+        advance()
+        continue
+      }
+      parts.append(.bytes(start..<position))
+      parts.append(try marker())
+      start = position
+    }
+    return parts + [.bytes(start..<bytes.count)]
+  }
+
+  /// Reads a marker, up to behind its end.
+  private mutating func marker() throws(KeychainError) -> SecretTemplate.Part {
+    let place = place
+    let inside = position + 2
+    var end = inside
+    while end < bytes.count, bytes[end] != UInt8(ascii: "\n"), !isPair(Self.closing, at: end) {
+      // The two braces of the escape are no end, and no beginning.
+      end += 1
+    }
+    guard isPair(Self.closing, at: end) else { throw place.located(.openMarker) }
+    position = end + 2
+    let range = trimmed(inside..<end)
+    if bytes[range].elementsEqual(Self.escape.utf8) {
+      let braces = range.lowerBound + 1
+      return .bytes(braces..<(braces + 2))
+    }
+    guard let text = String(validating: bytes[range], as: UTF8.self),
+      CredentialReference.isReference(text)
+    else { throw place.located(.unknownMarker) }
+    do throws(KeychainError) {
+      return .reference(try CredentialReference(text), place)
+    } catch {
+      throw place.located(error)
+    }
+  }
+
+  private mutating func advance() {
+    if bytes[position] == UInt8(ascii: "\n") {
+      line += 1
+      lineStart = position + 1
+    }
+    position += 1
+  }
+
+  private var place: TemplatePlace {
+    // Bytes that continue a character of UTF-8 do not count.
+    let column = bytes[lineStart..<position].count { $0 & 0xC0 != 0x80 }
+    return TemplatePlace(line: line, column: column + 1)
+  }
+
+  private func isPair(_ byte: UInt8, at index: Int) -> Bool {
+    index + 1 < bytes.count && bytes[index] == byte && bytes[index + 1] == byte
+  }
+
+  private func trimmed(_ range: Range<Int>) -> Range<Int> {
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let start = range.first { !isBlank(bytes[$0]) } ?? range.upperBound
+    let end = range.last { !isBlank(bytes[$0]) }.map { $0 + 1 } ?? range.upperBound
+    return start..<max(start, end)
+  }
+
+  private static let opening = UInt8(ascii: "{")
+  private static let closing = UInt8(ascii: "}")
+
+  /// What stands for two braces.
+  private static let escape = #""{{""#
+}
+
+extension KeychainError {
+  fileprivate static let openMarker = KeychainError(
+    .undecodable, "there is no }} on the line after {{", recovery: .advice(writeBraces))
+
+  fileprivate static let unknownMarker = KeychainError(
+    .undecodable, "there is no reference between {{ and }}", recovery: .advice(writeBraces))
+
+  private static let writeBraces = #"for two braces write {{ "{{" }}"#
+}

@@ -1,0 +1,78 @@
+"""`inject`: templates with secrets."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from prefs_testing import Home
+
+
+@pytest.fixture
+def vault(home: Home) -> Home:
+  home.set("token", b"s3{{ keychain://s/token }}", "--service", "s")
+  return home
+
+
+def test_template_is_filled_once_and_the_rest_stays(vault):
+  template = vault.file("in", b"\xff\0 {{ keychain://s/token }};{{keychain://s/token?field=username}} {{ \"{{\" }}\r\n}}")
+  expected = b"\xff\0 s3{{ keychain://s/token }};token {{\r\n}}"
+  assert vault.run("inject", template).out == expected
+  assert vault.run("inject", "-", input=(vault.folder / "in").read_bytes()).out == expected
+  assert vault.run("inject", template, "--output", "out").out == b""
+  assert (vault.folder / "out").read_bytes() == expected
+  assert stat.S_IMODE((vault.folder / "out").stat().st_mode) == 0o600
+
+
+def test_nothing_is_written_if_a_reference_fails(vault):
+  for text, code, place in [
+      (b"{{ keychain://s/token }}\n {{ keychain://s/nobody }}", 44, "line 2, column 2"),
+      (b"{{ .Values.x }}", 65, "line 1, column 1"), (b"\n{{", 65, "line 2, column 1"),
+      (b"{{ keychain:s3cret }}", 64, "line 1, column 1")]:
+    template = vault.file("in", text)
+    outcome = vault.run("inject", template, "--output", "out", code=code)
+    assert place in outcome.error and "s3cret" not in outcome.error
+    assert vault.run("inject", template, code=code).out == b""
+  assert not (vault.folder / "out").exists()
+
+
+def test_an_existing_file_is_kept_unless_asked(vault):
+  template = vault.file("in", b"{{ keychain://s/token }}")
+  out = vault.file("out", b"old", 0o644)
+  vault.run("inject", template, "--output", out, code=75)
+  assert (vault.folder / "out").read_bytes() == b"old"
+  vault.run("inject", template, "--output", out, "--overwrite")
+  assert (vault.folder / "out").read_bytes().startswith(b"s3")
+  assert stat.S_IMODE((vault.folder / "out").stat().st_mode) == 0o600
+
+
+def test_the_template_is_never_overwritten(vault):
+  text = b"{{ keychain://s/token }}"
+  template = vault.file("in", text)
+  os.symlink("in", vault.folder / "link")
+  os.link(template, vault.folder / "hard")
+  for output in ["in", "./in", "link", "hard", template]:
+    vault.run("inject", template, "--output", output, "--overwrite", code=79)
+  with open(template, "rb") as given:
+    vault.run("inject", "-", "--output", "in", "--overwrite", stdin=given, code=79)
+  with open(template, "rb") as given:
+    vault.run("inject", "/dev/stdin", "--output", "in", "--overwrite", stdin=given, code=79)
+  with open(template, "ab") as appended:
+    vault.run("inject", template, stdout=appended, code=79)
+    vault.run("inject", template, "--output", "/dev/stdout", stdout=appended, code=79)
+  assert (vault.folder / "in").read_bytes() == text
+
+
+def test_only_allowed_services_are_read(vault):
+  template = vault.file("in", b"{{ keychain://s/token }}")
+  vault.run("inject", template, "--allow", "s")
+  assert vault.run("inject", template, "--allow", "t", code=79).out == b""
+
+
+def test_usage(vault):
+  vault.run("inject", code=64)
+  vault.run("inject", "in", "--overwrite", code=64)
+  vault.run("inject", "-", "--passphrase-fd", "0", code=64)
+  vault.run("inject", "missing", code=74)

@@ -1,0 +1,79 @@
+"""`run` in a terminal: keys, job control and window as without it."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+
+import pytest
+
+from prefs_testing import PASSPHRASE, Home, ended, wait_for_end
+
+RUN = ("run", "-e", "A=keychain://s/token", "--")
+
+
+@pytest.fixture
+def vault(home: Home) -> Home:
+  home.set("token", b"s3cret", "--service", "s")
+  return home
+
+
+@pytest.fixture
+def locked(home: Home) -> Home:
+  home.init("--no-device")
+  home.set("token", b"s3cret", "--service", "s", *home.passphrase())
+  home.forget_keys()
+  return home
+
+
+def test_exit_code_and_window(vault):
+  terminal = vault.terminal(*RUN, "sh", "-c", "stty size; tty; exit 5", dimensions=(31, 77))
+  code, text = ended(terminal)
+  assert code == 5
+  assert text.startswith("31 77\r\n/dev/pts/")
+
+
+def test_interrupt_ends_the_command(vault):
+  terminal = vault.terminal(*RUN, "sh", "-c", "echo ready; exec sleep 60")
+  terminal.expect("ready")
+  terminal.sendintr()
+  wait_for_end(terminal)
+  assert terminal.signalstatus == signal.SIGINT
+
+
+def test_stop_and_continue_from_a_shell(vault):
+  shell = vault.terminal(
+    through=["sh", "-c", 'P="$0"; export P; exec bash --norc --noprofile -i'], environment={"PS1": "> "})
+  shell.expect("> ")
+  command = "trap 'echo ag''ain' CONT; echo re''ady; while :; do sleep 0.05; done"
+  shell.sendline(f"$P keychain run -- sh -c {shlex.quote(command)}")
+  shell.expect("ready")
+  shell.sendcontrol("z")
+  shell.expect("Stopped")
+  shell.sendline("fg")
+  shell.expect("again")
+  shell.sendintr()
+  shell.expect("> ")
+  shell.sendline("echo co''de $?; exit")
+  shell.expect("code 130")
+  wait_for_end(shell)
+
+
+def test_terminal_is_the_commands_after_a_question(locked):
+  shown = locked.terminal("run", "--", "stty", "-a")
+  before = ended(shown)[1]
+  terminal = locked.terminal(*RUN, "sh", "-c", "stty -a; echo $A; read line; echo got $line")
+  terminal.expect("passphrase")
+  terminal.sendline(PASSPHRASE.decode())
+  terminal.expect("s3cret")
+  settings = terminal.before.split(b"speed", 1)[1].strip()
+  assert settings == before.encode().split(b"speed", 1)[1].strip()
+  terminal.sendline("typed")
+  terminal.expect("got typed")
+  assert ended(terminal)[0] == 0
+
+
+def test_background_job_does_not_ask(locked):
+  outcome = locked.run(*RUN, "touch", "started", code=77)
+  assert outcome.out == b""
+  assert not (locked.folder / "started").exists()
