@@ -279,3 +279,19 @@ def test_unfinished_line_gives_no_errors(home):
     [home.program, "---completion", "nosuch", "--", "x"], env=home.environment,
     capture_output=True, timeout=LIMIT)
   assert strange.returncode != 0 and (strange.stdout, strange.stderr) == (b"", b"")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_references_are_offered(shells, shell):
+  shells.home.set("my account", b"1", "--service", "a b", "-g", "team")
+  assert shells.typed(shell, "prefs keychain read k\t") == [
+    "prefs", "keychain", "read", "keychain://a%20b/my%20account?group=team"]
+
+
+# To bash, a colon ends a word, and the parser's script then offers nothing.
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_rest_of_a_reference_is_offered(shells, shell):
+  shells.home.set(
+    "alice", b"1", "--server", "git.example.com", "--protocol", "https", "--port", "8443")
+  assert shells.typed(shell, "prefs keychain read keychain+https://a\t") == [
+    "prefs", "keychain", "read", "keychain+https://alice@git.example.com:8443"]
