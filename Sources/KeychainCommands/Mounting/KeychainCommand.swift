@@ -58,7 +58,7 @@ public struct KeychainCommand: ParsableCommand {
           [
             RunCommand.self, InjectCommand.self, DockerCredentialCommand.self,
             GitCredentialCommand.self,
-          ], of: name)),
+          ], of: name) + [HelpersCommand.self]),
       CommandGroup(
         name: "The vault",
         subcommands: [

@@ -36,6 +36,9 @@ enum NextStep {
   case allowMemoryLocking
 
   case seeWhatExpires(of: ServiceName?, inAllGroups: Bool)
+
+  // Clients.
+  case repairHelper(HelperStatus)
 }
 
 extension Diagnosis {
@@ -43,6 +46,7 @@ extension Diagnosis {
   var nextSteps: [NextStep] {
     let source = sourceProblem?.recovery.map { [NextStep.recover($0)] } ?? []
     return storeSteps + source + vaultSteps + expirySteps
+      + helpers.filter(\.isConfiguredButUnusable).map { .repairHelper($0) }
       + openNetrcFiles.map { .closeNetrc($0) }
   }
 

@@ -59,6 +59,9 @@ struct Diagnosis {
   let mayAsk: Bool
   let memoryLocking: MemoryLocking
 
+  /// The helpers that are set up, or that a client is told to use.
+  let helpers: [HelperStatus]
+
   /// Whether `/proc` is mounted, which shows the system's memory, mounts and processes.
   let hasProcessFiles: Bool
 
@@ -84,12 +87,20 @@ struct Diagnosis {
     mayAsk = session.prompt != nil
     memoryLocking = ProcessProtection.memoryLocking
     hasProcessFiles = access("/proc/self", F_OK) == 0
+    helpers = Self.helpers(session.context)
     do throws(KeychainError) {
       let status = try session.vault.status()
       (self.status, path, vaultFailure) = (status, status.path, Self.problem(of: status))
     } catch {
       (status, path, vaultFailure) = (nil, try? session.vault.path(), error)
     }
+  }
+
+  /// Returns the helpers that a person has set up; links are not run.
+  private static func helpers(_ context: KeychainCommandContext) -> [HelperStatus] {
+    guard let host = try? InstalledHost(context) else { return [] }
+    return HelperProgram.allCases.map { HelperStatus($0, host) }
+      .filter { $0.state != .missing || !$0.configuredBy.isEmpty }
   }
 
   /// The decision; `nil` if it is not known.

@@ -37,6 +37,7 @@ private struct DiagnosisFactsJSON: Encodable {
   let mayAsk: Bool
   let memoryLocking: MemoryLocking
   let processFilesAreMounted: Bool
+  let helpers: [HelperStatusJSON]
   let next: [String]
 
   init(_ diagnosis: Diagnosis) {
@@ -54,6 +55,7 @@ private struct DiagnosisFactsJSON: Encodable {
     mayAsk = diagnosis.mayAsk
     memoryLocking = diagnosis.memoryLocking
     processFilesAreMounted = diagnosis.hasProcessFiles
+    helpers = diagnosis.helpers.map(HelperStatusJSON.init)
     next = diagnosis.nextSteps.map(NextStepText.text)
   }
 }

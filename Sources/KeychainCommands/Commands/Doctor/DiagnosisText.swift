@@ -20,7 +20,7 @@ struct DiagnosisText {
     } else if let failure = diagnosis.vaultFailure {
       pairs.append(("problem", failure.message))
     }
-    pairs += expiry + surroundings
+    pairs += expiry + helpers + surroundings
     pairs += diagnosis.nextSteps.map { ("next", NextStepText.text($0)) }
     return FactLines.text(pairs)
   }
@@ -220,6 +220,20 @@ extension DiagnosisText {
     let counts =
       "\(expiry.expiredCount) expired, \(expiry.expiringCount) within \(ExpirySummary.days) days"
     return [("expiry", counts + unknown)]
+  }
+}
+
+// MARK: - The clients
+
+extension DiagnosisText {
+  private var helpers: [(String, String)] {
+    diagnosis.helpers.map { status in
+      let places = status.configuredBy.map(\.name)
+      let use =
+        places.isEmpty
+        ? "no configuration names it" : "configured by \(places.joined(separator: ", "))"
+      return ("helper", "\(status.helper.client): \(status.words); \(use)")
+    }
   }
 }
 

@@ -55,6 +55,7 @@ enum NextStepText {
     case .allowMemoryLocking:
       "allow the call mlock: in the container's seccomp profile, or by SystemCallFilter=@memlock in the "
         + "unit of a service; the limit is not the reason"
+    case .repairHelper(let status): NextHelperStep.text(status)
     case .seeWhatExpires(let service, let inAllGroups):
       "to see what expires, run '\(listing(service, inAllGroups: inAllGroups))'"
     }

@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// Which file a path leads to.
+struct FileIdentity: Hashable {
+  let device: dev_t
+  let number: ino_t
+
+  /// Looks at the file at the end of all links; `nil` if there is none that can be reached.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = status.st_dev
+    number = status.st_ino
+  }
+}
+
+/// Paths as text; nothing here follows a link that is not named so.
+enum PathText {
+  /// Returns the path without its last part; `/` has itself.
+  static func folder(of path: String) -> String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Returns the last part of a path.
+  static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  static func joined(_ folder: String, _ name: String) -> String {
+    folder == "/" ? "/" + name : folder + "/" + name
+  }
+
+  /// The folder in which the process runs.
+  static var workingFolder: String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// Returns the text of a symbolic link; `nil` if there is none.
+  static func target(ofLink path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

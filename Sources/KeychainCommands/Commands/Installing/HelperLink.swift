@@ -1,0 +1,92 @@
+internal import Glibc
+internal import KeychainCredentials
+internal import PrephirencesText
+
+/// The link of a helper in a folder.
+struct HelperLink {
+  /// What is at the path of a link.
+  enum State: String, Encodable {
+    /// Nothing.
+    case missing
+
+    /// A link to this program.
+    case installed
+
+    /// A link to where a program of this name was.
+    case broken
+
+    /// A file, or a link to something else.
+    case foreign
+  }
+
+  let helper: HelperProgram
+  let folder: String
+  let host: InstalledHost
+
+  var path: String { PathText.joined(folder, helper.linkName(of: host.name)) }
+
+  /// What is there now.
+  var state: State {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return .missing }
+    guard let target = PathText.target(ofLink: path) else { return .foreign }
+    if let identity = FileIdentity(path) {
+      return identity == host.identity ? .installed : .foreign
+    }
+    let names = [host.name, PathText.name(of: host.path)]
+    let isOurs = names.contains { $0.hasSameBytes(as: PathText.name(of: target)) }
+    return isOurs ? .broken : .foreign
+  }
+
+  /// Creates the link, or replaces a broken one.
+  ///
+  /// - Returns: `false` if it is there already.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  func install() throws(KeychainError) -> Bool {
+    switch state {
+    case .installed: return false
+    case .foreign: throw .foreignHelper(path)
+    case .missing:
+      guard symlink(host.linkText(in: folder), path) == 0 else {
+        throw errno == EEXIST ? .foreignHelper(path) : .cannotWrite(path, errno: errno)
+      }
+    case .broken:
+      let new = path + ".new"
+      guard symlink(host.linkText(in: folder), new) == 0 else {
+        throw .cannotWrite(new, errno: errno)
+      }
+      guard rename(new, path) == 0 else {
+        let failure = errno
+        unlink(new)
+        throw .cannotWrite(path, errno: failure)
+      }
+    }
+    return true
+  }
+
+  /// Removes the link.
+  ///
+  /// - Returns: `false` if there is none.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
+  func remove() throws(KeychainError) -> Bool {
+    switch state {
+    case .missing: return false
+    case .foreign: throw .foreignHelper(path)
+    case .installed, .broken:
+      guard unlink(path) == 0 else { throw .cannotWrite(path, errno: errno) }
+      return true
+    }
+  }
+}
+
+extension KeychainError {
+  static func foreignHelper(_ path: String) -> Self {
+    Self(
+      .refused, "'\(path)' is not a link to this program, and stays as it is",
+      recovery: "remove it if nothing needs it, or choose another folder with --folder")
+  }
+
+  static let noFolderForLinks = KeychainError(
+    .invalidArgument, "no folder for the links is known, as HOME is not set",
+    recovery: "name one with --folder")
+}

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import KeychainCredentials
+internal import PrephirencesCommandLine
+
+/// The links by which other programs find the host.
+struct HelpersCommand: KeychainCommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "helpers",
+    abstract: "Set up git, docker and their relatives to use the keychain",
+    subcommands: [
+      HelpersInstallCommand.self, HelpersListCommand.self, HelpersRemoveCommand.self,
+    ])
+}
+
+/// A command about links; it needs no store.
+protocol HelpersSubcommand: PackageCommand {
+  var quiet: Bool { get }
+
+  /// Does the work.
+  func perform(
+    _ context: KeychainCommandContext, _ interface: UserInterface
+  ) throws(KeychainError)
+}
+
+extension HelpersSubcommand {
+  static var manual: CommonManual { KeychainManual.common }
+
+  func run() throws {
+    let context = KeychainCommandContext.current
+    try reportFailures(as: context.hostName, isQuiet: quiet) {
+      try perform(context, UserInterface(hostName: context.hostName, isQuiet: quiet))
+    }
+  }
+}
+
+/// The links that a command is about.
+struct HelperLinkOptions: ParsableArguments {
+  @Argument(
+    help: .init("The helpers: git, docker (default: all)", valueName: "name"),
+    completion: .list(HelperProgram.allCases.map(\.rawValue)))
+  var names: [HelperProgram] = []
+
+  @Option(
+    help: .init(
+      "The folder of the links (default: the program's own if that is in PATH and can be written, otherwise "
+        + "~/.local/bin, or /usr/local/bin for root)", valueName: "dir"),
+    completion: .directory)
+  var folder: String?
+
+  /// Returns the links.
+  func links(_ host: InstalledHost) throws(KeychainError) -> [HelperLink] {
+    guard let folder = folder ?? host.usualFolder else { throw .noFolderForLinks }
+    return HelperProgram.allCases.filter { names.isEmpty || names.contains($0) }
+      .map { HelperLink(helper: $0, folder: absolute(folder), host: host) }
+  }
+
+  private func absolute(_ folder: String) -> String {
+    let path = folder.hasPrefix("/") ? folder : PathText.joined(PathText.workingFolder, folder)
+    return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+}
+
+extension HelperProgram: ExpressibleByArgument {}

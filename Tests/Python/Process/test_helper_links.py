@@ -1,0 +1,207 @@
+"""Links by which clients find the program: made, listed, removed, and never foreign ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LINKS = ("docker-credential-prefs", "git-credential-prefs")
+
+
+@pytest.fixture
+def folder(home) -> Path:
+  """A folder in PATH in front of all others."""
+  folder = home.folder / "bin"
+  folder.mkdir()
+  home.environment["PATH"] = f"{folder}:{home.environment['PATH']}"
+  return folder
+
+
+def listed(home, helper: str) -> dict:
+  return next(
+    entry for entry in home.run("helpers", "list", "--json").json if entry["helper"] == helper)
+
+
+def call(home, link: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess:
+  return subprocess.run(
+    [link, *words], input=given, env=home.environment, capture_output=True, timeout=60)
+
+
+def test_links_lead_to_the_program_and_answer(home, folder):
+  outcome = home.run("helpers", "install", "--folder", str(folder))
+  for name in LINKS:
+    assert os.path.samefile(folder / name, home.program)
+  assert b"credential.helper prefs" in outcome.out
+  assert b'"credsStore": "prefs"' in outcome.out
+  assert b"--netrc-file @netrc@" in outcome.out
+  assert call(home, folder / LINKS[0], "version").stdout.startswith(b"docker-credential-prefs (")
+  assert call(home, folder / LINKS[1], "capability").stdout.startswith(b"version 0\n")
+
+
+def test_a_helper_alone_is_installed_and_removed(home, folder):
+  outcome = home.run("helpers", "install", "docker", "--folder", "bin")
+  assert b"git" not in outcome.out
+  assert [path.name for path in folder.iterdir()] == [LINKS[0]]
+  home.run("helpers", "remove", "git", "--folder", str(folder))
+  home.run("helpers", "remove", "docker", "--folder", str(folder))
+  assert list(folder.iterdir()) == []
+
+
+def test_installing_again_changes_nothing(home, folder):
+  home.run("helpers", "install", "--folder", str(folder))
+  before = {path: os.lstat(path).st_mtime_ns for path in folder.iterdir()}
+  home.run("helpers", "install", "--folder", f"{folder}/")
+  assert {path: os.lstat(path).st_mtime_ns for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling", "folder"])
+def test_foreign_files_are_neither_replaced_nor_removed(home, folder, kind):
+  path = folder / LINKS[1]
+  if kind == "file":
+    path.write_text("mine")
+  elif kind == "link":
+    path.symlink_to("/bin/true")
+  elif kind == "dangling":
+    path.symlink_to("/nowhere/else")
+  else:
+    path.mkdir()
+  before = os.lstat(path)
+  for command in ("install", "remove"):
+    outcome = home.run("helpers", command, "--folder", str(folder), code=79)
+    assert f"'{path}' is not a link to this program" in outcome.error
+    assert os.lstat(path) == before
+  # Nothing was done before the refusal.
+  assert [path.name for path in folder.iterdir()] == [LINKS[1]]
+
+
+def test_the_folder_is_made(home):
+  folder = home.folder / "new" / "bin"
+  outcome = home.run("helpers", "install", "--folder", str(folder))
+  assert (folder / LINKS[0]).is_symlink()
+  assert f"{folder} is not in PATH" in outcome.error
+
+
+def test_an_earlier_program_of_the_name_is_reported(home, folder):
+  (folder / LINKS[0]).write_text("#!/bin/sh\n")
+  (folder / LINKS[0]).chmod(0o755)
+  later = home.folder / "later"
+  later.mkdir()
+  home.environment["PATH"] += f":{later}"
+  outcome = home.run("helpers", "install", "docker", "--folder", str(later))
+  assert f"{folder / LINKS[0]} comes earlier in PATH" in outcome.error
+
+
+def test_links_lie_next_to_the_program_if_that_is_in_path(home, folder):
+  """A relative link: both can be moved together, and an update replaces the program."""
+  program = folder / "prefs"
+  shutil.copy(home.program, program)
+  home.program = str(program)
+  home.run("helpers", "install")
+  assert os.readlink(folder / LINKS[0]) == "prefs"
+  program.rename(folder / "old")
+  shutil.copy(folder / "old", program)
+  assert call(home, folder / LINKS[0], "version").returncode == 0
+
+
+def test_a_link_whose_program_moved_is_broken_and_mended(home, folder):
+  first = home.folder / "first"
+  first.mkdir()
+  shutil.copy(home.program, first / "prefs")
+  original, home.program = home.program, str(first / "prefs")
+  home.run("helpers", "install", "docker", "--folder", str(folder))
+  home.program = original
+  shutil.rmtree(first)
+  assert listed(home, "docker")["state"] == "broken"
+  home.run("helpers", "install", "docker", "--folder", str(folder))
+  assert os.path.samefile(folder / LINKS[0], original)
+
+
+def test_the_list_says_what_is_set_up(home, folder):
+  assert listed(home, "docker") == {
+    "helper": "docker", "state": "missing", "link": listed(home, "docker")["link"], "inPath": False,
+    "configuredBy": []}
+  home.run("helpers", "install", "--folder", str(folder))
+  docker = home.folder / ".docker" / "config.json"
+  docker.parent.mkdir()
+  docker.write_text(json.dumps({"credHelpers": {"registry.example.com": "prefs"}}))
+  subprocess.run(
+    ["git", "config", "--global", "credential.https://example.com.helper", "prefs"],
+    env=home.environment, check=True)
+  assert listed(home, "docker") == {
+    "helper": "docker", "state": "installed", "link": str(folder / LINKS[0]), "inPath": True,
+    "configuredBy": [str(docker)], "works": True}
+  assert listed(home, "git")["configuredBy"] == ["credential.https://example.com.helper"]
+  text = home.run("helpers", "list").out.decode().splitlines()
+  assert text[0].split("\t") == ["docker", "installed", str(folder / LINKS[0]), str(docker)]
+
+
+@pytest.mark.parametrize("value, is_ours", [
+  ("prefs", True), ("store", False), ("/opt/bin/git-credential-prefs", True),
+  ("!prefs keychain git-credential", True), ("!/opt/prefs keychain git-credential", True),
+  ("!other keychain git-credential", False), ("", False),
+])
+def test_settings_of_git_are_understood(home, value, is_ours):
+  subprocess.run(
+    ["git", "config", "--global", "credential.helper", value], env=home.environment, check=True)
+  assert listed(home, "git")["configuredBy"] == (["credential.helper"] if is_ours else [])
+
+
+@pytest.mark.parametrize("file, text", [
+  ("config/containers/registries.conf", 'credential-helpers = ["other", "prefs"]\n'),
+  ("config/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
+  ("runtime/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
+])
+def test_settings_of_podman_are_understood(home, file, text):
+  path = home.folder / file
+  path.parent.mkdir()
+  path.write_text(text)
+  assert listed(home, "docker")["configuredBy"] == [str(path)]
+  path.write_text(text.replace("prefs", "prefix"))
+  assert listed(home, "docker")["configuredBy"] == []
+
+
+def test_the_doctor_reports_a_helper_that_is_configured_and_broken(home, folder):
+  docker = home.folder / ".docker" / "config.json"
+  docker.parent.mkdir()
+  docker.write_text('{"credsStore": "prefs"}')
+  outcome = home.run("doctor")
+  assert "helpers install docker'" in outcome.out.decode()
+  home.run("helpers", "install", "docker", "--folder", str(folder))
+  outcome = home.run("doctor")
+  assert "docker: installed; configured by" in " ".join(outcome.out.decode().split())
+  assert b"helpers install" not in outcome.out
+  assert home.run("doctor", "--json").json["helpers"][0]["state"] == "installed"
+
+
+def test_the_doctor_is_silent_about_helpers_that_nobody_set_up(home):
+  assert b"helper:" not in home.run("doctor").out
+
+
+def test_an_unknown_helper_is_an_error(home, folder):
+  home.run("helpers", "install", "npm", "--folder", str(folder), code=64)
+  home.run("helpers", code=64)
+
+
+@pytest.mark.parametrize("name", ["keychain", "docker-credential-other", "prefs.old", "x"])
+def test_another_name_is_the_program_itself(home, folder, name):
+  (folder / name).symlink_to(home.program)
+  outcome = call(home, folder / name, "keychain", "docker-credential", "version")
+  assert outcome.stdout.startswith(b"docker-credential-prefs (")
+
+
+def test_a_process_without_a_name_is_the_program_itself(home):
+  outcome = subprocess.run(
+    [], executable=home.program, env=home.environment, capture_output=True, timeout=60)
+  assert outcome.returncode == 64 or b"prefs" in outcome.stdout + outcome.stderr
+
+
+def test_a_host_has_links_of_its_own_name(home, folder, sample_tool):
+  home.program = sample_tool
+  home.run("helpers", "install", "docker", "--folder", str(folder))
+  link = folder / "docker-credential-mytool"
+  assert call(home, link, "list").stdout == b"{}\n"
