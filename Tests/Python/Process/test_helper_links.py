@@ -152,13 +152,13 @@ def test_settings_of_git_are_understood(home, value, is_ours):
 
 
 @pytest.mark.parametrize("file, text", [
-  ("config/containers/registries.conf", 'credential-helpers = ["other", "prefs"]\n'),
+  (".config/containers/registries.conf", 'credential-helpers = ["other", "prefs"]\n'),
   ("config/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
   ("runtime/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
 ])
 def test_settings_of_podman_are_understood(home, file, text):
   path = home.folder / file
-  path.parent.mkdir()
+  path.parent.mkdir(parents=True)
   path.write_text(text)
   assert listed(home, "docker")["configuredBy"] == [str(path)]
   path.write_text(text.replace("prefs", "prefix"))

@@ -62,21 +62,21 @@ struct ClientConfiguration {
     [
       Environment.value("REGISTRY_AUTH_FILE"),
       Environment.value("XDG_RUNTIME_DIR").map { $0 + "/containers/auth.json" },
-      configurationFolder.map { $0 + "/auth.json" },
+      (Environment.value("XDG_CONFIG_HOME") ?? inHome(".config")).map {
+        $0 + "/containers/auth.json"
+      },
     ].compactMap { $0 }
   }
 
   private var registryFiles: [String] {
-    [configurationFolder, "/etc/containers"].compactMap { $0 }.map { $0 + "/registries.conf" }
-      .filter { path in
-        text(path)?.split(separator: "\n").contains {
-          $0.hasPrefix("credential-helpers") && $0.contains("\"\(host.name)\"")
-        } ?? false
-      }
-  }
-
-  private var configurationFolder: String? {
-    (Environment.value("XDG_CONFIG_HOME") ?? inHome(".config")).map { $0 + "/containers" }
+    // This file is looked for in the home folder, whatever XDG_CONFIG_HOME says.
+    let usual = [inHome(".config/containers/registries.conf"), "/etc/containers/registries.conf"]
+    let files = Environment.value("CONTAINERS_REGISTRIES_CONF").map { [$0] } ?? usual
+    return files.compactMap { $0 }.filter { path in
+      text(path)?.split(separator: "\n").contains {
+        $0.hasPrefix("credential-helpers") && $0.contains("\"\(host.name)\"")
+      } ?? false
+    }
   }
 
   private func inHome(_ name: String) -> String? {
