@@ -6,7 +6,7 @@ internal import PrephirencesText
 ///
 /// ```swift
 /// let helper = DockerCredentialHelper(store: store)
-/// let login = try helper.get("registry.example.com")
+/// if let login = try helper.get("registry.example.com") { use(login.username) }
 /// ```
 ///
 /// A login is the internet password of the registry's name and the user, without protocol, port and
