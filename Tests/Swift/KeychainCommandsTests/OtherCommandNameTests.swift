@@ -6,7 +6,8 @@ import Testing
 @Suite("The names that other programs give to commands")
 struct OtherCommandNameTests {
   @Test(arguments: [
-    ("remove", ["delete", "keychain slots remove"]), ("add", ["set", "keychain slots add"]),
+    ("remove", ["delete", "keychain helpers remove", "keychain slots remove"]),
+    ("add", ["set", "keychain slots add"]),
     ("create", ["set"]), ("new", ["set"]), ("put", ["set"]), ("save", ["set"]), ("store", ["set"]),
     ("rotate", ["set"]), ("del", ["delete"]), ("erase", ["delete"]),
     ("cat", ["get"]),

@@ -14,7 +14,7 @@ struct HelpersCommand: KeychainCommandGroup {
 
 /// A command about links; it needs no store.
 protocol HelpersSubcommand: PackageCommand {
-  var quiet: Bool { get }
+  var common: HelpersCommonOptions { get }
 
   /// Does the work.
   func perform(
@@ -27,10 +27,16 @@ extension HelpersSubcommand {
 
   func run() throws {
     let context = KeychainCommandContext.current
-    try reportFailures(as: context.hostName, isQuiet: quiet) {
-      try perform(context, UserInterface(hostName: context.hostName, isQuiet: quiet))
+    try reportFailures(as: context.hostName, isQuiet: common.quiet) {
+      try perform(context, UserInterface(hostName: context.hostName, isQuiet: common.quiet))
     }
   }
+}
+
+/// The options of every command about links.
+struct HelpersCommonOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error")
+  var quiet = false
 }
 
 /// The links that a command is about.

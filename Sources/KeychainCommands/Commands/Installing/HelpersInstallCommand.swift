@@ -8,7 +8,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "install",
     abstract: "Create the links by which git and docker find this program",
-    usage: usage("helpers install [<name> ...] [--folder <dir>]"),
+    usage: usage("helpers install [<name>]... [--folder <dir>]"),
     discussion: """
       A file that is not a link to this program is never replaced. What belongs into the configuration \
       of each client is printed; it is not changed.
@@ -20,8 +20,7 @@ struct HelpersInstallCommand: HelpersSubcommand {
 
   @OptionGroup var options: HelperLinkOptions
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error")
-  var quiet = false
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
   func perform(
     _ context: KeychainCommandContext, _ interface: UserInterface

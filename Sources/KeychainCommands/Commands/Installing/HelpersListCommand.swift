@@ -21,8 +21,7 @@ struct HelpersListCommand: HelpersSubcommand {
   @Flag(help: "Print JSON")
   var json = false
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error")
-  var quiet = false
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
   func perform(
     _ context: KeychainCommandContext, _ interface: UserInterface

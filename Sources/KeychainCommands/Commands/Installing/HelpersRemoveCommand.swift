@@ -7,7 +7,7 @@ struct HelpersRemoveCommand: HelpersSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Remove the links by which git and docker find this program",
-    usage: usage("helpers remove [<name> ...] [--folder <dir>]"),
+    usage: usage("helpers remove [<name>]... [--folder <dir>]"),
     discussion: """
       A file that is not a link to this program stays. Take the helper out of the configuration of its \
       client, too.
@@ -19,8 +19,7 @@ struct HelpersRemoveCommand: HelpersSubcommand {
 
   @OptionGroup var options: HelperLinkOptions
 
-  @Flag(name: .shortAndLong, help: "Write only errors to standard error")
-  var quiet = false
+  @OptionGroup(title: "Common options") var common: HelpersCommonOptions
 
   func perform(
     _ context: KeychainCommandContext, _ interface: UserInterface
