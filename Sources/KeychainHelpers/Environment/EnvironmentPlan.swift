@@ -8,8 +8,9 @@ public import KeychainCredentials
 /// ```swift
 /// var plan = EnvironmentPlan()
 /// try plan.set("PGPASSWORD", to: CredentialReference("keychain://database/admin"))
-/// let environment = try plan.resolve(with: resolver)
-/// process.environment = environment.dictionary
+/// let resolver = ReferenceResolver(store: store, defaultService: "mytool")
+/// let process = Process()
+/// process.environment = try plan.resolve(with: resolver).dictionary
 /// ```
 public struct EnvironmentPlan: Sendable {
   /// Where a variable comes from.

@@ -10,7 +10,7 @@ public import KeychainSecrets
 /// any more, not even its owner, and it is gone when the last descriptor is closed.
 ///
 /// ```swift
-/// let file = try InheritedFile(password)
+/// let file = try InheritedFile(SecretBytes(copying: token))
 /// try file.letChildrenInherit()
 /// // Start the program with file.path among its arguments.
 /// ```

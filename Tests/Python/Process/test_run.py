@@ -113,6 +113,11 @@ def test_command_needs_no_dashes_before_it(vault):
   assert vault.run("run", "--", "echo", "--", "--help").out == b"-- --help\n"
 
 
+def test_help_is_not_taken_for_the_command(vault):
+  for words in [("run", "--help"), ("run", "-h"), ("help", "run"), ("run", "-e", "A=x", "--help")]:
+    assert b"--env-file" in vault.run(*words).out
+
+
 def test_arguments_keep_their_bytes(vault):
   show = (sys.executable, "-c", "import os, sys; print([os.fsencode(a) for a in sys.argv[1:]])")
   words = (b"\xff\xfe", b"", b"--x=", "u\u0308".encode(), b"@A@", b"@", b"\n", b"-e=")

@@ -105,6 +105,10 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
   var words: ArraySlice<String> { command.first == "--" ? command.dropFirst() : command[...] }
 
   func validate() throws {
+    // The parser takes an option that the command does not declare for the command's first word.
+    if let first = command.first, ["--help", "-h"].contains(first) {
+      throw CleanExit.helpRequest(Self.self)
+    }
     if json && !dryRun { throw ValidationError(UsageText.jsonOfDryRun) }
     if !allow.isEmpty && envFile == nil && !fromEnvironment {
       throw ValidationError(UsageText.allowanceOfFiles)
