@@ -67,11 +67,13 @@ extension GitCredentialHelper {
     replacing match: GitCredentialMatch?
   ) throws(KeychainError) {
     let old = try match.map { match throws(KeychainError) in try secret(of: match) } ?? nil
-    // A refresh token is of the account; it stays until another one is sent.
+    // A refresh token is of the account; it stays until another one is sent. An expiry is of the
+    // password.
     let token = request.refreshToken ?? old?.refreshToken
+    let kept = old.flatMap { given.isEqual(to: $0) && !$0.isExpired ? $0.expires : nil }
     let update = CredentialUpdate(
       contentType: token == nil ? .clear : .set(GitSecret.contentType),
-      expires: request.expires.map { .set($0) } ?? .clear)
+      expires: (request.expires ?? kept).map { .set($0) } ?? .clear)
     try store.merge(
       update, secret: Self.layout(given.bytes, token), into: identity,
       mode: match.map { .replace(version: $0.credential.version) } ?? .addOnly)

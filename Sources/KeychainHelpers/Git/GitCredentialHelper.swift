@@ -6,6 +6,7 @@ internal import KeychainVault
 /// A credential helper of git: answers its requests from a store.
 ///
 /// ```swift
+/// let lines = try SecretBytes(copying: "protocol=https\nhost=example.com\n")
 /// let helper = GitCredentialHelper(store: AutomaticStore())
 /// let answer = try helper.answer(.get, to: GitCredentialRequest(parsing: lines))
 /// try answer.write(toFileDescriptor: 1)

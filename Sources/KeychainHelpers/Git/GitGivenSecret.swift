@@ -25,7 +25,7 @@ struct GitGivenSecret {
   func isOfScheme(of match: GitCredentialMatch) -> Bool {
     switch (scheme, match.scheme) {
     case (nil, nil): true
-    case (let mine?, let other?): mine.foldingASCIICase.hasSameBytes(as: other.foldingASCIICase)
+    case (let mine?, let other?): mine.hasSameBytesFoldingASCIICase(as: other)
     default: false
     }
   }

@@ -49,6 +49,16 @@ struct GitCredentialStoringTests {
       try git(.get, Self.server) == ["username=al", "password=new", "oauth_refresh_token=RT"])
   }
 
+  @Test func newRefreshTokenKeepsTheExpiryOfTheSamePassword() throws {
+    _ = try git(.store, Self.al, "password=pw", "password_expiry_utc=9999999999")
+    _ = try git(.store, Self.al, "password=pw", "oauth_refresh_token=R2")
+    #expect(
+      try git(.get, Self.server)
+        == [
+          "username=al", "password=pw", "password_expiry_utc=9999999999", "oauth_refresh_token=R2",
+        ])
+  }
+
   @Test func passwordThatWorksHasNotExpired() throws {
     try store.put(
       "pw", InternetPassword(server: "h", protocol: "https", account: "al"), expires: .now - 1)
