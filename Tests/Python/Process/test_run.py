@@ -333,6 +333,16 @@ def test_secret_is_in_no_argument_and_no_file(vault, tracing):
   assert not re.search(r"openat\([^\n]*O_CREAT[^\n]*" + re.escape(str(vault.folder)) + r"/(?!state|data|runtime)", text)
 
 
+def test_hosts_start_commands_in_the_same_state(vault, sample_tool, plain_sample_tool):
+  for program in (sample_tool, plain_sample_tool):
+    vault.program = program
+    words = ("run", "-e", "T=keychain://s/token", "--", "bash", "-c")
+    outcome = vault.run(*words, "echo $T; yes | head -1 > /dev/null; echo ${PIPESTATUS[0]}; ulimit -Hc")
+    hard = subprocess.run(["bash", "-c", "ulimit -Hc"], capture_output=True).stdout
+    assert outcome.out == b"s3cret\n141\n" + hard
+    vault.run("run", "--", "no-such-command", code=127)
+
+
 def test_child_outlives_the_caller(vault):
   script = "(sleep 0.3; printf %s \"$A\" > new; mv new late) >/dev/null 2>&1 & echo started"
   assert vault.run("run", "-e", "A=keychain://s/token", *shell(script)).out == b"started\n"
