@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from desktop_session import desktop
 from prefs_testing import LIMIT, Home
 
 # What a child sees of the state in which it was started.
@@ -331,6 +332,20 @@ def test_secret_is_in_no_argument_and_no_file(vault, tracing):
   text = trace.read_text()
   assert "memfd_create" in text and "s3cret" not in text
   assert not re.search(r"openat\([^\n]*O_CREAT[^\n]*" + re.escape(str(vault.folder)) + r"/(?!state|data|runtime)", text)
+
+
+def test_the_keyrings_connection_is_not_inherited(home):
+  # GLib has a socket and threads of its own then.
+  with desktop(home):
+    home.set("token", b"s3cret", "--service", "s")
+    script = "echo $T; ls -l /proc/self/fd; grep Sig /proc/self/status"
+    out = home.run("run", "-e", "T=keychain://s/token", *shell(script)).out.decode()
+    plain = subprocess.run(
+      ["sh", "-c", script], env=home.environment, stdin=subprocess.DEVNULL, capture_output=True).stdout.decode()
+  assert out.startswith("s3cret\n")
+  links = [re.findall(r"(\d+) -> (?!/proc)([^\[\n]+)", text) for text in (out, plain)]
+  signals = [re.findall(r"Sig(?:Ign|Blk|Cgt).*", text) for text in (out, plain)]
+  assert links[0] == links[1] and signals[0] == signals[1]
 
 
 def test_hosts_start_commands_in_the_same_state(vault, sample_tool, plain_sample_tool):
