@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import sys
 
 import pytest
 
@@ -45,8 +46,15 @@ def test_stop_and_continue_from_a_shell(vault):
   shell = vault.terminal(
     through=["sh", "-c", 'P="$0"; export P; exec bash --norc --noprofile -i'], environment={"PS1": "> "})
   shell.expect("> ")
-  command = "trap 'echo ag''ain' CONT; echo re''ady; while :; do sleep 0.05; done"
-  shell.sendline(f"$P keychain run -- sh -c {shlex.quote(command)}")
+  # One process: a shell that is stopped while it starts another one may not stop.
+  program = (
+    "import signal\n"
+    "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+    "signal.signal(signal.SIGCONT, lambda *_: print('ag' + 'ain', flush=True))\n"
+    "print('re' + 'ady', flush=True)\n"
+    "while True: signal.pause()")
+  (vault.folder / "wait.py").write_text(program)
+  shell.sendline(f"$P keychain run -- {shlex.quote(sys.executable)} -S wait.py")
   shell.expect("ready")
   shell.sendcontrol("z")
   shell.expect("Stopped")
