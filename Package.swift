@@ -193,6 +193,7 @@ let package = Package(
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
     support("FaultTesting", ["TestPrograms"]),
+    support("ForwardingStores", ["KeychainCredentials", "KeychainSecrets"]),
     support(
       "KeychainVaultTesting",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles"]),
@@ -233,9 +234,10 @@ let package = Package(
       ]),
     tests(
       "KeychainCredentialsTests",
-      ["KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
+      ["ForwardingStores", "KeychainCredentials", "KeychainSecrets", "KeychainTesting"]),
     tests(
-      "KeychainHelpersTests", ["KeychainCredentials", "KeychainHelpers", "KeychainSecrets"]),
+      "KeychainHelpersTests",
+      ["ForwardingStores", "KeychainCredentials", "KeychainHelpers", "KeychainSecrets"]),
     tests(
       "KeychainSecretServiceTests",
       [
@@ -250,7 +252,8 @@ let package = Package(
     tests(
       "KeychainTests",
       [
-        "ImportCanary", "Keychain", "KeychainCredentials", "KeychainSecretService",
+        "ForwardingStores", "ImportCanary", "Keychain", "KeychainCredentials",
+        "KeychainSecretService",
         "KeychainSecrets", "KeychainStores", "KeychainTesting", "KeychainVault",
         "KeychainVaultTesting", "PrephirencesDurable", "PrephirencesFiles",
       ]),

@@ -131,6 +131,14 @@ package enum PrivateFile {
   }
 }
 
+extension FileIdentity {
+  /// Looks at the file at the end of all links; `nil` if there is none that can be reached.
+  package init?(_ path: String) {
+    guard let stat = try? Stat(FilePath(path)) else { return nil }
+    self = stat.identity
+  }
+}
+
 extension Stat {
   package var identity: FileIdentity {
     FileIdentity(device: UInt64(deviceID.rawValue), inode: UInt64(inode.rawValue))

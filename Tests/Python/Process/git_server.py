@@ -6,15 +6,16 @@ import base64
 import os
 import subprocess
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pexpect
 
+from local_server import LocalServer
 from prefs_testing import LIMIT, Home
 
 
-class GitServer:
+class GitServer(LocalServer):
   """Serves repositories by `git http-backend` to who knows a password."""
 
   def __init__(self, folder: Path) -> None:
@@ -26,23 +27,11 @@ class GitServer:
     # Requests with a password wait for it.
     self.free = threading.Event()
     self.free.set()
-    handler = type("Handler", (Handler,), {"owner": self})
-    self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    self.server.daemon_threads = True
-    self.server.block_on_close = False
-    self.port = self.server.server_port
-    self.host = f"127.0.0.1:{self.port}"
-    self.thread = threading.Thread(target=self.server.serve_forever, args=[0.05], daemon=True)
+    super().__init__(Handler)
 
-  def __enter__(self):
-    self.thread.start()
-    return self
-
-  def __exit__(self, *_):
+  def __exit__(self, *error):
     self.free.set()
-    self.server.shutdown()
-    self.server.server_close()
-    self.thread.join()
+    super().__exit__(*error)
 
   def add(self, name: str) -> str:
     """Makes a repository with a commit, and returns its URL."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from local_server import LocalServer
 
 CONFIG = json.dumps({
   "architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": []},
@@ -25,41 +26,29 @@ MANIFEST = json.dumps({
     "digest": digest(CONFIG)}, "layers": []}).encode()
 
 
-class Registry:
+class Registry(LocalServer):
   """Answers `/v2/` and one image without layers, `app:1`, to who has the password."""
 
   def __init__(self, username: str = "alice", password: str = "hunter2") -> None:
     self.username, self.password = username, password
     self.authorizations: list[str] = []
-    handler = type("Handler", (Handler,), {"registry": self})
-    self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    self.server.daemon_threads = True
-    self.name = f"127.0.0.1:{self.server.server_port}"
-    self.thread = threading.Thread(target=self.server.serve_forever, args=[0.05], daemon=True)
+    super().__init__(Handler)
+    self.name = self.host
 
   @property
   def expected(self) -> str:
     return "Basic " + base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
 
-  def __enter__(self):
-    self.thread.start()
-    return self
-
-  def __exit__(self, *_):
-    self.server.shutdown()
-    self.server.server_close()
-    self.thread.join()
-
 
 class Handler(BaseHTTPRequestHandler):
-  registry: Registry
+  owner: Registry
   protocol_version = "HTTP/1.1"
 
   def do_GET(self):
     given = self.headers.get("Authorization")
     if given is not None:
-      self.registry.authorizations.append(given)
-    if given != self.registry.expected:
+      self.owner.authorizations.append(given)
+    if given != self.owner.expected:
       return self.answer(401, b"{}", {"WWW-Authenticate": 'Basic realm="stub"'})
     pages = {
       "/v2/": (b"{}", "application/json"), "/v2/app/manifests/1": (MANIFEST, MANIFEST_TYPE),

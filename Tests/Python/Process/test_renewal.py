@@ -33,7 +33,7 @@ def server(mytool):
 def asking(home: Home, server: TokenServer, *options: str):
   """A process that asks for an access token; it is ended afterwards."""
   process = subprocess.Popen(
-    [home.program, "token", "--port", server.port, *options], env=home.environment,
+    [home.program, "token", "--port", str(server.port), *options], env=home.environment,
     cwd=home.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     text=True)
   try:

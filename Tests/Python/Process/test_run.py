@@ -13,7 +13,8 @@ import time
 import pytest
 
 from desktop_session import desktop
-from prefs_testing import LIMIT, Home
+from prefs_testing import LIMIT
+from run_testing import locked, vault  # fixtures
 
 # What a child sees of the state in which it was started.
 STATE = r"""
@@ -34,22 +35,6 @@ for name in sorted(os.listdir("/proc/self/fd"), key=int):
 """
 
 SHOW_STATE = ("/usr/bin/env", sys.executable, "-S", "-c", STATE)
-
-
-@pytest.fixture
-def vault(home: Home) -> Home:
-  """A home whose vault has a secret, and opens by the device key."""
-  home.set("token", b"s3cret", "--service", "s")
-  return home
-
-
-@pytest.fixture
-def locked(home: Home) -> Home:
-  """A home whose vault has a secret, and opens by a passphrase only."""
-  home.init("--no-device")
-  home.set("token", b"s3cret", "--service", "s", *home.passphrase())
-  home.forget_keys()
-  return home
 
 
 def shell(script: str) -> tuple[str, ...]:

@@ -6,25 +6,10 @@ import shlex
 import signal
 import sys
 
-import pytest
-
 from prefs_testing import PASSPHRASE, Home, ended, wait_for_end
+from run_testing import locked, vault  # fixtures
 
 RUN = ("run", "-e", "A=keychain://s/token", "--")
-
-
-@pytest.fixture
-def vault(home: Home) -> Home:
-  home.set("token", b"s3cret", "--service", "s")
-  return home
-
-
-@pytest.fixture
-def locked(home: Home) -> Home:
-  home.init("--no-device")
-  home.set("token", b"s3cret", "--service", "s", *home.passphrase())
-  home.forget_keys()
-  return home
 
 
 def test_exit_code_and_window(vault):

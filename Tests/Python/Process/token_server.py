@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from local_server import LocalServer
 
 
-class TokenServer:
+class TokenServer(LocalServer):
   """Answers each refresh token once; requests wait while the server is held."""
 
   def __init__(self, delay: float = 0.0) -> None:
@@ -19,22 +21,11 @@ class TokenServer:
     self.free = threading.Event()
     self.free.set()
     self.lock = threading.Lock()
-    handler = type("Handler", (Handler,), {"tokens": self})
-    self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    self.server.daemon_threads = True
-    self.server.block_on_close = False
-    self.port = str(self.server.server_port)
-    self.thread = threading.Thread(target=self.server.serve_forever, args=[0.05], daemon=True)
+    super().__init__(Handler)
 
-  def __enter__(self):
-    self.thread.start()
-    return self
-
-  def __exit__(self, *_):
+  def __exit__(self, *error):
     self.free.set()
-    self.server.shutdown()
-    self.server.server_close()
-    self.thread.join()
+    super().__exit__(*error)
 
   @property
   def access(self) -> str:
@@ -57,14 +48,14 @@ class TokenServer:
 
 
 class Handler(BaseHTTPRequestHandler):
-  tokens: TokenServer
+  owner: TokenServer
 
   def do_POST(self):
     refresh = self.rfile.read(int(self.headers["Content-Length"])).decode()
-    self.tokens.begun.release()
-    self.tokens.free.wait()
-    time.sleep(self.tokens.delay)
-    body = self.tokens.renew(refresh)
+    self.owner.begun.release()
+    self.owner.free.wait()
+    time.sleep(self.owner.delay)
+    body = self.owner.renew(refresh)
     try:
       self.send_response(200 if body else 400)
       self.end_headers()

@@ -1,3 +1,4 @@
+internal import ForwardingStores
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTesting
@@ -47,7 +48,7 @@ struct MergingByVersionTests {
 }
 
 /// An in-memory store with only the methods that the protocol requires.
-private final class PlainStore: CredentialStore {
+private final class PlainStore: ForwardingStore {
   let content = InMemoryCredentialStore()
   private let interference = Mutex((left: 0, done: 0))
 
@@ -68,41 +69,5 @@ private final class PlainStore: CredentialStore {
       try content.store(other, secret: secret, mode: .addOrReplace)
     }
     return try content.store(credential, secret: secret, mode: mode)
-  }
-
-  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    try content.secret(for: identity)
-  }
-
-  func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-    try content.credential(for: identity)
-  }
-
-  func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    try content.search(query)
-  }
-
-  func update(
-    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try content.update(identity, with: update, expectedVersion: expectedVersion)
-  }
-
-  func rename(
-    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try content.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
-  }
-
-  func remove(
-    _ identity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Bool {
-    try content.remove(identity, expectedVersion: expectedVersion)
-  }
-
-  func observe(
-    _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    content.observe(observer)
   }
 }

@@ -1,3 +1,4 @@
+import ForwardingStores
 import Foundation
 import KeychainCredentials
 import KeychainHelpers
@@ -140,36 +141,12 @@ struct GitCredentialStoringTests {
 }
 
 /// Renews a password when it is about to be removed.
-private final class RenewingStore: CredentialStore {
-  private let store: InMemoryCredentialStore
+private final class RenewingStore: ForwardingStore {
+  let content: InMemoryCredentialStore
   private let isRenewed = Mutex(false)
 
-  init(_ store: InMemoryCredentialStore) { self.store = store }
+  init(_ store: InMemoryCredentialStore) { content = store }
 
-  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    try store.secret(for: identity)
-  }
-  func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-    try store.credential(for: identity)
-  }
-  func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    try store.search(query)
-  }
-  func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store.store(credential, secret: secret, mode: mode)
-  }
-  func update(
-    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try store.update(identity, with: update, expectedVersion: expectedVersion)
-  }
-  func rename(
-    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
-  }
   func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
@@ -177,13 +154,8 @@ private final class RenewingStore: CredentialStore {
       let was = renewed; renewed = true; return was
     }) {
       let secret = try translated(secrets: SecretBytes(copying: "renewed"))
-      try store.store(Credential(identity), secret: secret)
+      try content.store(Credential(identity), secret: secret)
     }
-    return try store.remove(identity, expectedVersion: expectedVersion)
-  }
-  func observe(
-    _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    store.observe(observer)
+    return try content.remove(identity, expectedVersion: expectedVersion)
   }
 }

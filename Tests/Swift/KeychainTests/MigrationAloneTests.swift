@@ -1,3 +1,4 @@
+internal import ForwardingStores
 internal import Keychain
 internal import KeychainCredentials
 internal import KeychainSecrets
@@ -58,8 +59,8 @@ struct MigrationAloneTests {
 }
 
 /// A store that asks before it removes an item.
-private final class AskingStore: PostponingStore {
-  private let store: ScriptedStore
+private final class AskingStore: ForwardingStore, PostponingStore {
+  let content: ScriptedStore
   private let question: PostponedQuestion?
   private let ask: @Sendable () -> Void
 
@@ -67,57 +68,21 @@ private final class AskingStore: PostponingStore {
     _ store: ScriptedStore, _ question: PostponedQuestion? = nil,
     ask: @escaping @Sendable () -> Void
   ) {
-    self.store = store
+    content = store
     self.question = question
     self.ask = ask
   }
 
   func postponing(_ question: PostponedQuestion) -> any CredentialStore {
-    AskingStore(store, question, ask: ask)
+    AskingStore(content, question, ask: ask)
   }
 
   func remove(
     _ identity: CredentialIdentity, expectedVersion: UInt64?
   ) throws(KeychainError) -> Bool {
-    guard try store.credential(for: identity) != nil else { return false }
+    guard try content.credential(for: identity) != nil else { return false }
     guard !(question?.forbidsDialogs ?? false) else { throw KeychainError(.refused, "it asks") }
     ask()
-    return try store.remove(identity, expectedVersion: expectedVersion)
-  }
-
-  func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-    try store.secret(for: identity)
-  }
-
-  func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-    try store.credential(for: identity)
-  }
-
-  func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-    try store.search(query)
-  }
-
-  func store(
-    _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-  ) throws(KeychainError) -> Credential {
-    try store.store(credential, secret: secret, mode: mode)
-  }
-
-  func update(
-    _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try store.update(identity, with: update, expectedVersion: expectedVersion)
-  }
-
-  func rename(
-    _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
-  ) throws(KeychainError) -> Credential {
-    try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
-  }
-
-  func observe(
-    _ observer: @escaping @Sendable (CredentialChange) -> Void
-  ) -> CredentialObservation {
-    store.observe(observer)
+    return try content.remove(identity, expectedVersion: expectedVersion)
   }
 }

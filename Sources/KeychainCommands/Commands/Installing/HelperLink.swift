@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import PrephirencesFiles
 internal import PrephirencesText
 
 /// The link of a helper in a folder.

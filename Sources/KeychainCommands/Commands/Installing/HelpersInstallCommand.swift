@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// Creates links.
 struct HelpersInstallCommand: HelpersSubcommand {

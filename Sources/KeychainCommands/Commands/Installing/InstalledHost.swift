@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The program that runs now, as links lead to it.
 struct InstalledHost {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 
 /// The folders in which clients look for their helpers.
 struct SearchPath {

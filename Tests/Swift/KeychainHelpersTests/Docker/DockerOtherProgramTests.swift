@@ -1,3 +1,4 @@
+import ForwardingStores
 import KeychainCredentials
 import KeychainSecrets
 import Testing
@@ -7,8 +8,8 @@ import Testing
 @Suite("Logins that another program stored")
 struct DockerOtherProgramTests {
   /// A store in which items with the mark of docker's own helper are those of another program.
-  private struct SharedStore: CredentialStore {
-    let store = InMemoryCredentialStore()
+  private struct SharedStore: ForwardingStore {
+    let content = InMemoryCredentialStore()
 
     private func seen(_ credential: Credential) -> Credential {
       var credential = credential
@@ -16,46 +17,12 @@ struct DockerOtherProgramTests {
       return credential
     }
 
-    func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
-      try store.secret(for: identity)
-    }
-
     func credential(for identity: CredentialIdentity) throws(KeychainError) -> Credential? {
-      try store.credential(for: identity).map(seen)
+      try content.credential(for: identity).map(seen)
     }
 
     func search(_ query: CredentialQuery) throws(KeychainError) -> CredentialSearchResult {
-      CredentialSearchResult(credentials: try store.search(query).credentials.map(seen))
-    }
-
-    func store(
-      _ credential: Credential, secret: borrowing SecretBytes, mode: StoreMode
-    ) throws(KeychainError) -> Credential {
-      try store.store(credential, secret: secret, mode: mode)
-    }
-
-    func update(
-      _ identity: CredentialIdentity, with update: CredentialUpdate, expectedVersion: UInt64?
-    ) throws(KeychainError) -> Credential {
-      try store.update(identity, with: update, expectedVersion: expectedVersion)
-    }
-
-    func rename(
-      _ identity: CredentialIdentity, to newIdentity: CredentialIdentity, expectedVersion: UInt64?
-    ) throws(KeychainError) -> Credential {
-      try store.rename(identity, to: newIdentity, expectedVersion: expectedVersion)
-    }
-
-    func remove(
-      _ identity: CredentialIdentity, expectedVersion: UInt64?
-    ) throws(KeychainError) -> Bool {
-      try store.remove(identity, expectedVersion: expectedVersion)
-    }
-
-    func observe(
-      _ observer: @escaping @Sendable (CredentialChange) -> Void
-    ) -> CredentialObservation {
-      store.observe(observer)
+      CredentialSearchResult(credentials: try content.search(query).credentials.map(seen))
     }
   }
 

@@ -1,19 +1,5 @@
 internal import Glibc
 
-/// Which file a path leads to.
-struct FileIdentity: Hashable {
-  let device: dev_t
-  let number: ino_t
-
-  /// Looks at the file at the end of all links; `nil` if there is none that can be reached.
-  init?(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    device = status.st_dev
-    number = status.st_ino
-  }
-}
-
 /// Paths as text; nothing here follows a link that is not named so.
 enum PathText {
   /// Returns the path without its last part; `/` has itself.
