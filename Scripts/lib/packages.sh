@@ -34,6 +34,7 @@ python-gi   system-python:gi                             python3-gi     python3-
 secret-gi   system-python:gi.repository.Secret           gir1.2-secret-1 libsecret         typelib-1_0-Secret-1 libsecret
 docker-helper docker-credential-secretservice            golang-docker-credential-helpers golang-github-docker-credential-helpers docker-credential-helpers docker-credential-helpers
 curl        curl                                         curl           curl               curl            curl
+jq          jq                                           jq             jq                 jq              jq
 skopeo      skopeo                                       skopeo         skopeo             skopeo          skopeo
 podman      podman                                       podman         podman             podman          podman
 psql        psql                                         postgresql-client postgresql      postgresql      postgresql

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 
 import pytest
 
+import pages
 from desktop_session import desktop, secret_tool
 from prefs_testing import LIMIT, ended
 
@@ -217,3 +219,32 @@ def test_a_keyring_that_is_gone_is_not_absence(home):
   gone = call(home, "get", "r", code=1)
   assert gone.out != ABSENT and gone.out.count(b"\n") == 1
   assert call(home, "erase", "r", code=1).out == gone.out
+
+
+def moved_by_the_page(home, registry: str, **logins: dict) -> subprocess.CompletedProcess:
+  """Runs the commands of the page that move a login out of docker's own file."""
+  command = next(
+    block.text for block in pages.blocks("sh") if block.page == "Docker.md" and "jq " in block.text)
+  docker = home.folder / ".docker" / "config.json"
+  docker.parent.mkdir(exist_ok=True)
+  docker.write_text(json.dumps({"auths": logins}))
+  command = command.replace("registry.example.com", registry).replace("prefs ", f"{home.program} ")
+  return subprocess.run(
+    ["sh", "-c", command], env=home.environment, capture_output=True, text=True, timeout=LIMIT)
+
+
+def kept_in_file(login: str) -> dict[str, str]:
+  return {"auth": base64.b64encode(login.encode()).decode()}
+
+
+def test_the_page_moves_a_login_from_dockers_file(home):
+  assert moved_by_the_page(home, "r", r=kept_in_file("al\xefce:a:b\nc")).returncode == 0
+  assert call(home, "get", "r").json == {"ServerURL": "r", "Username": "al\xefce", "Secret": "a:b\nc"}
+
+
+@pytest.mark.parametrize("entry", [None, {}, kept_in_file(""), kept_in_file("alice"), kept_in_file(":x")])
+def test_the_page_stores_nothing_if_the_file_has_no_such_login(home, entry):
+  call(home, "store", login("r"))
+  refused = moved_by_the_page(home, "r", **({"other": kept_in_file("a:b")} if entry is None else {"r": entry}))
+  assert refused.returncode != 0 and "error" in refused.stderr
+  assert call(home, "get", "r").json["Secret"] == "hunter2"

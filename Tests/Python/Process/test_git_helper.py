@@ -35,6 +35,10 @@ def listed(home):
   return [(item["account"], item["path"]) for item in home.run("list", "--json").json]
 
 
+def accounts(home):
+  return [item["account"] for item in home.run("list", "--json").json]
+
+
 def ask_for(terminal, user: str | None, password: str):
   if user is not None:
     terminal.expect("Username for .*: ")
@@ -182,6 +186,24 @@ def test_passphrase_is_asked_for_unless_git_must_not_ask(locked, server):
   terminal.sendline(PASSPHRASE.decode())
   code, out = ended(terminal)
   assert code == 0 and "refs/heads/main" in out
+
+
+def test_what_is_typed_while_the_vault_stays_locked_is_used_and_not_kept(locked, server):
+  terminal = Git(locked).terminal("ls-remote", server.url("a.git"), KEYCHAIN_NO_PROMPT="1")
+  ask_for(terminal, "alice", "secret")
+  code, out = ended(terminal)
+  assert code == 0 and "refs/heads/main" in out and "is locked" in out
+  locked.run("unlock", *locked.passphrase())
+  assert "alice" not in accounts(locked)
+
+
+def test_what_is_typed_is_kept_if_the_passphrase_is_given(locked, server):
+  terminal = Git(locked).terminal("ls-remote", server.url("a.git"))
+  ask_for(terminal, "alice", "secret")
+  terminal.expect("assphrase.*: ")
+  terminal.sendline(PASSPHRASE.decode())
+  assert ended(terminal)[0] == 0
+  assert "alice" in accounts(locked)
 
 
 def test_expired_password_is_not_sent(home, server, git):
