@@ -19,7 +19,10 @@ public struct ChildEnvironment: Sendable {
     case all
 
     /// `PATH`, `HOME`, `PWD`, `USER`, `LOGNAME`, `SHELL`, `TERM`, `COLORTERM`, `NO_COLOR`, `LANG`,
-    /// `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`.
+    /// `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`, and what says where the stores are: `KEYCHAIN_VAULT`,
+    /// `KEYCHAIN_STORE`, `KEYCHAIN_NO_PROMPT`, `KEYCHAIN_ALLOW_READ`, `KEYCHAIN_TRUSTED_FOLDERS`,
+    /// `STATE_DIRECTORY`, `CREDENTIALS_DIRECTORY`, `DBUS_SESSION_BUS_ADDRESS`, `GIT_TERMINAL_PROMPT`,
+    /// `XDG_CACHE_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_STATE_HOME` and `XDG_RUNTIME_DIR`.
     case usual
 
     /// None.

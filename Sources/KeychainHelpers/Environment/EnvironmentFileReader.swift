@@ -4,7 +4,7 @@ internal import PrephirencesText
 /// Reads the lines of an ``EnvironmentFile``.
 struct EnvironmentFileReader {
   private let bytes: [UInt8]
-  private let name: String
+  let name: String
   private var position = 0
   private var line = 1
 
@@ -125,18 +125,6 @@ struct EnvironmentFileReader {
     let before = bytes[..<position].last { !Self.isBlank($0) }
     guard let before, before != Self.newline else { return false }
     return before != UInt8(ascii: "'") && before != UInt8(ascii: "\"")
-  }
-
-  private func meaning(
-    of value: ArraySlice<UInt8>, at line: Int
-  ) throws(KeychainError) -> EnvironmentPlan.Value {
-    let text = String(decoding: value, as: UTF8.self)
-    guard CredentialReference.isReference(text) else { return .text(text) }
-    do throws(KeychainError) {
-      return .reference(try CredentialReference(text))
-    } catch {
-      throw error.located("'\(name)', line \(line)")
-    }
   }
 
   private func failure(_ text: String, at line: Int? = nil) -> KeychainError {

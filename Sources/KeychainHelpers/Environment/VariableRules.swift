@@ -31,14 +31,26 @@ enum VariableRules {
   }
 
   /// Whether a clean environment has a variable: where programs and the user's files are, the
-  /// terminal, the language, the time zone.
+  /// terminal, the language, the time zone, and where the user's stores are.
   static func isUsual(_ name: some Collection<UInt8>) -> Bool {
-    name.starts(with: "LC_".utf8) || usual.contains { $0.utf8.elementsEqual(name) }
+    name.starts(with: "LC_".utf8)
+      || (usual + places).contains { $0.utf8.elementsEqual(name) }
   }
 
   private static let usual = [
     "COLORTERM", "HOME", "LANG", "LANGUAGE", "LOGNAME", "NO_COLOR", "PATH", "PWD", "SHELL", "TERM",
-    "TMPDIR", "TZ", "USER",
+    "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+  ]
+
+  /// Where the stores are and how they are read.
+  ///
+  /// A program may call a credential helper, which has to find what this process found. The values
+  /// name places, and are no secrets.
+  private static let places = [
+    "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS", "GIT_TERMINAL_PROMPT",
+    "KEYCHAIN_ALLOW_READ", "KEYCHAIN_NO_PROMPT", "KEYCHAIN_STORE", "KEYCHAIN_TRUSTED_FOLDERS",
+    "KEYCHAIN_VAULT", "STATE_DIRECTORY",
   ]
 }
 

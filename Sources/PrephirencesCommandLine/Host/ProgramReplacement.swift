@@ -31,16 +31,37 @@ package enum ProgramReplacement {
       buffer.baseAddress.map { ccommandline_become_program($0, environment) } ?? EFAULT
     }
     guard failure == ENOENT else { return .notStarted(name, errno: failure) }
-    return lacksInterpreter(name) ? .interpreterNotFound(name) : .commandNotFound(name)
+    return failureToFind(words[0]) ?? .interpreterNotFound(name)
   }
 
-  /// Whether a program exists that could not be found: then it is its interpreter that is missing.
-  private static func lacksInterpreter(_ name: String) -> Bool {
-    if name.utf8.contains(UInt8(ascii: "/")) { return access(name, F_OK) == 0 }
-    let folders = Environment.value("PATH")?.split(separator: ":", omittingEmptySubsequences: false)
-    return (folders ?? []).contains { folder in
-      access("\(folder.isEmpty ? "." : folder)/\(name)", X_OK) == 0
-    }
+  /// Returns why a program cannot be found, and starts nothing.
+  ///
+  /// - Parameter name: The program's name, which is searched for as by ``start(_:environment:)``.
+  /// - Returns: `nil` if there is a file of that name, or if that cannot be known.
+  package static func failureToFind(_ name: [UInt8]) -> CommandLineError? {
+    let slash = UInt8(ascii: "/")
+    guard !name.contains(slash) else { return exists(name) ? nil : notFound(name) }
+    let isFound = searchPath.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      .contains { folder in
+        exists((folder.isEmpty ? [UInt8(ascii: ".")] : Array(folder)) + [slash] + name)
+      }
+    return isFound ? nil : notFound(name)
+  }
+
+  private static func notFound(_ name: [UInt8]) -> CommandLineError {
+    .commandNotFound(String(decoding: name, as: UTF8.self))
+  }
+
+  /// PATH as bytes, or what the C library searches without it.
+  private static var searchPath: [UInt8] {
+    guard let path = getenv("PATH") else { return Array("/bin:/usr/bin".utf8) }
+    return UnsafeBufferPointer(start: path, count: strlen(path)).map { UInt8(bitPattern: $0) }
+  }
+
+  /// Whether there is a file, perhaps one that this process cannot see.
+  private static func exists(_ path: [UInt8]) -> Bool {
+    let text = path.map { CChar(bitPattern: $0) } + [0]
+    return access(text, F_OK) == 0 || errno != ENOENT
   }
 }
 

@@ -79,6 +79,23 @@ def test_locked_vault_starts_nothing(locked):
   assert (locked.folder / "started").exists()
 
 
+def test_misspelt_command_opens_no_vault(locked):
+  given = {"KEYCHAIN_PASSPHRASE_FILE": locked.file("wrong", b"wrong\n", 0o600)}
+  for name in ("no-such-command", "./no-such-command", b"no\xffcommand"):
+    assert "not found" in locked.run(
+      "run", "-e", "A=keychain://s/token", "--", name, code=127, environment=given).error
+  locked.run("run", "-e", "A=keychain://s/token", "--", "true", code=78, environment=given)
+  # What is wrong with the request itself is said first.
+  locked.run("run", "-e", "A=s3cret", "--", "no-such-command", code=64)
+
+
+def test_misspelt_option_is_named_without_its_value(vault):
+  given = [(("--service", "s3cret"), "--service"), (("--pasword=s3cret",), "--pasword"), (("-xs3cret",), "-x")]
+  for words, name in given:
+    outcome = vault.run("run", *words, "--", "true", code=64)
+    assert f"'{name}' is not an option" in outcome.error and "s3cret" not in outcome.error
+
+
 def test_codes_of_commands_that_cannot_start(vault):
   script = vault.file("script", b"#!/nonexistent/interpreter\n", 0o700)
   plain = vault.file("plain", b"echo plain $1\n", 0o700)
@@ -202,7 +219,21 @@ def test_clean_environment(vault):
   given = {"AWS_SECRET_ACCESS_KEY": "x", "LC_ALL": "C", "TERM": "vt100", "R": "keychain://s/token"}
   out = vault.run("run", "--clean", "--from-environment", "--", "env", environment=given).out.decode()
   names = {line.split("=")[0] for line in out.splitlines()}
-  assert names <= {"PATH", "HOME", "LC_ALL", "TERM", "R", "PWD"} and {"LC_ALL", "TERM", "R", "HOME"} <= names
+  assert {name for name in names if not name.startswith("XDG_")} <= {"PATH", "HOME", "LC_ALL", "TERM", "R", "PWD"}
+  assert {"LC_ALL", "TERM", "R", "HOME"} <= names
+
+
+def test_helpers_find_the_vault_in_a_clean_environment(vault):
+  (vault.folder / "other").mkdir(0o700)
+  vault.file("other/keychain.key", os.urandom(32), 0o600)
+  given = {
+    "KEYCHAIN_VAULT": f"{vault.folder}/other/vault.db", "CREDENTIALS_DIRECTORY": f"{vault.folder}/other",
+    "KEYCHAIN_NO_PROMPT": "1", "GIT_TERMINAL_PROMPT": "0", "AWS_SECRET_ACCESS_KEY": "x"}
+  vault.set("alice", b"p4ss", "--server", "git.example.com", "--protocol", "https", environment=given)
+  vault.run("lock", "--all", environment=given)
+  ask = r"printf 'protocol=https\nhost=git.example.com\n\n' | $0 keychain git-credential get; env"
+  out = vault.run("run", "--clean", *shell(ask), vault.program, environment=given).out.decode()
+  assert "password=p4ss\n" in out and "AWS" not in out
 
 
 def test_file_of_variables(vault):
@@ -267,10 +298,11 @@ def test_netrc_file(vault):
   vault.run(
     "set", "alice", "--server", "example.com", "--protocol", "https", input=b"pw")
   outcome = vault.run(
-    "run", "--netrc", "example.com", *shell("cat $NETRC; echo $1"), "sh", "--netrc-file=@netrc@")
+    "run", "--netrc", "example.com", *shell("cat $NETRC; echo $NETRC $2; echo $1"), "sh", "--netrc-file=@netrc@",
+    "@NETRC@ @Netrc@")
   assert outcome.out.startswith(b"machine example.com")
   assert b"alice" in outcome.out and b"pw" in outcome.out
-  assert re.search(rb"--netrc-file=/dev/fd/\d+\n$", outcome.out)
+  assert re.search(rb"\n(/dev/fd/\d+) \1 @Netrc@\n--netrc-file=\1\n$", outcome.out)
 
 
 def test_dry_run_reads_no_store(vault):

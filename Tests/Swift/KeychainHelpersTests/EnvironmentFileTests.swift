@@ -64,6 +64,15 @@ struct EnvironmentFileTests {
     #expect(try values("\(name)=x") == ["\(name)=x"])
   }
 
+  @Test(arguments: [
+    "postgres://u:keychain://s/a@h/db", "' keychain://s/a'", "Bearer:KEYCHAIN+https://example.com",
+  ])
+  func aReferenceWithinAValueIsRefused(value: String) {
+    let failure = #expect(throws: KeychainError.self) { try values("X=1\nA=\(value)") }
+    #expect(failure?.code == .undecodable)
+    #expect(failure?.message.contains("line 2: a reference is the whole value") == true)
+  }
+
   @Test func aReferenceMustBeOneAndIsNotShown() {
     let failure = #expect(throws: KeychainError.self) { try values("A=keychain:hunter2") }
     #expect(failure?.code == .invalidArgument)

@@ -91,6 +91,17 @@ struct EnvironmentPlanTests {
       try texts(plan.resolve(with: resolver)) == ["PATH=/bin", "LC_ALL=C", "LC_X=1", "R=secret"])
   }
 
+  @Test(arguments: [
+    "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_NO_PROMPT", "KEYCHAIN_ALLOW_READ",
+    "KEYCHAIN_TRUSTED_FOLDERS", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+    "GIT_TERMINAL_PROMPT",
+  ])
+  func aCleanEnvironmentSaysWhereTheStoresAre(name: String) throws {
+    let plan = plan(.usual, "\(name)=x", "KEYCHAIN_KEY_FILE=x", "KEYCHAIN_OTHER=x", "XDG_OTHER=x")
+    #expect(try texts(plan.resolve(with: resolver)) == ["\(name)=x"])
+  }
+
   @Test func allowedServicesLimitFilesButNotOptions() throws {
     try store("a", "1")
     try store("a", "2", service: "own")

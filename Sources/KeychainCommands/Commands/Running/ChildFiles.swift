@@ -5,14 +5,14 @@ internal import PrephirencesText
 
 /// The files in memory that a command gets, by their names.
 struct ChildFiles {
-  private(set) var files: [(name: String, file: InheritedFile)] = []
+  private var files: [(names: [String], file: InheritedFile)] = []
 
-  /// Makes a file.
+  /// Makes a file, with one or two names.
   mutating func add(
-    _ name: String, _ contents: borrowing SecretBytes
+    _ name: String, _ contents: borrowing SecretBytes, alsoNamed other: String? = nil
   ) throws(KeychainError) -> InheritedFile {
     let file = try InheritedFile(contents)
-    files.append((name, file))
+    files.append(([name] + (other.map { [$0] } ?? []), file))
     return file
   }
 
@@ -47,9 +47,10 @@ struct ChildFiles {
 
   /// Returns the path of the file whose marker begins some bytes, and where the marker ends.
   private func path(named bytes: ArraySlice<UInt8>) -> (path: String, end: Int)? {
-    for (name, file) in files {
-      let marker = Array("@\(name)@".utf8)
-      if bytes.starts(with: marker) { return (file.path, bytes.startIndex + marker.count) }
+    for (names, file) in files {
+      for marker in names.map({ Array("@\($0)@".utf8) }) where bytes.starts(with: marker) {
+        return (file.path, bytes.startIndex + marker.count)
+      }
     }
     return nil
   }

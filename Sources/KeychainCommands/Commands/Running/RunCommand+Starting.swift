@@ -13,7 +13,12 @@ extension RunCommand {
       let session = try Session(common, stores: storeOptions, context: context)
       defer { session.prompt?.close() }
       guard !dryRun else { return try perform(in: session) }
-      let child = try child(in: session)
+      try checkCommand()
+      let request = try RunRequest(self, defaultService: session.context.defaultService)
+      let words = ProgramArguments.bytes(ofLast: Array(words))
+      // Nobody is asked for a passphrase because of a misspelt name.
+      if let failure = words.first.flatMap(ProgramReplacement.failureToFind) { throw failure }
+      let child = try child(words, request, in: session)
       // The terminal is the command's from here on.
       session.prompt?.close()
       throw try child.become()
@@ -28,9 +33,9 @@ extension RunCommand {
   }
 
   /// Reads everything that the command gets.
-  private func child(in session: Session) throws(KeychainError) -> Child {
-    try checkCommand()
-    let request = try RunRequest(self, defaultService: session.context.defaultService)
+  private func child(
+    _ words: [[UInt8]], _ request: RunRequest, in session: Session
+  ) throws(KeychainError) -> Child {
     let resolver = session.resolver()
     var environment = try request.plan.resolve(with: resolver)
     var files = ChildFiles()
@@ -42,10 +47,10 @@ extension RunCommand {
       let text = try NetrcFile.contents(for: request.netrc, in: session.store) {
         query throws(KeychainError) in try session.stores.ensureReadable(query)
       }
-      let made = try files.add(RunRequest.netrc.file, text)
+      let made = try files.add(RunRequest.netrc.file, text, alsoNamed: RunRequest.netrc.variable)
       try environment.set(RunRequest.netrc.variable, to: made.path)
     }
-    let words = files.naming(in: ProgramArguments.bytes(ofLast: Array(words)))
+    let words = files.naming(in: words)
     try environment.checkSize(arguments: words)
     for name in environment.replacedNames {
       session.interface.say("the inherited variable '\(name)' is replaced")
@@ -55,7 +60,7 @@ extension RunCommand {
 
   private func checkCommand() throws(KeychainError) {
     guard let name = words.first, !name.isEmpty else { throw .noCommand }
-    if command.first != "--", name.utf8.first == UInt8(ascii: "-") { throw .dashCommand }
+    if command.first != "--", name.utf8.first == UInt8(ascii: "-") { throw .dashCommand(name) }
   }
 }
 

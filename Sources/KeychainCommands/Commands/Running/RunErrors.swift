@@ -26,9 +26,14 @@ extension KeychainError {
       recovery: "leave one of them out; --netrc uses the file netrc and the variable NETRC")
   }
 
-  static let dashCommand = KeychainError(
-    .invalidArgument, "the command begins with a dash: an option is misspelt, or -- is missing",
-    recovery: "write the command after --")
+  /// An error for a command that is an option; what may be its value is not shown.
+  static func dashCommand(_ word: String) -> Self {
+    let isLong = word.utf8.starts(with: "--".utf8)
+    let option = isLong ? word.prefix { $0 != "=" } : word.prefix(2)
+    return Self(
+      .invalidArgument,
+      "'\(option)' is not an option of this command", recovery: "write the command to run after --")
+  }
 
   static let noCommand = KeychainError(
     .invalidArgument, "there is no command to run", recovery: "write it after --")
