@@ -163,9 +163,13 @@ def test_second_server_opens_vault_of_first(bare_home, stick, had_vault):
 
 
 def test_export_is_imported_elsewhere(bare_home, stick):
-  token, export, attempt, take = [
+  child, token, reference, export, attempt, take = [
     line.replace("/media/stick", stick) for line in lines("Commands")]
   type_in(bare_home, "prefs keychain set github")
+  shown = child.replace("gh release list", "printenv GITHUB_TOKEN")
+  assert type_in(bare_home, shown).endswith(f"\n{SECRET}\n")
+  type_in(bare_home, "prefs keychain set deploy --service ci")
+  assert type_in(bare_home, reference).endswith("\ndeploy\n")
   passphrase = {r"passphrase[^\n]*: $": "correct horse battery staple"}
   received = type_in(bare_home, token.replace("curl --fail -H @- https://example.com/", "cat"))
   assert received.endswith(f"\nAuthorization: Bearer {SECRET}")

@@ -150,7 +150,7 @@ def test_short_options_are_the_long_ones(home):
   (["set", "--group", "X", "name"], "did you mean '--access-group'?"),
   (["set", "a", "secret"], "never taken from an argument"),
   (["help", "nosuch"], "no command 'nosuch'"), (["add"], "'prefs keychain slots add'"),
-  (["add"], "did you mean 'set' or 'prefs"), (["remove", "github"], "did you mean 'delete' or 'prefs keychain slots remove'?"),
+  (["add"], "did you mean 'set' or 'prefs"), (["remove", "github"], "did you mean 'delete'?"),
   (["set", "x", "-e", "3d"], "unknown option '-e'"), (["set", "x", "secret", "-s", "ci"], "never taken from an argument"),
   (["unlock", "--timeout", "30"], "30s for seconds, or 30m for minutes"),
   (["get", "x", "--deadline", "5"], "5s for seconds"),
