@@ -30,6 +30,8 @@ enum UsageText {
   static let missingExport = "Missing expected argument '<file>'"
   static let removeOrKeep = "--remove and --keep exclude each other"
   static let removeFromInput = "--remove needs a file, and standard input is none"
+  static let removeOfSession =
+    "--remove and --session-only exclude each other: the passwords would be lost with the session"
   static let noExportPassphrase =
     "only an export has a passphrase, and --format names another format"
   static let onlyOfNetrc =

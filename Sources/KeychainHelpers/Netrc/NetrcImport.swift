@@ -15,13 +15,14 @@ public import KeychainSecrets
 public struct NetrcImport: ~Copyable {
   /// What the store has of an item.
   public enum State: Sendable {
-    /// It has none of these names.
+    /// It has none of these names. Items of other programs that merely have similar names do not
+    /// count.
     case absent
 
-    /// It has the same password, which has not expired.
+    /// It has the same password, which does not expire.
     case same
 
-    /// It has another password, or an expired one.
+    /// It has another password, one that expires, or several items of other programs.
     case differing
   }
 
@@ -88,7 +89,7 @@ public struct NetrcImport: ~Copyable {
       try forEachChange { identity, update, password throws(KeychainError) in
         let merged = try store.merge(
           update, secret: password, into: identity, mode: .addOrReplace)
-        if merged.replaced == nil { added.append(merged.credential) }
+        if merged.replaced?.isOfOtherProgram ?? true { added.append(merged.credential) }
       }
     } catch {
       for credential in added.reversed() {
@@ -126,12 +127,28 @@ public struct NetrcImport: ~Copyable {
   private static func state(
     of item: NetrcImportPlan.Item, in store: any CredentialStore, _ file: borrowing NetrcFile
   ) throws(KeychainError) -> State {
-    // A keyring may answer with an item of another program that has fewer names.
-    guard let stored = try store.secret(for: item.identity),
-      stored.credential.identity == item.identity
-    else { return .absent }
+    let stored: StoredSecret?
+    do throws(KeychainError) { stored = try store.secret(for: item.identity) } catch {
+      // Several items of other programs; ours would take precedence.
+      guard error.code == .ambiguous else { throw error }
+      return try hasExactly(item.identity, store) ? .differing : .absent
+    }
+    guard let stored else { return .absent }
+    // A keyring answers with an item of another program whose names are only similar, too. It is found
+    // neither by these names nor for another port, so it is no reason to remove an entry.
+    if stored.credential.isOfOtherProgram, try !hasExactly(item.identity, store) { return .absent }
     let isSame = stored.secret.isEqual(to: try file.password(of: item))
-    return isSame && !stored.credential.isExpired() ? .same : .differing
+    return isSame && stored.credential.expires == nil ? .same : .differing
+  }
+
+  /// Returns whether a search finds a credential with exactly these names.
+  private static func hasExactly(
+    _ identity: CredentialIdentity, _ store: any CredentialStore
+  ) throws(KeychainError) -> Bool {
+    guard case .internetPassword(let password) = identity.kind else { return false }
+    let query = CredentialQuery(
+      accessGroup: identity.accessGroup, server: password.server, account: password.account)
+    return try store.search(query).credentials.contains { $0.identity == identity }
   }
 }
 

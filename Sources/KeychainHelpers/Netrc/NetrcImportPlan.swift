@@ -40,8 +40,8 @@ public struct NetrcImportPlan: Sendable {
     /// Its host is no host name or address.
     case hasNoHost
 
-    /// Programs read one of its values differently, because of a backslash in quotes, or of `#` at the
-    /// beginning.
+    /// Programs read one of its values differently, because of a backslash, of `#` at the beginning,
+    /// of a vertical tab or form feed, or of a second login or password.
     case isUnclear
 
     /// The file has another password for the same host and login.
@@ -100,15 +100,17 @@ public struct NetrcImportPlan: Sendable {
   }
 
   private mutating func findRepeatedHosts() {
-    var seen: [String] = []
+    var seen: [InternetPassword] = []
     for item in items {
       guard case .internetPassword(let password) = item.identity.kind else { continue }
       let host = password.server
-      if seen.contains(where: host.hasSameBytes), !repeatedHosts.contains(where: host.hasSameBytes)
-      {
+      let isRepeated = seen.contains {
+        $0.server.hasSameBytes(as: host) && !$0.account.hasSameBytes(as: password.account)
+      }
+      if isRepeated, !repeatedHosts.contains(where: host.hasSameBytes) {
         repeatedHosts.append(host)
       }
-      seen.append(host)
+      seen.append(password)
     }
   }
 }

@@ -34,6 +34,7 @@ struct NetrcParser {
       throw .unreadableNetrc(word.line, "has a value that belongs to no host")
     }
     entries[last].extend(by: word)
+    if entries[last].has(keyword) { entries[last].isUnclear = true }
     switch keyword {
     case .login:
       let (login, name) = try text(after: word, in: bytes)
@@ -77,4 +78,13 @@ struct NetrcParser {
 
 extension NetrcEntry {
   var isMacro: Bool { if case .macro = subject { true } else { false } }
+
+  /// Whether it has a login or password already: curl takes the first of two passwords, Python the last.
+  fileprivate func has(_ keyword: NetrcKeyword) -> Bool {
+    switch keyword {
+    case .login: login != nil
+    case .password: hasPassword
+    default: false
+    }
+  }
 }

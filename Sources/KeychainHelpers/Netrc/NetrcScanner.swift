@@ -82,8 +82,8 @@ struct NetrcScanner {
     }
   }
 
-  /// White space as in C, with the line breaks.
+  /// What separates words for all programs; a vertical tab and a form feed do for some only.
   private static func isWhiteSpace(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
+    [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
   }
 }

@@ -15,9 +15,13 @@ struct NetrcWord {
   /// Whether programs read it differently.
   ///
   /// In quotes, curl takes `\n` for a line break, Python for an `n`. Without quotes, curl and SwiftPM take
-  /// a word that begins with `#` for a comment, Python for the value.
+  /// a word that begins with `#` for a comment, Python for the value; Python drops a backslash, curl keeps
+  /// it; and a vertical tab or form feed separates words for some programs only.
   func isUnclear(in bytes: RawSpan) -> Bool {
-    guard isQuoted else { return bytes.byte(at: range.lowerBound) == UInt8(ascii: "#") }
+    guard isQuoted else {
+      return bytes.byte(at: range.lowerBound) == UInt8(ascii: "#")
+        || range.contains { [0x0B, 0x0C, UInt8(ascii: "\\")].contains(bytes.byte(at: $0)) }
+    }
     var position = range.lowerBound + 1
     while position < range.upperBound - 1 {
       guard bytes.byte(at: position) == UInt8(ascii: "\\") else {

@@ -46,7 +46,17 @@ package struct FileReplacement: ~Copyable {
   ///
   /// If this fails, the old file is unchanged, unless the folder could not be synced.
   package consuming func publish() throws(FileError) {
+    try sync()
+    try publishSynced()
+  }
+
+  /// Makes the contents durable, which may take long.
+  package borrowing func sync() throws(FileError) {
     guard fsync(descriptor.rawValue) == 0 else { throw .failed(.current, "write", path) }
+  }
+
+  /// Replaces the old file, after ``sync()``.
+  package consuming func publishSynced() throws(FileError) {
     try PrivateFile.move(temporary, to: path, syncing: folder)
   }
 }

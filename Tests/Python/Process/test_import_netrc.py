@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import threading
+import time
 
 import pytest
 
-from desktop_session import desktop
+from desktop_session import desktop, secret_tool
 from prefs_testing import Home, ended, hinted
 
 TEXT = b"""# mine
@@ -137,6 +140,9 @@ def test_hard_links_are_refused(home):
   os.link(path, home.folder / "other")
   failed = importing(home, "--remove", code=79)
   assert "hard links" in failed.error and rest(path) == TEXT
+  assert "hard links" in importing(home, "--remove", "--dry-run", code=79).error
+  said = importing(home, "--remove", "--json", code=79).json
+  assert said["unchanged"] == 2 and said["removedEntries"] == 0
   assert password(home, "packages.example", "token") == b"hunter2"
 
 
@@ -162,6 +168,87 @@ def test_passwords_go_into_the_desktop_keyring(home):
     shown = home.run("show", "alice", "--server", "git.example", "--store", "vault", code=44)
     assert shown.out == b""
   assert rest(path) == REST
+
+
+IN_KEYRING = ("--store", "secret-service")
+
+
+@pytest.mark.parametrize("other", [
+  ("service", "pk.example", "username", "alice"),
+  ("server", "pk.example", "user", "alice", "protocol", "https", "port", "8443"),
+])
+@pytest.mark.parametrize("secret", [b"same", b"other"])
+def test_items_of_other_programs_with_similar_names_are_not_taken_for_stored(home, other, secret):
+  path = netrc(home, b"machine pk.example login alice password same\n")
+  with desktop(home) as variables:
+    secret_tool(variables, "store", "--label", "x", *other, input=secret)
+    made = importing(home, "--remove", *IN_KEYRING)
+    assert "imported 1 item" in made.error and not os.path.exists(path)
+    text = home.run("run", "--netrc", "pk.example", *IN_KEYRING, "--", "cat", "@netrc@").out
+  assert b"login alice\n  password same\n" in text
+
+
+def test_several_items_of_other_programs_are_shadowed_if_asked(home):
+  path = netrc(home)
+  names = ("server", "git.example", "user", "alice", "protocol", "https")
+  with desktop(home) as variables:
+    for label in ("x", "y"):
+      secret_tool(variables, "store", "--label", label, *names, "label", label, input=b"old")
+    made = importing(home, "--remove", *IN_KEYRING)
+    assert "left alone: 'alice'" in made.error and b"Git.Example" in rest(path)
+    importing(home, "--remove", "--overwrite", *IN_KEYRING)
+    assert password(home, "git.example", "alice", environment=variables) == b"p w#1"
+  assert rest(path) == REST
+
+
+def test_passwords_of_a_session_are_not_removed_from_the_file(home):
+  path = netrc(home)
+  failed = importing(home, "--session-only", "--remove", code=64)
+  assert "--session-only" in failed.error and rest(path) == TEXT
+  with desktop(home):
+    code, said = ended(home.terminal("import", "--format", "netrc", "--session-only"))
+  assert code == 0 and "stored now stay" in said and "remove the" not in said
+  assert rest(path) == TEXT
+
+
+def test_cancelling_at_the_question_says_what_is_stored(home):
+  path = netrc(home)
+  terminal = home.terminal("import", "--format", "netrc")
+  terminal.expect_exact("remove the 2 entries")
+  terminal.sendeof()
+  code, said = ended(terminal)
+  assert code == 130 and "the passwords are stored" in said and "nothing was changed" not in said
+  assert rest(path) == TEXT and password(home, "packages.example", "token") == b"hunter2"
+
+
+def test_line_that_is_added_while_the_file_is_written_stays(home):
+  path = netrc(home)
+  home.set("x", b"x")
+  line = b"machine new login l password p\n"
+
+  def add() -> None:
+    for _ in range(1000):
+      if [name for name in os.listdir(home.folder) if name.endswith(".tmp")]:
+        break
+      time.sleep(0.005)
+    with open(path, "ab") as file:
+      file.write(line)
+
+  thread = threading.Thread(target=add)
+  thread.start()
+  made = subprocess.run(
+    ["strace", "-f", "-o", "/dev/null", "-e", "trace=fsync", "-e",
+     "inject=fsync:delay_enter=300000", home.program, "keychain", "import", "--format", "netrc",
+     "--remove"],
+    cwd=home.folder, env=home.environment, capture_output=True, timeout=60, check=False)
+  thread.join()
+  assert made.returncode == 75 and b"another program changed" in made.stderr
+  assert rest(path) == TEXT + line
+
+
+def test_only_regular_files_are_read(home):
+  failed = importing(home, str(home.folder), code=79)
+  assert "is not a regular file" in failed.error and "overwritten" not in failed.error
 
 
 def test_locked_vault_takes_nothing(locked):

@@ -10,7 +10,7 @@ struct ImportCommand: KeychainSubcommand {
     commandName: "import",
     abstract: "Add the credentials of an export, or of a netrc file",
     discussion: """
-      Everything is imported in one step, or nothing. Credentials that exist already are kept unless \
+      An export is imported in one step, or not at all. Credentials that exist already are kept unless \
       --overwrite is given, which replaces those that differ, with all that is known about them. The \
       import trusts everybody who knew the passphrase of the export. '-' reads standard input.
 
@@ -58,6 +58,7 @@ struct ImportCommand: KeychainSubcommand {
 
   func validate() throws {
     if remove && keep { throw ValidationError(UsageText.removeOrKeep) }
+    if remove && stores.sessionOnly { throw ValidationError(UsageText.removeOfSession) }
     if remove && isFromInput { throw ValidationError(UsageText.removeFromInput) }
     guard format == .keychain else {
       if passphrase.isGiven { throw ValidationError(UsageText.noExportPassphrase) }

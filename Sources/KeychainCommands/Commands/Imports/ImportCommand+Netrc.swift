@@ -28,7 +28,15 @@ extension ImportCommand {
     let text: SecretBytes
     do { text = try source.text.copy() } catch { throw KeychainError(error) }
     let report = try store(text, in: session)
-    try write(report, removedCount: try removeStored(report, from: source, in: session))
+    let removedCount: Int
+    do throws(KeychainError) {
+      removedCount = try removeStored(report, from: source, in: session)
+    } catch {
+      // What was stored is stored.
+      try write(report, removedCount: 0)
+      throw error
+    }
+    try write(report, removedCount: removedCount)
   }
 
   /// Stores what a netrc file has, unless it is a dry run, and reports it.
@@ -85,6 +93,7 @@ extension ImportCommand {
   ) throws(KeychainError) -> Int {
     let interface = session.interface
     guard !dryRun else {
+      if remove { try source.requireReplaceable() }
       let items =
         report.items(.absent) + report.items(.same)
         + (overwrite ? report.items(.differing) : [])
@@ -96,7 +105,9 @@ extension ImportCommand {
     guard !entries.isEmpty else { return 0 }
     guard try agreesToRemoving(entries.count, from: source.path, session) else {
       interface.say(NetrcImportText.stays(entries.count, source.path))
-      if !keep, session.prompt == nil { interface.hint(NetrcImportText.removeThem) }
+      if !keep, !stores.sessionOnly, session.prompt == nil {
+        interface.hint(NetrcImportText.removeThem)
+      }
       return 0
     }
     let isGone = try source.replace(by: try report.file.text(without: entries))
@@ -107,8 +118,13 @@ extension ImportCommand {
   private func agreesToRemoving(
     _ count: Int, from path: String, _ session: Session
   ) throws(KeychainError) -> Bool {
-    if remove || keep { return remove }
-    return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
+    // The next session would miss the passwords.
+    if remove || keep || stores.sessionOnly { return remove }
+    do throws(KeychainError) {
+      return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
+    } catch {
+      throw error.code == .cancelled ? .netrcStaysCancelled(path) : error
+    }
   }
 
   private func write(

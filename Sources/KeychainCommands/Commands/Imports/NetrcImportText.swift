@@ -5,7 +5,7 @@ internal import PrephirencesCommandLine
 /// The texts about imports of netrc files.
 enum NetrcImportText {
   static func isOpenToOthers(_ path: String) -> String {
-    "other users can read '\(path)': take its passwords for known to them"
+    "other users can read '\(path)': consider its passwords known to them"
   }
 
   static func close(_ path: String) -> String {
@@ -94,6 +94,12 @@ extension KeychainError {
       recovery: "name a netrc file")
   }
 
+  static func netrcIsNoFile(_ path: String) -> Self {
+    Self(
+      .refused, "'\(path)' is not a regular file",
+      recovery: "name the netrc file, or redirect it to standard input")
+  }
+
   static func netrcOfOther(_ path: String) -> Self {
     Self(
       .refused, "'\(path)' belongs to another user, and was not changed",
@@ -104,6 +110,12 @@ extension KeychainError {
     Self(
       .refused, "'\(path)' has other names (hard links), and was not changed",
       recovery: "remove the others, or the entries by hand")
+  }
+
+  static func netrcStaysCancelled(_ path: String) -> Self {
+    Self(
+      .cancelled, "cancelled; the passwords are stored, and '\(path)' was not changed",
+      recovery: .advice(NetrcImportText.removeThem))
   }
 
   static func netrcChanged(_ path: String) -> Self {

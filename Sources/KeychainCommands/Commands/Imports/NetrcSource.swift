@@ -30,7 +30,7 @@ struct NetrcSource: ~Copyable {
     do { status = try Stat(FileDescriptor(rawValue: descriptor)) } catch {
       throw .cannotOpen(path, errno: EIO)
     }
-    guard status.type == .regular else { throw .notARegularFile(path) }
+    guard status.type == .regular else { throw .netrcIsNoFile(path) }
     let text = try SecretBytes.readingNetrc(descriptor, named: path)
     self = Self(path: path, text: text, file: String(cString: resolved), status: status)
   }
@@ -54,12 +54,8 @@ struct NetrcSource: ~Copyable {
   ///   other names, ``KeychainError/Code/busy`` if it was changed, or
   ///   ``KeychainError/Code/inputOutput``. Then it is as it was.
   borrowing func replace(by rest: borrowing SecretBytes) throws(KeychainError) -> Bool {
-    guard status.userID.rawValue == geteuid() else { throw .netrcOfOther(path) }
-    guard status.linkCount == 1 else { throw .netrcHasOtherNames(path) }
-    let now = try NetrcSource(path)
-    guard now.status.identity == status.identity, now.text.isEqual(to: text) else {
-      throw .netrcChanged(path)
-    }
+    try requireReplaceable()
+    try requireUnchanged()
     let isLink = try translated(try PrivateFile.look(path))?.type == .symbolicLink
     if rest.isBlank, !isLink {
       guard unlink(file) == 0 else { throw .cannotWrite(path, errno: errno) }
@@ -68,8 +64,24 @@ struct NetrcSource: ~Copyable {
     let replacement = try translated(try FileReplacement(of: file))
     try translated(
       try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) })
-    do { try replacement.publish() } catch { throw KeychainError(error) }
+    try translated(try replacement.sync())
+    // Again, because writing to the disk may take long.
+    try requireUnchanged()
+    do { try replacement.publishSynced() } catch { throw KeychainError(error) }
     return false
+  }
+
+  /// Checks that replacing the file would lose nothing.
+  borrowing func requireReplaceable() throws(KeychainError) {
+    guard status.userID.rawValue == geteuid() else { throw .netrcOfOther(path) }
+    guard status.linkCount == 1 else { throw .netrcHasOtherNames(path) }
+  }
+
+  private borrowing func requireUnchanged() throws(KeychainError) {
+    let now = try NetrcSource(path)
+    guard now.status.identity == status.identity, now.text.isEqual(to: text) else {
+      throw .netrcChanged(path)
+    }
   }
 }
 

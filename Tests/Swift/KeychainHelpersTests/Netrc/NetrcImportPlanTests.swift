@@ -53,6 +53,22 @@ struct NetrcImportPlanTests {
       ])
   }
 
+  @Test(arguments: [
+    "password p password q", "password p login m", #"password pa\ss"#, "password \"p\" password p",
+    "password p\u{B}q", "password p\u{C}q",
+  ])
+  func whatProgramsReadDifferentlyStays(values: String) throws {
+    let plan = try plan("machine a login l \(values)\nmachine b login l password p")
+    #expect(plan.items.map(\.identity) == [identity("b", "l")])
+    #expect(plan.left.map(\.obstacle) == [.isUnclear])
+  }
+
+  @Test func portsOfOneAccountAreNotSeveralAccounts() throws {
+    let text = "machine a:8443 login l password p\nmachine a login l password q\n"
+    #expect(try plan(text).repeatedHosts.isEmpty)
+    #expect(try plan(text + "machine a login m password r").repeatedHosts == ["a"])
+  }
+
   @Test func equalEntriesAreOneAndOthersStay() throws {
     let plan = try plan(
       """

@@ -55,6 +55,14 @@ struct NetrcImportTests {
     #expect(try report.storedEntries().count == 3)
   }
 
+  @Test func passwordThatExpiresLaterStaysInTheFile() throws {
+    try put("c", "three", expires: .now + 60)
+    let report = try NetrcImport(SecretBytes(copying: text), into: store)
+    #expect(report.items(.differing).map(\.identity) == [identity("c")])
+    try report.perform()
+    #expect(try report.storedEntries().map(\.host) == ["a", "b"])
+  }
+
   @Test func failureRemovesWhatWasAdded() throws {
     try put("b", "older")
     let report = try NetrcImport(SecretBytes(copying: text), into: store, overwriting: true)
