@@ -20,17 +20,22 @@ extension KeychainError {
     let port = selection.port.map { ", port \($0)" } ?? ""
     return Self(
       .notFound, "there is no internet password \(account)of server '\(selection.host)'\(port)",
-      recovery: "store one for this server, with the protocol https")
+      recovery: "store one for this server, with the protocol https; if it is stored with a port, "
+        + "name \(selection.host):PORT")
   }
 
   static func ambiguousForNetrc(
     _ selection: NetrcSelection, _ identities: [CredentialIdentity]
   ) -> Self {
     let names = identities.map(\.description).joined(separator: "; ")
+    let first = identities.first?.account ?? ""
+    let differByAccount = !identities.allSatisfy { $0.account.hasSameBytes(as: first) }
     return Self(
       .ambiguous, "\(identities.count) passwords match '\(selection)': \(names)",
-      recovery: "choose one by its account or port: ACCOUNT@\(selection.host), or "
-        + "\(selection.host):PORT")
+      recovery: differByAccount
+        ? "choose one by its account: ACCOUNT@\(selection.host)"
+        : "a netrc file knows hosts only; remove the others, or hand this one over by its reference"
+    )
   }
 
   static func expiredForNetrc(_ identity: CredentialIdentity) -> Self {

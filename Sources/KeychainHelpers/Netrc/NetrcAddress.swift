@@ -5,6 +5,9 @@ struct NetrcAddress {
   /// The host in lower case, without brackets.
   let host: String
 
+  /// The host in the case in which it was written, without brackets.
+  let writtenHost: String
+
   /// The port; `nil` if none is given.
   let port: UInt16?
 
@@ -12,8 +15,7 @@ struct NetrcAddress {
   ///
   /// It is `nil` if the text is no such address.
   init?(_ text: String) {
-    let text = text.foldingASCIICase
-    guard text.utf8.allSatisfy(Self.allowed.contains) else { return nil }
+    guard text.foldingASCIICase.utf8.allSatisfy(Self.allowed.contains) else { return nil }
     var host = text[...]
     var port: Substring?
     if text.utf8.first == UInt8(ascii: "[") {
@@ -26,7 +28,8 @@ struct NetrcAddress {
       (host, port) = (text[..<colon], text[colon...].dropFirst())
     }
     guard !host.isEmpty, !host.contains("["), !host.contains("]") else { return nil }
-    self.host = String(host)
+    writtenHost = String(host)
+    self.host = writtenHost.foldingASCIICase
     guard let port else {
       self.port = nil
       return

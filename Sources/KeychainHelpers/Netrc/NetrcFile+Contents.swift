@@ -6,9 +6,10 @@ extension NetrcFile {
   /// Returns the text of a netrc file with one entry for each selection, for a program that reads its
   /// passwords from such a file.
   ///
-  /// The entry of a host has the only internet password of this host: one of `https` before one without
-  /// a protocol, `http`, `ftps` and `ftp`, and one for the whole host before one that is limited to a
-  /// port or a path. Passwords of other protocols are never taken.
+  /// The entry of a host has the only internet password of this host and port: one of `https` before
+  /// one without a protocol, and one for the whole host before one that is limited to a path. Without a
+  /// port in the selection, the usual one of `https` is meant. Passwords of other protocols and ports, and
+  /// logins that docker stored, are never taken.
   ///
   /// Only what curl, Python and SwiftPM read alike is written: values with quotes, backslashes, control
   /// characters, or white space other than the blank are refused.

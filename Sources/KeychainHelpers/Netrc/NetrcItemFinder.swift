@@ -16,9 +16,10 @@ struct NetrcItemFinder {
   func secret(for selection: NetrcSelection) throws(KeychainError) -> StoredSecret {
     let credential = try credential(for: selection)
     guard !credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
-    // A keyring may answer with an item of another program that has fewer names.
+    // Of what was removed since the search, a keyring finds an item of another program instead, which
+    // may have fewer names.
     guard let stored = try store.secret(for: credential.identity),
-      stored.credential.identity == credential.identity
+      stored.credential.isOfOtherProgram == credential.isOfOtherProgram
     else { throw .nothingForNetrc(selection) }
     // It may have been replaced since the search.
     guard !stored.credential.isExpired() else { throw .expiredForNetrc(credential.identity) }
@@ -37,25 +38,26 @@ struct NetrcItemFinder {
     return only
   }
 
-  /// An IPv6 address may be stored with its brackets.
+  /// Stores compare bytes, so the host as it was written is asked for, too; an IPv6 address may be
+  /// stored with its brackets.
   private func queries(_ selection: NetrcSelection) -> [CredentialQuery] {
     let isAddress = selection.host.utf8.contains(UInt8(ascii: ":"))
-    let servers = [selection.host] + (isAddress ? ["[\(selection.host)]"] : [])
+    let hosts =
+      [selection.host]
+      + (selection.writtenHost.hasSameBytes(as: selection.host) ? [] : [selection.writtenHost])
+    let servers = hosts.flatMap { isAddress ? [$0, "[\($0)]"] : [$0] }
     return servers.map {
       CredentialQuery(accessGroup: accessGroup, server: $0, account: selection.account)
     }
   }
 
+  /// Returns whether a password is for the port that is meant: the usual one if none is named.
   private static func matches(_ credential: Credential, _ selection: NetrcSelection) -> Bool {
-    guard let password = credential.internetPassword, rank(of: password) != nil else {
-      return false
-    }
-    guard let port = selection.port else { return true }
-    let protocols = password.protocol.isEmpty ? ["https", "http"] : [password.protocol]
-    return protocols.contains { name in
-      ServerOrigin(protocol: name, host: selection.host, port: port)
-        == ServerOrigin(protocol: name, host: selection.host, port: password.port)
-    }
+    guard let password = credential.internetPassword, rank(of: password) != nil,
+      !credential.isDockerLogin
+    else { return false }
+    return ServerOrigin(protocol: "https", host: selection.host, port: selection.port)
+      == ServerOrigin(protocol: "https", host: selection.host, port: password.port)
   }
 
   /// Keeps the passwords that are meant first: of the best protocol, then those for the whole host.
@@ -67,13 +69,16 @@ struct NetrcItemFinder {
     return ranked.filter { $0.1 == best }.map(\.0)
   }
 
-  /// The protocols that are asked with the entries of netrc files, the most usual first.
-  private static let protocols = ["https", "", "http", "ftps", "ftp"]
+  /// The protocols of passwords that are handed over.
+  ///
+  /// Who reads a netrc file sends its passwords by any protocol, so none is taken that was stored for
+  /// another one.
+  private static let protocols = ["https", ""]
 
   private static func rank(of password: InternetPassword) -> (Int, Int)? {
     let name = password.protocol.foldingASCIICase
     return protocols.firstIndex { $0.hasSameBytes(as: name) }.map {
-      ($0, (password.port == 0 ? 0 : 1) + (password.path.isEmpty ? 0 : 1))
+      ($0, password.path.isEmpty ? 0 : 1)
     }
   }
 }
@@ -81,5 +86,12 @@ struct NetrcItemFinder {
 extension Credential {
   fileprivate var internetPassword: InternetPassword? {
     if case .internetPassword(let password) = identity.kind { password } else { nil }
+  }
+
+  /// Whether docker has stored it, for a registry of containers.
+  fileprivate var isDockerLogin: Bool {
+    [DockerCredentialHelper.mark, DockerOtherProgram.mark].contains { mark in
+      attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false
+    }
   }
 }

@@ -5,7 +5,7 @@ internal import PrephirencesText
 ///
 /// A netrc file knows a host, and neither protocol nor port: whoever reads the file sends the entry's
 /// password to every port of the host. The port of a selection only chooses between the passwords of
-/// one host.
+/// one host; without it, the password for the usual port of `https` is meant.
 ///
 /// ```swift
 /// let selection = try NetrcSelection("alice@packages.example.com")
@@ -19,8 +19,11 @@ public struct NetrcSelection: Hashable, Sendable {
   /// The account; `nil` for the only one of the host.
   public let account: String?
 
-  /// The port of the password that is meant; `nil` for any.
+  /// The port of the password that is meant; `nil` for the usual one of `https`.
   public let port: UInt16?
+
+  /// The host in the case in which it was written.
+  let writtenHost: String
 
   /// Reads a selection.
   ///
@@ -38,6 +41,7 @@ public struct NetrcSelection: Hashable, Sendable {
       throw .invalidNetrcSelection(text)
     }
     host = address.host
+    writtenHost = address.writtenHost
     self.account = account
     port = address.port
   }

@@ -11,13 +11,14 @@ struct NetrcContentsTests {
   private func add(
     _ secret: String, server: String = "h.example", protocol name: String = "https",
     port: UInt16 = 0, path: String = "", account: String = "alice", expires: Date? = nil,
-    group: String = ""
+    group: String = "", attributes: CredentialAttributes = [:]
   ) throws {
     let password = InternetPassword(
       server: server, protocol: name, port: port, path: path, account: account)
     try store.store(
       Credential(
-        CredentialIdentity(.internetPassword(password), accessGroup: group), expires: expires),
+        CredentialIdentity(.internetPassword(password), accessGroup: group),
+        expires: expires, attributes: attributes),
       secret: SecretBytes(copying: secret), mode: .addOrReplace)
   }
 
@@ -49,25 +50,51 @@ struct NetrcContentsTests {
   }
 
   @Test func usualProtocolGoesFirst() throws {
-    try add("of ftp", protocol: "ftp")
-    try add("of mail", protocol: "imap")
-    #expect(try contents("h.example")?.contains("of ftp") == true)
     try add("of any", protocol: "")
     #expect(try contents("h.example")?.contains("of any") == true)
     try add("of web")
     #expect(try contents("h.example")?.contains("of web") == true)
   }
 
-  @Test func passwordOfAnotherProtocolIsNotTaken() throws {
-    try add("hunter2", protocol: "imap")
+  @Test(arguments: ["imap", "http", "ftp", "ftps"])
+  func passwordOfAnotherProtocolIsNotTaken(name: String) throws {
+    try add("hunter2", protocol: name)
     #expect(code("h.example") == .notFound)
   }
 
-  @Test func passwordOfTheWholeHostGoesBeforeThatOfAPort() throws {
+  @Test(arguments: [["client": "docker"], ["docker_cli": "1"]] as [CredentialAttributes])
+  func loginOfDockerIsNotTaken(attributes: CredentialAttributes) throws {
+    try add("hunter2", protocol: "", attributes: attributes)
+    #expect(code("h.example") == .notFound)
+  }
+
+  @Test func portIsTheUsualOneUnlessItIsNamed() throws {
     try add("of port", port: 8443)
-    #expect(try contents("h.example")?.contains("of port") == true)
+    #expect(code("h.example") == .notFound)
+    #expect(try contents("h.example:8443")?.contains("of port") == true)
+    try add("usual", port: 443)
+    #expect(try contents("h.example")?.contains("usual") == true)
+  }
+
+  @Test func capitalsOfTheHostMayBeStored() throws {
+    try add("hunter2", server: "H.Example")
+    #expect(try contents("H.Example")?.contains("machine h.example") == true)
+  }
+
+  @Test func adviceFitsWhatDiffers() throws {
+    try add("a", path: "/a")
+    try add("b", path: "/b")
+    let paths = try #require(throws: KeychainError.self) { try contents("h.example") }
+    #expect(!"\(paths)".contains("by its account"))
+    try add("c", path: "/c", account: "bob")
+    let accounts = try #require(throws: KeychainError.self) { try contents("h.example") }
+    #expect("\(accounts)".contains("by its account: ACCOUNT@h.example"))
+  }
+
+  @Test func passwordOfTheWholeHostGoesBeforeThatOfAPath() throws {
+    try add("of port", port: 8443)
     try add("of path", path: "/a")
-    #expect(code("h.example") == .ambiguous)
+    #expect(try contents("h.example")?.contains("of path") == true)
     try add("of host")
     #expect(try contents("h.example")?.contains("of host") == true)
     #expect(try contents("h.example:8443")?.contains("of port") == true)
@@ -95,7 +122,7 @@ struct NetrcContentsTests {
   @Test func addressesMayBeStoredInBrackets() throws {
     try add("hunter2", server: "[::1]", port: 8080)
     #expect(try contents("[::1]:8080")?.hasPrefix("machine ::1\n") == true)
-    #expect(try contents("::1")?.hasPrefix("machine ::1\n") == true)
+    #expect(code("::1") == .notFound)
   }
 
   @Test func expiredPasswordIsNotWritten() throws {
