@@ -2,6 +2,26 @@ internal import KeychainCredentials
 internal import PrephirencesText
 
 extension DockerCredentialHelper {
+  /// Each failed attempt means that somebody stored or removed a login in a few milliseconds.
+  private static let attempts = 100
+
+  /// Returns the login under one name, for a client that asks with another spelling of it.
+  ///
+  /// A login that is gone when its secret is read was removed or replaced. Storing writes the new
+  /// login before it removes the old one, so another search finds that.
+  func login(
+    _ spelling: String, server: String
+  ) throws(KeychainError) -> DockerCredential? {
+    for _ in 0..<Self.attempts {
+      guard let login = try logins(spelling).first else { return nil }
+      guard !login.isExpired() else { throw .expiredLogin(server, login) }
+      guard let stored = try store.secret(for: login.identity) else { continue }
+      return DockerCredential(
+        server: server, username: login.identity.account, secret: stored.takeSecret())
+    }
+    throw .restlessLogin(server)
+  }
+
   /// Returns the logins of a registry, ours first, and the newest first among them.
   ///
   /// There are several if another program has one, too, or if storing was interrupted.
@@ -25,14 +45,21 @@ extension DockerCredentialHelper {
   }
 
   static func ordered(_ logins: [Credential]) -> [Credential] {
-    logins.sorted { left, right in
-      left.isOfOtherProgram == right.isOfOtherProgram
-        ? left.modified > right.modified : right.isOfOtherProgram
-    }
+    logins.sorted { $0.precedes($1) }
   }
 }
 
 extension Credential {
+  /// Whether clients get this login, and not another one of the registry.
+  ///
+  /// Everybody finds the same order: those who store at the same time must not remove each other's
+  /// login.
+  func precedes(_ other: Credential) -> Bool {
+    if isOfOtherProgram != other.isOfOtherProgram { return other.isOfOtherProgram }
+    if modified != other.modified { return modified > other.modified }
+    return identity.account.hasLesserBytes(than: other.identity.account)
+  }
+
   /// The registry whose login this is; `nil` if it is none.
   var dockerServer: String? {
     guard case .internetPassword(let password) = identity.kind else { return nil }
@@ -50,6 +77,12 @@ enum DockerOtherProgram {
 }
 
 extension KeychainError {
+  fileprivate static func restlessLogin(_ server: String) -> Self {
+    Self(
+      .busy, "the login for '\(server)' is stored and removed again and again",
+      recovery: "try again, or stop what does that")
+  }
+
   static func expiredLogin(_ server: String, _ login: Credential) -> Self {
     Self(
       .expired, "the login of '\(login.identity.account)' for '\(server)' has expired",

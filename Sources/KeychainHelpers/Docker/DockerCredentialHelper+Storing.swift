@@ -24,14 +24,22 @@ extension DockerCredentialHelper {
     if try isUnchanged(login, present) { return false }
     try checkUnused(identity)
     // A reader finds the newest, so it never sees none, nor the secret of another user.
-    try store.merge(
+    let own = try store.merge(
       CredentialUpdate(
         label: .keep, expires: .clear, attributes: [(Self.mark.name, Self.mark.value)]),
-      secret: login.secret, into: identity)
-    for old in present where !old.isOfOtherProgram && old.identity != identity {
-      try removeUnlessChanged(old)
+      secret: login.secret, into: identity
+    ).credential
+    for old in present where old.identity != identity { try removeOwn(old) }
+    // Others may have stored meanwhile; the last one of them removes the logins of all others.
+    for old in try logins(login.server) where old.identity != identity && own.precedes(old) {
+      try removeOwn(old)
     }
     return true
+  }
+
+  private func removeOwn(_ old: Credential) throws(KeychainError) {
+    guard !old.isOfOtherProgram else { return }
+    try removeUnlessChanged(old)
   }
 
   private func identity(
@@ -66,7 +74,7 @@ extension DockerCredentialHelper {
       existing.dockerServer == nil
     else { return }
     throw KeychainError(
-      .alreadyExists, "\(identity) is there, and is no login of a registry; nothing was changed",
+      .alreadyExists, "\(identity) exists, and is no login of a registry; nothing was changed",
       recovery: "delete it, or give it the attribute \(Self.mark.name)=\(Self.mark.value)")
   }
 

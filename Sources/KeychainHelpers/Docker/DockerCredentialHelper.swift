@@ -53,11 +53,7 @@ public struct DockerCredentialHelper: Sendable {
   ///   registry can have.
   public func get(_ server: String) throws(KeychainError) -> DockerCredential? {
     for spelling in try DockerServer(server).spellings {
-      guard let login = try logins(spelling).first else { continue }
-      guard !login.isExpired() else { throw .expiredLogin(server, login) }
-      guard let stored = try store.secret(for: login.identity) else { continue }
-      return DockerCredential(
-        server: server, username: login.identity.account, secret: stored.takeSecret())
+      if let login = try login(spelling, server: server) { return login }
     }
     return nil
   }
