@@ -30,6 +30,23 @@ extension KeychainError {
       recovery: "store it again, without the newline at its end")
   }
 
+  static func schemeNotForGit(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .undecodable, "the authentication type of \(identity) has white space or a line break",
+      recovery: "store it again with one word, such as Bearer")
+  }
+
+  static func expiredForGit(_ identity: CredentialIdentity) -> Self {
+    Self(.expired, "the password of \(identity) has expired", recovery: "store a new one")
+  }
+
+  static func staysForGit(_ identity: CredentialIdentity) -> Self {
+    Self(
+      .refused,
+      "the server rejected the password of \(identity), which stays, as it is for every user or path",
+      recovery: "check the user's name and the path, or delete it")
+  }
+
   static func nameNotForGit(_ identity: CredentialIdentity) -> Self {
     Self(
       .undecodable, "the account of \(identity) has a line break or a NUL, which git does not take",

@@ -8,7 +8,11 @@ extension GitCredentialHelper {
   ///
   /// A password that was renewed after the rejected one had been given is another one, and stays.
   func erase(_ request: GitCredentialRequest) throws(KeychainError) {
-    guard let server = try GitServer(request) else { throw .gitServerMissing }
+    guard let server = try GitServer(request) else {
+      // The passphrase of a certificate has no host.
+      guard request.protocol == "cert" else { throw .gitServerMissing }
+      return
+    }
     var failure: KeychainError?
     for match in try matches(request, on: server) {
       do throws(KeychainError) {
@@ -25,6 +29,8 @@ extension GitCredentialHelper {
   ) throws(KeychainError) {
     let deadline = Deadline(after: Self.retryTime)
     while let credential = try rejected(match, request) {
+      // It may be right for others: the user was mistyped, or may not see this path.
+      guard Self.isNamed(match, by: request) else { return report(.staysForGit(match.identity)) }
       guard erasesOthers || !credential.isOfOtherProgram else { return }
       do throws(KeychainError) {
         try store.remove(match.identity, expectedVersion: credential.version)
@@ -42,8 +48,7 @@ extension GitCredentialHelper {
     _ match: GitCredentialMatch, _ request: GitCredentialRequest
   ) throws(KeychainError) -> Credential? {
     guard let given = GitGivenSecret(request) else {
-      guard Self.isNamed(match, by: request) else { return nil }
-      return try store.credential(for: match.identity)
+      return Self.isNamed(match, by: request) ? try store.credential(for: match.identity) : nil
     }
     guard given.isOfScheme(of: match), let stored = try store.secret(for: match.identity)
     else { return nil }
@@ -56,7 +61,7 @@ extension GitCredentialHelper {
     }
   }
 
-  /// Returns whether a credential has the path and the user that a request without a secret sends.
+  /// Returns whether a credential has the path and the user that a request sends.
   private static func isNamed(
     _ match: GitCredentialMatch, by request: GitCredentialRequest
   ) -> Bool {

@@ -11,6 +11,11 @@ extension GitCredentialHelper {
       let stored = try store.secret(for: match.identity)
     else { return }
     let secret = try GitSecret(stored)
+    guard match.scheme?.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) ?? true else {
+      throw .schemeNotForGit(match.identity)
+    }
+    // With a refresh token, the next helper of the chain can renew it.
+    if secret.isExpired, secret.refreshToken == nil { report(.expiredForGit(match.identity)) }
     if request.understandsAuthenticationTypes { try answer.append("capability[]", "authtype") }
     if let username = try Self.username(of: match, secret, for: request) {
       try answer.append("username", username)
@@ -36,9 +41,7 @@ extension GitCredentialHelper {
     if let username = request.username { return username }
     let account = match.password.account
     let isOneLine = account.utf8.allSatisfy { ![0, 10, 13].contains($0) }
-    guard isOneLine, match.scheme?.utf8.allSatisfy({ $0 > 32 }) ?? true else {
-      throw .nameNotForGit(match.identity)
-    }
+    guard isOneLine else { throw .nameNotForGit(match.identity) }
     // git stores an empty name with an empty password for servers that use Kerberos.
     return account.isEmpty && secret.password.bytes.count > 0 ? nil : account
   }

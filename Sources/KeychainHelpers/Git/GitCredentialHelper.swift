@@ -17,7 +17,8 @@ internal import KeychainVault
 /// Nothing else is matched: no domain above, no similar name. Among several, one with the path and the
 /// user of the request is preferred; if that leaves several accounts, none is given.
 ///
-/// An expired password is never given. Credentials that other programs stored are read, and only
+/// An expired password is never given. A rejected one is erased only from a credential that has
+/// everything that git says: one that is for every user or path stays. Credentials that other programs stored are read, and only
 /// changed or erased if that is asked for.
 ///
 /// git's exit code is not looked at, and silence makes git ask the person. So write
@@ -27,6 +28,7 @@ public struct GitCredentialHelper: Sendable {
   let store: any CredentialStore
   let accessGroup: String
   let erasesOthers: Bool
+  let report: @Sendable (KeychainError) -> Void
 
   /// Creates a helper.
   ///
@@ -34,12 +36,17 @@ public struct GitCredentialHelper: Sendable {
   ///   - store: Where the credentials are.
   ///   - accessGroup: The access group of the credentials; empty for the unnamed one.
   ///   - erasesOthers: Whether credentials that other programs stored may be erased.
+  ///   - report: Called with what a person should know although the call goes on: that the password
+  ///     has expired (``/KeychainCredentials/KeychainError/Code/expired``), or that a rejected one is
+  ///     not erased (``/KeychainCredentials/KeychainError/Code/refused``).
   public init(
-    store: any CredentialStore, accessGroup: String = "", erasesOthers: Bool = false
+    store: any CredentialStore, accessGroup: String = "", erasesOthers: Bool = false,
+    report: @escaping @Sendable (KeychainError) -> Void = { _ in }
   ) {
     self.store = store
     self.accessGroup = accessGroup
     self.erasesOthers = erasesOthers
+    self.report = report
   }
 
   /// Answers a request.

@@ -60,7 +60,9 @@ extension ItemFinder {
     let named = items.filter { $0.foreign?.identity == identity }
     if let found = try single(named, identity) { return found }
     guard alsoByAliases else { return nil }
-    return try single(aliases(of: identity), identity)
+    let aliases = try aliases(of: identity)
+    let exact = aliases.filter { $0.foreign?.identity == identity }
+    return try single(exact.isEmpty ? aliases : exact, identity)
   }
 
   private func own(
@@ -116,8 +118,25 @@ extension ItemFinder {
     var seen: Set<String> = []
     let paths = try paths(searches).joined().filter { seen.insert($0).inserted }
     return try items(paths).filter { item in
-      item.foreign != nil && ForeignItem.isAlias(item.attributes, of: identity)
+      guard let foreign = item.foreign, !foreign.identity.isElsewhere(than: identity) else {
+        return false
+      }
+      return ForeignItem.isAlias(item.attributes, of: identity)
     }
+  }
+}
+
+extension CredentialIdentity {
+  /// Whether this is an internet password of another protocol, port or path than one that names its
+  /// protocol.
+  ///
+  /// Without a protocol, a person names a host, and means whatever is there.
+  fileprivate func isElsewhere(than other: Self) -> Bool {
+    guard case .internetPassword(let mine) = kind, case .internetPassword(let other) = other.kind,
+      !other.protocol.isEmpty
+    else { return false }
+    return !mine.protocol.hasSameBytes(as: other.protocol) || mine.port != other.port
+      || !mine.path.hasSameBytes(as: other.path)
   }
 }
 

@@ -94,6 +94,28 @@ def test_password_that_was_renewed_at_the_server(home, server, git):
   assert listed(home) == [("alice", "")]
 
 
+def test_a_mistyped_user_does_not_erase_a_token_for_every_user(home, server, git):
+  put(home, server, b"secret", "")
+  terminal = git.terminal("ls-remote", server.url("a.git"))
+  terminal.expect("Username for .*: ")
+  terminal.sendline("alcie")
+  code, out = ended(terminal)
+  assert code == 128 and "Authentication failed" in out and "which stays" in out
+  assert listed(home) == [("", "")]
+  git.run("ls-remote", server.url("a.git", "alice"))
+
+
+def test_one_path_that_is_refused_does_not_erase_the_password_of_all(home, server, git):
+  server.add("b.git")
+  server.accounts = {"a.git": {("alice", "secret")}, "b.git": {("bob", "2")}}
+  put(home, server)
+  sent = ["credential.useHttpPath=true"]
+  refused = git.run("ls-remote", server.url("b.git"), code=128, settings=sent)
+  assert "Authentication failed" in refused and "which stays" in refused
+  git.run("ls-remote", server.url("a.git"), settings=sent)
+  assert ("alice", "") in listed(home)
+
+
 def test_path_is_used_if_git_sends_it(home, server, git):
   server.add("b.git")
   server.accounts = {"a.git": {("alice", "1")}, "b.git": {("bob", "2")}}
@@ -178,9 +200,10 @@ def test_locked_stops_git(locked, server):
 def test_passphrase_is_asked_for_unless_git_must_not_ask(locked, server):
   lock_away(locked, server)
   git = Git(locked)
-  terminal = git.terminal("ls-remote", server.url("a.git"), GIT_TERMINAL_PROMPT="0")
-  code, out = ended(terminal)
-  assert code == 128 and "told us to quit" in out and "passphrase of" not in out.split("error")[0]
+  for no in "0", "00", "No":
+    terminal = git.terminal("ls-remote", server.url("a.git"), GIT_TERMINAL_PROMPT=no)
+    code, out = ended(terminal)
+    assert code == 128 and "told us to quit" in out and "passphrase of" not in out.split("error")[0]
   terminal = git.terminal("ls-remote", server.url("a.git"))
   terminal.expect("assphrase.*: ")
   terminal.sendline(PASSPHRASE.decode())
@@ -210,6 +233,7 @@ def test_expired_password_is_not_sent(home, server, git):
   put(home, server, b"secret", "alice", "--expires", "2020-01-01")
   refused = git.run("ls-remote", server.url("a.git"), code=128)
   assert "could not read Password" in refused and server.given == []
+  assert refused.startswith("prefs: the password of ") and "has expired\nprefs: hint: " in refused
   terminal = git.terminal("ls-remote", server.url("a.git"))
   ask_for(terminal, None, "secret")
   assert ended(terminal)[0] == 0
@@ -264,6 +288,22 @@ def test_renewal_with_a_refresh_token(home):
     "oauth_refresh_token=R2")
   assert exchange(home, "get", *server).out.decode().splitlines() == [
     "username=oauth2", "password=new", "password_expiry_utc=9999999999", "oauth_refresh_token=R2"]
+
+
+def test_an_authentication_type_adds_no_line(home):
+  home.set(
+    "z", b"secret", "--server", "h", "--protocol", "https", "--authentication-type",
+    "Bearer\npassword=injected")
+  refused = exchange(
+    home, "get", "capability[]=authtype", "protocol=https", "host=h", "username=z", code=None)
+  assert refused.code != 0 and refused.out == b"quit=1\n"
+
+
+@pytest.mark.parametrize("lines", [("protocol=cert", "path=/etc/c.pem"), ("protocol=cert", "host=")])
+@pytest.mark.parametrize("operation", ["get", "store", "erase"])
+def test_the_passphrase_of_a_certificate_is_not_ours(home, operation, lines):
+  outcome = exchange(home, operation, *lines, "username=", "password=p")
+  assert (outcome.out, outcome.error) == (b"", "")
 
 
 def test_unknown_operations_are_ignored_and_bad_requests_stop_git(home):

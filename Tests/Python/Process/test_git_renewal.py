@@ -118,3 +118,54 @@ def test_a_new_password_is_stored_next_to_the_item_of_another_program(home, serv
     Git(home).run("ls-remote", server.url("a.git"))
     assert set(server.given) == {("alice", "secret")}
     assert secret_tool(variables, "lookup", *item) == b"old"
+
+
+def put_other(variables, secret: str, *names: str) -> None:
+  """Stores an item as git's helper for libsecret does; empty names are left out there."""
+  secret_tool(
+    variables, "store", "--label", "Git", "xdg:schema", "org.git.Password", "user", "alice", "protocol",
+    "https", "server", "h", *names, input=secret.encode())
+
+
+def exchanged(home, operation: str, *lines: str) -> list[str]:
+  request = "".join(f"{line}\n" for line in ("protocol=https", *lines))
+  return home.run("git-credential", operation, input=request.encode()).out.decode().splitlines()
+
+
+def test_items_of_another_program_for_several_ports_and_paths_are_told_apart(home):
+  with desktop(home) as variables:
+    put_other(variables, "usual")
+    put_other(variables, "other port", "port", "8443")
+    put_other(variables, "path", "object", "a.git")
+    assert exchanged(home, "get", "host=h") == ["username=alice", "password=usual"]
+    assert exchanged(home, "get", "host=h:8443") == ["username=alice", "password=other port"]
+    assert exchanged(home, "get", "host=h", "path=a.git") == ["username=alice", "password=path"]
+    home.run(
+      "git-credential", "erase", "--others",
+      input=b"protocol=https\nhost=h:8443\nusername=alice\npassword=other port\n")
+    assert exchanged(home, "get", "host=h:8443") == []
+    assert exchanged(home, "get", "host=h") == ["username=alice", "password=usual"]
+
+
+@pytest.mark.parametrize("names", [("host=h:8443",), ("host=h", "path=a.git")])
+def test_what_another_program_has_for_the_host_does_not_keep_ours_from_being_stored(home, names):
+  with desktop(home) as variables:
+    put_other(variables, "theirs")
+    begun = time.monotonic()
+    exchanged(home, "store", *names, "username=alice", "password=ours")
+    assert time.monotonic() - begun < 8, "it did not wait for anything"
+    assert exchanged(home, "get", *names) == ["username=alice", "password=ours"]
+    assert exchanged(home, "get", "host=h")[-1] == "password=theirs"
+
+
+def test_a_docker_login_and_a_git_item_of_one_host_are_told_apart(home):
+  with desktop(home) as variables:
+    put_other(variables, "for git")
+    secret_tool(
+      variables, "store", "--label", "Registry", "docker_cli", "1", "server", "h", "username", "alice",
+      input=b"for docker")
+    assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]
+    assert home.run("docker-credential", "get", input=b"h").json["Secret"] == "for docker"
+    home.run("docker-credential", "erase", "--others", input=b"h")
+    assert home.run("docker-credential", "get", input=b"h", code=1).out.startswith(b"credentials not found")
+    assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]

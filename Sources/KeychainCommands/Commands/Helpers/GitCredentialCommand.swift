@@ -40,7 +40,8 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
   /// Asking on the terminal is turned off for git and its helpers, as in a job.
   var mayAskOnTerminal: Bool {
     guard let setting = Environment.value("GIT_TERMINAL_PROMPT") else { return true }
-    return !["0", "false", "no", "off"].contains(setting.lowercased())
+    // As git reads numbers and words.
+    return !["", "false", "no", "off"].contains(setting.lowercased()) && Int(setting) != 0
   }
 
   func validate() throws {
@@ -49,8 +50,13 @@ struct GitCredentialCommand: HelperCommand, QuickCommand {
 
   func perform(in session: Session) throws(KeychainError) {
     guard let operation = GitCredentialOperation(rawValue: operation) else { return }
+    let interface = session.interface
     let helper = GitCredentialHelper(
-      store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: helper.others)
+      store: session.store, accessGroup: helper.accessGroup ?? "", erasesOthers: helper.others
+    ) { notice in
+      interface.say(notice.message)
+      if let recovery = notice.recovery { interface.hint(recovery.commandText) }
+    }
     let answer = try helper.answer(operation, to: try request(of: operation, in: session))
     if operation == .get, answer.count == 0 { try session.reportMissingVault() }
     try CommandOutput.write(answer)
