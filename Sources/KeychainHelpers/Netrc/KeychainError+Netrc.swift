@@ -3,11 +3,14 @@ internal import PrephirencesText
 
 // Selections and what they find.
 extension KeychainError {
-  static func invalidNetrcSelection(_ text: String) -> Self {
-    Self(
-      .invalidArgument, "'\(text)' names no host for a netrc file",
-      recovery: "write [ACCOUNT@]HOST[:PORT], without a protocol and a path")
-  }
+  // The text is not repeated, because it may have a password.
+  static let invalidNetrcSelection = Self(
+    .invalidArgument, "a selection for a netrc file names no host",
+    recovery: "write [ACCOUNT@]HOST[:PORT], without a protocol, a password and a path")
+
+  static let invalidNetrcAccount = Self(
+    .invalidArgument, "a selection for a netrc file has something else than an account before @",
+    recovery: "write [ACCOUNT@]HOST[:PORT], without a password, and : in an account as %3A")
 
   static func repeatedInNetrc(_ host: String) -> Self {
     Self(

@@ -28,21 +28,30 @@ public struct NetrcSelection: Hashable, Sendable {
   /// Reads a selection.
   ///
   /// - Parameter text: `HOST`, with an account and `@` before it, and `:` and a port after it, if
-  ///   needed. An IPv6 address with a port is in brackets. An account may contain `@`.
+  ///   needed. An IPv6 address with a port is in brackets. An account may contain `@`. It is
+  ///   percent-decoded, and `:`, `/` and `%` are written `%3A`, `%2F` and `%25`.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/invalidArgument`` if it is a URL, if the
-  ///   account is empty, if the port is not a number from 1 to 65535, or if the host is empty or has
-  ///   characters that no host has.
+  ///   account is empty or has `:` or `/`, which may belong to a password, if the port is not a
+  ///   number from 1 to 65535, or if the host is empty or has characters that no host has. The error
+  ///   does not repeat the text.
   public init(_ text: String) throws(KeychainError) {
     let parts = text.utf8.lastIndex(of: UInt8(ascii: "@")).map {
       (text[..<$0], text[$0...].dropFirst())
     }
-    let account = parts.map { String($0.0) }
-    guard let address = NetrcAddress(String(parts?.1 ?? text[...])), account?.isEmpty != true else {
-      throw .invalidNetrcSelection(text)
+    guard let address = NetrcAddress(String(parts?.1 ?? text[...])) else {
+      throw .invalidNetrcSelection
+    }
+    if let written = parts?.0 {
+      let isName = !written.utf8.contains { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
+      guard isName, let name = String(written).percentDecoded, !name.isEmpty else {
+        throw .invalidNetrcAccount
+      }
+      account = name
+    } else {
+      account = nil
     }
     host = address.host
     writtenHost = address.writtenHost
-    self.account = account
     port = address.port
   }
 
@@ -63,7 +72,8 @@ extension NetrcSelection: CustomStringConvertible {
   /// The selection as it is written on a command line.
   public var description: String {
     let isBracketed = port != nil && host.utf8.contains(UInt8(ascii: ":"))
-    return (account.map { $0 + "@" } ?? "") + (isBracketed ? "[\(host)]" : host)
+    return (account.map { $0.percentEncoded(keeping: "@") + "@" } ?? "")
+      + (isBracketed ? "[\(host)]" : host)
       + (port.map { ":\($0)" } ?? "")
   }
 }

@@ -60,7 +60,9 @@ def test_nothing_starts_if_a_reference_fails(vault):
   for options, code in [
       (("-e", "A=keychain://s/token", "-e", "B=keychain://s/nobody"), 44),
       (("--file", "A=keychain://s/nobody"), 44),
-      (("--netrc", "example.com"), 44),
+      (("--netrc", "example.com"), 44), (("--netrc", "me:s3cret@example.com"), 64),
+      (("--dry-run", "--netrc", "me:s3cret@example.com"), 64),
+      (("--netrc", "https://me:s3cret@example.com"), 64),
       (("-e", "A=s3cret"), 64), (("-e", "s3cret"), 64), (("-e", "A=keychain:s3cret"), 64),
       (("-e", "A=keychain://s/token", "-e", "A=keychain://s/token"), 64),
       (("-e", "A=keychain://s/token", "--file", "A=keychain://s/token"), 64),

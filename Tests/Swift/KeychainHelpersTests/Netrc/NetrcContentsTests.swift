@@ -192,6 +192,21 @@ struct NetrcContentsTests {
     #expect(throws: KeychainError.self) { try NetrcSelection(text) }
   }
 
+  @Test(arguments: [
+    "alice:hunter2@h", "alice:hunter2@h:1", "https://alice:hunter2@h", "//alice:hunter2@h",
+    "alice:hunter2", "hunter2/@h", "hunter2%@h", "hunter2%ZZ@h", "hunter2@h/p",
+  ])
+  func passwordInASelectionIsRefusedAndNotRepeated(text: String) throws {
+    let error = try #require(throws: KeychainError.self) { try NetrcSelection(text) }
+    #expect(error.code == .invalidArgument)
+    #expect(!"\(error)".contains("hunter2") && !error.message.contains("alice"))
+  }
+
+  @Test func accountsArePercentDecoded() throws {
+    let selection = try NetrcSelection("a%3Ab%2Fc%25@h")
+    #expect(selection.account == "a:b/c%" && selection.description == "a%3Ab%2Fc%25@h")
+  }
+
   @Test(
     arguments: [
       ("h", "h", nil, nil), ("A@B@H.Example:80", "h.example", "A@B", 80),
