@@ -7,8 +7,9 @@ extension AutomaticStore {
   /// - Parameter identity: What names the credential.
   /// - Returns: The secret with its credential, or `nil` if there is none.
   /// - Throws: ``KeychainError`` of that store, with ``KeychainError/Code/noStore`` if it is
-  ///   recorded and missing, or with ``KeychainError/Code/busy`` if migrations keep moving
-  ///   services.
+  ///   recorded and missing, with ``KeychainError/Code/locked`` if a desktop keyring is locked that
+  ///   may have credentials of a service without a store, or with ``KeychainError/Code/busy`` if
+  ///   migrations keep moving services.
   public func secret(for identity: CredentialIdentity) throws(KeychainError) -> StoredSecret? {
     try reading(ServiceName(identity)) { store throws(KeychainError) in
       try store.secret(for: identity)
@@ -44,7 +45,7 @@ extension AutomaticStore {
     _ body: (StorePlace, any CredentialStore) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     try unmoved { () throws(KeychainError) in
-      let decision = try chooser.decision(for: service)
+      let decision = try chooser.decisionForReading(service)
       do throws(KeychainError) {
         return try body(decision.place, store(at: decision.place))
       } catch {

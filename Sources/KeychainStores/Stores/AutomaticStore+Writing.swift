@@ -162,6 +162,8 @@ extension AutomaticStore {
       }
       return result
     }
+    // What exists must be found; only a first credential may go to the vault instead.
+    if first == nil { _ = try chooser.decisionForReading(service) }
     var change = LockedChange(store: self, service: service, first: first)
     do throws(KeychainError) {
       return try change.run(body)

@@ -26,10 +26,15 @@ internal import Synchronization
 ///    Service on it, and its collection can be used without asking, or asking is allowed;
 /// 5. the vault.
 ///
+/// If the vault is left only because the keyring is locked, it takes first credentials of services.
+/// Reading, changing and removing then throw ``KeychainError/Code/locked`` for services that have
+/// nothing in the vault, because the keyring may have items of other programs for them.
+///
 /// An explicit choice that differs from the record is followed, and reported when it writes; the
 /// record stays. A keyring is recorded when it has shown that it can store the credential, before
-/// the credential is written. The fourth step runs at most once in a process. Records outlive the
-/// last credential of their service; ``migration(from:to:)`` moves a service to another store.
+/// the credential is written. The fourth step runs at most once in a process, and again where a
+/// locked keyring has to be read. Records outlive the last credential of their service;
+/// ``migration(from:to:)`` moves a service to another store.
 ///
 /// While a service moves, no credential is lost and no old one is found. Programs that change
 /// credentials through the choice share a lock in the state folder during the choice and the

@@ -92,9 +92,33 @@ final class StoreChooser: Sendable {
     return nil
   }
 
+  /// Returns the store in which a service's credentials are to be found.
+  ///
+  /// For a service without a store, a keyring that is locked may have some: other programs record
+  /// nothing. It is not passed over like one that is missing, and is looked at again each time,
+  /// because it may have been unlocked since.
+  ///
+  /// - Throws: ``KeychainError`` as ``decision(for:)``, with ``KeychainError/Code/locked`` if the
+  ///   keyring may have the credentials.
+  func decisionForReading(_ service: ServiceName) throws(KeychainError) -> StoreDecision {
+    if let decision = try settled(service) { return decision }
+    guard automaticDecision().lockedKeyring != nil else { return automaticDecision() }
+    let decision = decideAgain()
+    if let failure = decision.lockedKeyring { throw .mayBeInKeyring(service, failure) }
+    return decision
+  }
+
+  private func decideAgain() -> StoreDecision {
+    deciding.withLock { _ in
+      let decision = decide()
+      automatic.withLock { $0 = decision }
+      return decision
+    }
+  }
+
   /// Returns the store for services that have none yet.
   ///
-  /// It is decided once in a process.
+  /// It is decided once in a process, and again if a locked keyring has to be read.
   func automaticDecision() -> StoreDecision {
     deciding.withLock { _ in
       if let decision = automatic.withLock({ $0 }) { return decision }
@@ -157,7 +181,26 @@ final class StoreChooser: Sendable {
   }
 }
 
+extension StoreDecision {
+  /// Why the keyring cannot be read, if the vault was chosen because the keyring is locked.
+  var lockedKeyring: KeychainError? {
+    guard case .keyringUnavailable(let failure) = reason, failure.code == .locked else {
+      return nil
+    }
+    return failure
+  }
+}
+
 extension KeychainError {
+  /// The error for a keyring that cannot be read, and may have the credentials of a service.
+  static func mayBeInKeyring(_ service: ServiceName, _ failure: KeychainError) -> Self {
+    Self(
+      .locked, "\(failure.message), and may have the credentials of \(service)",
+      recovery: "unlock it at the desktop, or allow questions there; \(.useVault) or "
+        + "KEYCHAIN_STORE=vault uses the vault without it",
+      underlying: failure.underlying)
+  }
+
   fileprivate static func unknownStore(_ name: String) -> Self {
     Self(
       .invalidArgument, "KEYCHAIN_STORE: there is no store '\(name)'",

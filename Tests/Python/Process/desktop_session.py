@@ -42,6 +42,14 @@ def secret_tool(variables: dict[str, str], *arguments: str, **options) -> bytes:
     stderr=subprocess.PIPE, timeout=LIMIT, **options).stdout
 
 
+def lock_keyring(variables: dict[str, str]) -> None:
+  subprocess.run(
+    ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
+     "org.freedesktop.Secret.Service.Lock",
+     "array:objpath:/org/freedesktop/secrets/collection/login"],
+    env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+
+
 def keyring_items(variables: dict[str, str]) -> list[tuple[dict, bytes]]:
   """Returns the stored records and secrets of `prefs` items in the keyring."""
   found = subprocess.run(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from desktop_session import desktop, secret_tool
+from desktop_session import desktop, lock_keyring, secret_tool
 from prefs_testing import LIMIT, hinted
 
 BUS = "DBUS_SESSION_BUS_ADDRESS"
@@ -27,14 +27,6 @@ def made(home, command: str, name: str, **options):
   return home.run(command, name, *more, **options)
 
 
-def lock(variables: dict[str, str]) -> None:
-  subprocess.run(
-    ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
-     "org.freedesktop.Secret.Service.Lock",
-     "array:objpath:/org/freedesktop/secrets/collection/login"],
-    env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
-
-
 @pytest.mark.parametrize("command", ["export", "backup"])
 def test_what_a_file_leaves_out_is_counted(home, keyring, command):
   home.set("v", b"1", "--service", "v", "--store", "vault")
@@ -46,7 +38,7 @@ def test_what_a_file_leaves_out_is_counted(home, keyring, command):
   home.set("b", b"1", "--service", "s", "--access-group", "g")
   home.set("c", b"1", "--server", "example.org")
   assert f"3 credentials of 2 services are {COUNTED}" in made(home, command, "three").error
-  lock(keyring)
+  lock_keyring(keyring)
   told = made(home, command, "locked")
   assert "what 2 services have in the desktop keyring is not in this file" in told.error
   assert "locked" in told.error and "migrate" in hinted(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop_session import desktop, secret_tool
+from desktop_session import desktop, lock_keyring, secret_tool
 from prefs_testing import ended, hinted
 
 WEB = ("--server", "git.example.com", "--protocol", "https")
@@ -111,6 +111,34 @@ def test_a_missing_keyring_is_not_an_absent_credential(home):
   home.environment |= {"KEYCHAIN_STORE": "secret-service", "DBUS_SESSION_BUS_ADDRESS": None}
   for reference in ("keychain:///a?optional", "keychain+https://host?optional"):
     assert home.run("read", reference, code=69).out == b""
+
+
+def test_a_locked_keyring_is_not_an_absent_credential(home):
+  """Other programs record no store: their items are found because the keyring is looked at."""
+  with desktop(home) as variables:
+    home.environment["KEYCHAIN_NO_PROMPT"] = "1"
+    secret_tool(
+      variables, "store", "--label", "Git", "server", "host", "user", "alice", "protocol", "https",
+      "port", "8443", input=b"theirs")
+    reference = "keychain+https://host:8443"
+    assert read(home, reference) == b"theirs"
+    lock_keyring(variables)
+    for text in reference, f"{reference}?optional", "keychain://s/alice?optional":
+      refused = home.run("read", text, code=77)
+      assert refused.out == b"" and "desktop keyring" in refused.error
+      assert "--store vault" in hinted(refused)
+    home.run("get", "alice", "--server", "host", code=77)
+    home.run("delete", "alice", "--server", "host", code=77)
+    home.run("run", "-e", f"A={reference}?optional", "--", "true", code=77)
+    home.run("run", "--netrc", "host:8443", "--", "true", code=77)
+    asked = home.run("git-credential", "get", input=b"protocol=https\nhost=host:8443\n\n", code=None)
+    assert asked.out == b"quit=1\n" and "locked" in asked.error
+    # A first credential goes to the vault, and its service is no longer looked for elsewhere.
+    home.set("bob", b"x", "--service", "new")
+    assert read(home, "keychain://new/bob") == b"x"
+    assert read(home, "keychain://new/alice?optional") == b""
+    home.run("read", "keychain://s/alice", code=77)
+    home.run("read", "keychain://s/alice", "--store", "vault", code=44)
 
 
 def test_items_that_git_stored_are_matched_by_port(home):

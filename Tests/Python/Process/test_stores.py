@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from desktop_session import desktop, keyring_items, secret_tool
+from desktop_session import desktop, keyring_items, lock_keyring, secret_tool
 from prefs_testing import LIMIT, PATIENT, ended, hinted
 
 BUS = "DBUS_SESSION_BUS_ADDRESS"
@@ -29,14 +29,6 @@ def keyring(home):
 
 def is_in_vault(home, account: str, *options: str) -> bool:
   return home.run("get", account, "--store", "vault", *options, code=None).code == 0
-
-
-def lock(variables: dict[str, str]) -> None:
-  subprocess.run(
-    ["dbus-send", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets",
-     "org.freedesktop.Secret.Service.Lock",
-     "array:objpath:/org/freedesktop/secrets/collection/login"],
-    env=variables, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
 
 
 def test_on_a_desktop_it_is_the_keyring(home, keyring):
@@ -147,7 +139,7 @@ def test_doctor_counts_what_expires_in_both_stores(home, keyring):
     return found["expired"], found["expiringWithin30Days"]
 
   assert counted() == (1, 1)
-  lock(keyring)
+  lock_keyring(keyring)
   assert counted() == (0, 1)
 
 
@@ -368,7 +360,7 @@ def test_a_provider_that_stops_during_a_call(home, keyring):
 
 def test_a_locked_keyring(home, keyring):
   home.set("alice", b"secret", "--service", "s")
-  lock(keyring)
+  lock_keyring(keyring)
   # Who waited for somebody to unlock it would not end before `run` gives up.
   refused = home.run("get", "alice", "--service", "s", *PATIENT, code=77)
   assert "the desktop keyring is locked" in refused.error and "unlock it" in hinted(refused)
