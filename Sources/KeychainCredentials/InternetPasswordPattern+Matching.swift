@@ -9,7 +9,7 @@ extension InternetPasswordPattern {
     guard case .internetPassword(let password) = credential.identity.kind else { return false }
     return password.server.hasSameBytesFoldingASCIICase(as: server)
       && password.protocol.hasSameBytesFoldingASCIICase(as: self.protocol)
-      && effectivePort(password.port) == effectivePort(port)
+      && password.effectivePort == InternetPassword.effectivePort(port, of: self.protocol)
       && Self.allows(path?.withoutLeadingSlash, password.path.withoutLeadingSlash)
       && Self.allows(account, password.account)
       && Self.allows(securityDomain, password.securityDomain)
@@ -35,22 +35,7 @@ extension InternetPasswordPattern {
     return others.allSatisfy { given, name in given != nil || name.isEmpty }
   }
 
-  private func effectivePort(_ port: UInt16) -> UInt16 {
-    guard port == 0 else { return port }
-    return switch self.protocol.foldingASCIICase {
-    case "http": 80
-    case "https": 443
-    default: 0
-    }
-  }
-
   private static func allows(_ given: String?, _ name: String) -> Bool {
     given.map(name.hasSameBytes) ?? true
-  }
-}
-
-extension String {
-  fileprivate var withoutLeadingSlash: String {
-    utf8.first == UInt8(ascii: "/") ? String(decoding: utf8.dropFirst(), as: UTF8.self) : self
   }
 }

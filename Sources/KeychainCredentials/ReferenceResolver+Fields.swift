@@ -6,7 +6,7 @@ extension Credential {
   func text(of field: CredentialReference.Field) -> String? {
     switch field {
     case .secret: nil
-    case .username: identity.account
+    case .username: identity.account.isEmpty ? nil : identity.account
     case .url: identity.kind.url
     case .label: label
     case .attribute(let name): attributes[name]

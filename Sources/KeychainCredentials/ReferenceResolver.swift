@@ -124,7 +124,8 @@ extension ReferenceResolver {
   ) throws(KeychainError) -> CredentialIdentity? {
     let exact = CredentialIdentity(pattern.exactKind, accessGroup: accessGroup)
     if try isStoredHere(exact) { return exact }
-    let found = try credentials(matching: pattern, accessGroup: accessGroup)
+    let found = CredentialIdentity.withoutReplaced(
+      try credentials(matching: pattern, accessGroup: accessGroup))
     guard found.count > 1 else { return found.first?.identity }
     let exactly = found.filter(pattern.hasNothingElse)
     guard exactly.count == 1 else { throw .ambiguousReference(found.map(\.identity)) }

@@ -35,7 +35,8 @@ struct CredentialFinder {
   /// - Throws: As ``identity(account:)``.
   func identity(matching query: CredentialQuery) throws(KeychainError) -> CredentialIdentity? {
     let searcher = CredentialSearcher(store: store, unlock: unlock, unlocking: unlocking)
-    let found = try searcher.credentials(matching: query, where: options.matchesDetails)
+    let found = CredentialIdentity.withoutReplaced(
+      try searcher.credentials(matching: query, where: options.matchesDetails))
     guard found.count <= 1 else { throw .ambiguous(found.map(\.identity)) }
     return found.first?.identity
   }

@@ -32,7 +32,7 @@ struct NetrcItemFinder {
     for query in queries(selection) {
       matching += try searcher.credentials(matching: query) { Self.matches($0, selection) }
     }
-    let found = Self.best(of: matching)
+    let found = Self.best(of: CredentialIdentity.withoutReplaced(matching))
     guard found.count <= 1 else { throw .ambiguousForNetrc(selection, found.map(\.identity)) }
     guard let only = found.first else { throw .nothingForNetrc(selection) }
     return only

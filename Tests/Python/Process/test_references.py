@@ -141,6 +141,25 @@ def test_a_locked_keyring_is_not_an_absent_credential(home):
     home.run("read", "keychain://s/alice", "--store", "vault", code=44)
 
 
+def test_an_own_item_takes_the_place_of_another_programs(home):
+  with desktop(home) as variables:
+    home.environment["KEYCHAIN_STORE"] = "secret-service"
+    for host, more in ("one", ()), ("two", ("port", "443")), ("three", ("object", "a")):
+      secret_tool(
+        variables, "store", "--label", "Git", "server", host, "user", "alice", "protocol", "https",
+        *more, input=b"theirs")
+      assert read(home, f"keychain+https://{host}") == b"theirs"
+    for host, *more in ("one",), ("two",), ("three", "--path", "/a"):
+      home.set("alice", b"ours", "--server", host, "--protocol", "https", *more)
+      assert read(home, f"keychain+https://{host}") == b"ours"
+    for host in "one", "alice@one", "two":
+      shown = home.run("run", "--netrc", host, "--", "cat", "@netrc@").out
+      assert b"ours" in shown and b"theirs" not in shown
+    # Another account is no copy.
+    home.set("bob", b"his", "--server", "one", "--protocol", "https")
+    home.run("read", "keychain+https://one", code=76)
+
+
 def test_items_that_git_stored_are_matched_by_port(home):
   with desktop(home) as variables:
     home.environment["KEYCHAIN_STORE"] = "secret-service"
@@ -162,6 +181,23 @@ def test_items_that_git_stored_are_matched_by_port(home):
     # The keyring finds the item with the port for names without one.
     home.run("read", "keychain+https://alice@host", code=44)
     home.run("read", "keychain+https://alice@host/x8443.git", code=44)
+
+
+def test_a_host_is_found_as_it_was_stored(store):
+  """Stores compare bytes, and so does a lookup: in small letters, and as it is written."""
+  for host in "Git.Example.com", "small.example.com":
+    store.set("alice", b"secret", "--server", host, "--protocol", "https")
+  for host in "Git.Example.com", "small.example.com", "SMALL.example.com":
+    assert read(store, f"keychain+https://{host}") == b"secret"
+    assert b"secret" in store.run("run", "--netrc", host, "--", "cat", "@netrc@").out
+
+
+def test_an_item_without_an_account_has_no_username(home):
+  home.set("", b"token", *WEB)
+  assert read(home, "keychain+https://git.example.com") == b"token"
+  refused = home.run("read", "keychain+https://git.example.com?field=username", code=44)
+  assert refused.out == b"" and "has no account" in refused.error
+  assert read(home, "keychain+https://git.example.com?field=username&optional") == b""
 
 
 @pytest.mark.parametrize("text", ["hunter2", "keychain://s/hunter2/x", "keychain://s/a?hunter2",
