@@ -7,11 +7,14 @@ extension ReferencePreferences {
 
   /// Returns what the value of a key refers to; `nil` if it is not to be resolved.
   func resolved(_ key: PreferenceKey) throws -> SecretBytes? {
-    guard isDeclared(key), let text = try preferences.fetchedObject(forKey: key) as? String,
+    guard isDeclared(key) else { return nil }
+    // First, since combined preferences may report a failure only here.
+    let own = try preferences.ownObject(forKey: key) as? String
+    guard let text = try preferences.fetchedObject(forKey: key) as? String,
       CredentialReference.isReference(text)
     else { return nil }
-    // Read once more, with its origin: a value that was changed meanwhile is refused, too.
-    guard let own = try preferences.ownObject(forKey: key) as? String, own.hasBytes(of: text) else {
+    // A value that was changed meanwhile is refused, too.
+    guard let own, own.hasBytes(of: text) else {
       throw KeychainError.referenceFromElsewhere(key)
     }
     return try resolver.resolve(try reference(text, of: key))

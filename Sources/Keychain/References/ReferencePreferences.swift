@@ -26,6 +26,9 @@ internal import Synchronization
 /// A declared key takes references only, and `nil`: any other value is refused, so that no secret
 /// gets into the preferences. To change a secret, change its credential.
 ///
+/// Don't make them a member of composites or proxies, whose observers would be given secrets, and
+/// which would take a failure for a missing value.
+///
 /// ``dictionary()`` and observers show references, not secrets. An observer is notified if the
 /// reference changes, not if the credential does.
 ///

@@ -6,8 +6,10 @@ extension CompositePreferences: OwnValuePreferences {
   /// - Returns: The value; `nil` if there is none, or if it is from elsewhere.
   /// - Throws: The error of the first member that has the key or cannot read it.
   public func fetchOwnObject(forKey key: PreferenceKey) throws -> PreferenceObject? {
-    for preferences in array where try preferences.fetchedObject(forKey: key) != nil {
-      return try preferences.ownObject(forKey: key)
+    for preferences in array {
+      // First, since members that combine others report a failure of these only here.
+      if let own = try preferences.ownObject(forKey: key) { return own }
+      if try preferences.fetchedObject(forKey: key) != nil { return nil }
     }
     return nil
   }
