@@ -6,6 +6,9 @@ extension KeychainError.Recovery {
     /// Unlock the vault.
     case unlock
 
+    /// Unlock the vault with a key file.
+    case unlockWithKeyFile
+
     /// Unlock the vault with a recovery code.
     case unlockWithRecoveryCode
 
@@ -124,7 +127,7 @@ extension KeychainError.Recovery.Action: CustomStringConvertible {
   /// The library's API for the action, in backticks.
   public var description: String {
     switch self {
-    case .unlock, .unlockWithRecoveryCode: "`Vault.unlock(…)`"
+    case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode: "`Vault.unlock(…)`"
     case .lockAll: "`Vault.lock(all: true)`"
     case .giveKey: "`Vault.Configuration.unlock`"
     case .allowReaders: "`Vault.Configuration.secretFileReaders`"

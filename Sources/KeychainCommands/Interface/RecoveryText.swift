@@ -19,6 +19,7 @@ extension KeychainError.Recovery.Action {
   var commandText: String {
     switch self {
     case .unlock: Self.command("unlock")
+    case .unlockWithKeyFile: Self.command("unlock --key-file FILE")
     case .unlockWithRecoveryCode: Self.command("unlock --recovery-code-file FILE")
     case .lockAll: Self.command("lock --all")
     case .giveKey(let key): Self.giving(key)

@@ -50,6 +50,9 @@ enum UsageText {
   static let serverMissing =
     "--protocol, --port, --path, --security-domain and --authentication-type need --server"
   static let dashAccount = "an account that begins with a dash goes after --"
+  static let hostAlone =
+    "with --protocol, --server is the name of the host alone: give the port with --port, and the path "
+    + "with --path"
   static let emptyAccount = "the account is empty"
   static let accountOrAttribute = "name an account, or an attribute with --attribute"
   static let nothingToUpdate = "name what to change, such as --label"

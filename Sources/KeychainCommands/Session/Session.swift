@@ -128,6 +128,6 @@ extension Session {
   private static func unlocking(
     _ stores: AutomaticStore, _ query: CredentialQuery
   ) throws(KeychainError) -> KeychainError.Recovery {
-    UnlockText.unlockToSee(try stores.places(for: query))
+    UnlockText.unlockToSee(try stores.places(for: query), in: stores)
   }
 }

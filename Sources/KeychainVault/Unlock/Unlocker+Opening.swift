@@ -134,9 +134,10 @@ extension Unlocker {
     let unlocking: KeychainError.Recovery.Action = keeps ? .unlock : .giveKey(.passphrase)
     let code: KeychainError.Recovery.Action =
       keeps ? .unlockWithRecoveryCode : .giveKey(.recoveryCode)
+    let keyFile: KeychainError.Recovery.Action = keeps ? .unlockWithKeyFile : .giveKey(.keyFile)
     let ways: [(SlotKind, KeychainError.Recovery)] = [
       (.passphrase, "give the passphrase, with \(unlocking) or KEYCHAIN_PASSPHRASE_FILE"),
-      (.keyFile, "give the key file, with KEYCHAIN_KEY_FILE"),
+      (.keyFile, "give the key file, with \(keyFile) or KEYCHAIN_KEY_FILE"),
       (
         .recipient,
         "give an identity, with KEYCHAIN_IDENTITY_FILE"

@@ -324,6 +324,31 @@ def test_list_in_a_pipe_and_as_json(home):
   assert home.run("list", "--attribute", "env=other", "--json").json == []
 
 
+@pytest.mark.parametrize("server", ["host:8443", "https://host", "[::1]:8443", "HTTPS://host/a"])
+def test_a_host_with_a_port_is_no_host(home, server):
+  refused = home.set("a", b"x", "--server", server, "--protocol", "https", code=64)
+  assert "--port" in refused.error
+  # Registries are named with their ports.
+  home.set("a", b"x", "--server", server)
+  # What there is already can be read, does not look like a port, and can be renamed.
+  home.run("rename", "a", "a", "--server", server, "--to-server", server, "--to-protocol", "https")
+  assert home.get("a", "--server", server, "--protocol", "https") == b"x"
+  assert b"%3A" in home.run("list").out and server.encode() not in home.run("list").out
+
+
+@pytest.mark.parametrize("server", ["host", "::1", "[::1]", "fe80::1:2"])
+def test_a_host_may_be_an_address(home, server):
+  home.set("a", b"x", "--server", server, "--protocol", "https", "--port", "8443")
+  assert f"https://{server}:8443".encode() in home.run("list").out
+
+
+def test_capitals_in_a_host_are_reported(home):
+  stored = home.set("a", b"x", "--server", "Git.Example.com", "--protocol", "https")
+  assert "small letters" in hinted(stored)
+  assert hinted(home.set("a", b"x", "--server", "Registry")) == ""
+  assert hinted(home.set("a", b"x", "--server", "host", "--protocol", "https")) == ""
+
+
 def test_list_of_no_vault(home):
   assert home.run("list").out == b"" and json.loads(home.run("list", "--json").out) == []
   assert not home.vault.exists()

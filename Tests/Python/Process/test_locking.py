@@ -212,6 +212,20 @@ def test_list_says_how_to_see_locked_items(locked):
     assert hinted(listed) == "run 'prefs keychain unlock' to see them"
 
 
+def test_a_vault_of_a_key_file_is_not_unlocked_by_a_passphrase(home):
+  """Otherwise `list` says `unlock`, and `unlock` asks for the key file."""
+  home.run("init", "--new-key-file", "key")
+  home.set("alice", b"x", "--key-file", "key")
+  home.run("lock", "--all")
+  way = "'prefs keychain unlock --key-file FILE'"
+  assert hinted(home.run("list", code=77)) == f"run {way} to see them"
+  assert f"to unlock, run {way}" in home.run("doctor").out.decode()
+  for command in ["unlock"], ["get", "alice"]:
+    assert way in hinted(home.run(*command, code=77))
+  home.run("unlock", "--key-file", "key")
+  assert home.get("alice") == b"x"
+
+
 def test_a_timeout_is_fixed(locked):
   locked.run("unlock", "--timeout", "100s", *locked.passphrase())
   assert 0 < locked.run("status", "--json").json["cachedForSeconds"] <= 100

@@ -61,7 +61,8 @@ struct RecoveryTextTests {
 
   fileprivate static let examples: [Recovery.Action] =
     [
-      .unlock, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete, .nameVault, .status,
+      .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .read, .update, .delete,
+      .nameVault, .status,
       .verify, .acceptRestored, .rekey, .export, .replaceBackup, .listSlots, .addSlotForService,
       .nameSlot, .createIdentity, .showIdentity, .nameStore, .useVault, .nameCollection, .migrate,
       .overwrite, .allowReaders(.group), .allowReaders(.others), .createVault(startingAnew: false),
@@ -78,7 +79,8 @@ extension KeychainError.Recovery.Action {
   /// A new case does not compile here until it is added to the examples.
   fileprivate var isListed: Bool {
     switch self {
-    case .unlock, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders, .read, .update,
+    case .unlock, .unlockWithKeyFile, .unlockWithRecoveryCode, .lockAll, .giveKey, .allowReaders,
+      .read, .update,
       .delete, .createVault, .nameVault, .status, .verify, .acceptRestored, .rekey, .export,
       .replaceBackup, .listSlots, .addSlot, .addSlotForService, .nameSlot, .removeSlot,
       .createIdentity, .showIdentity, .pinIdentity, .nameStore, .useVault, .nameCollection,

@@ -3,6 +3,7 @@ internal import KeychainCredentials
 internal import KeychainSecretService
 internal import KeychainStores
 internal import PrephirencesCommandLine
+internal import PrephirencesText
 
 /// The texts about credentials and items of other programs.
 enum CredentialText {
@@ -35,11 +36,21 @@ enum CredentialText {
     switch identity.kind {
     case .genericPassword(let service, _): service
     case .internetPassword(let password):
-      (password.protocol.isEmpty ? "" : "\(password.protocol):") + "//\(password.server)"
+      (password.protocol.isEmpty ? "" : "\(password.protocol):") + "//" + host(of: password)
         + (password.port == 0 ? "" : ":\(password.port)")
         + (password.path.isEmpty || password.path.hasPrefix("/") ? "" : "/") + password.path
     }
   }
+
+  /// A name with a port in it must not look like a host and a port.
+  private static func host(of password: InternetPassword) -> String {
+    password.protocol.isEmpty || !HostName.hasMore(password.server)
+      ? password.server : password.server.percentEncoded(keeping: "")
+  }
+
+  static let hostInCapitals =
+    "clients such as git look for the host in small letters, and don't find this one; 'rename' with "
+    + "--to-server writes it so"
 
   /// Returns the items of other programs that have no names of a credential, for a terminal.
   static func table(_ items: [UnlistedItem]) -> TextTable {
@@ -178,10 +189,12 @@ extension KeychainError {
   }
 
   /// The error if nothing is listed because everything is locked.
-  static func allLocked(_ count: Int, _ places: Set<StorePlace>) -> Self {
+  static func allLocked(
+    _ count: Int, _ places: Set<StorePlace>, in stores: AutomaticStore
+  ) -> Self {
     Self(
       .locked, "nothing can be listed: \(Words.locked(count))",
-      recovery: UnlockText.unlockToSee(places))
+      recovery: UnlockText.unlockToSee(places, in: stores))
   }
 
   static func damagedRecords(_ paths: [String], hasDeviceKey: Bool) -> Self {

@@ -112,7 +112,8 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
     if result.lockedCount > 0, !isAllLocked {
       session.interface.say(Words.locked(result.lockedCount))
       session.interface.hint(
-        UnlockText.unlockToSee(try session.stores.places(for: query)).commandText)
+        UnlockText.unlockToSee(try session.stores.places(for: query), in: session.stores)
+          .commandText)
     }
     if result.otherDeviceCount > 0 {
       session.interface.say(Words.ofOtherDevices(result.otherDeviceCount))
@@ -125,7 +126,8 @@ struct ListCommand: KeychainSubcommand, QuickCommand {
     }
     // It is not known which of them would be listed, so the list may not be empty.
     guard !isAllLocked else {
-      throw .allLocked(result.lockedCount, try session.stores.places(for: query))
+      throw .allLocked(
+        result.lockedCount, try session.stores.places(for: query), in: session.stores)
     }
   }
 

@@ -79,6 +79,10 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     guard !account.isEmpty || item.server != nil else {
       throw ValidationError(UsageText.emptyAccount)
     }
+    // What was stored so before can still be read and deleted.
+    if let server = item.server, item.protocolName?.isEmpty == false, HostName.hasMore(server) {
+      throw ValidationError(UsageText.hostAlone)
+    }
     if createOnly && expectedVersion != nil {
       throw ValidationError(UsageText.createOrExpect)
     }
@@ -100,9 +104,17 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     let merged = try session.store.merge(
       details.updateOfSecret(keepingExpiry: keepExpiry), secret: secret, into: identity, mode: mode)
     report(merged, session.interface)
-    for hint in [input.hint(about: secret), details.hint].compactMap(\.self) {
+    for hint in [input.hint(about: secret), details.hint, hostHint].compactMap(\.self) {
       session.interface.hint(hint)
     }
+  }
+
+  /// What to do if the host is not written as clients ask for it.
+  private var hostHint: String? {
+    guard let server = item.server, item.protocolName?.isEmpty == false,
+      server.utf8.contains(where: (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains)
+    else { return nil }
+    return CredentialText.hostInCapitals
   }
 
   /// Reports that the expiry of the old secret was removed, or that the kept expiry has passed.

@@ -21,7 +21,7 @@ enum NextStep {
   case protectDisk
   case addSource(named: String)
   case rescue(VaultRescue, opensByDevice: Bool)
-  case unlock
+  case unlock(KeychainError.Recovery)
   case unlockEachTime
   case addDeviceOfRestoredBackup
   case makeRecoveryCode
@@ -90,7 +90,9 @@ extension Diagnosis {
       return [.rescue(status.rescue, opensByDevice: status.hasSlotOfThisDevice)]
     }
     guard status.readable != .unlockedNow else { return [] }
-    return [status.isCacheAvailable ? .unlock : .unlockEachTime]
+    return [
+      status.isCacheAvailable ? .unlock(UnlockText.howToUnlock(status.slots)) : .unlockEachTime
+    ]
   }
 
   private func slotSteps(_ status: VaultStatus) -> [NextStep] {

@@ -30,7 +30,7 @@ enum NextStepText {
         ? "nothing that is here opens what is locked"
         : "only the kernel's cache opens this vault now")
         + ": \(text(rescue)), or copy the secrets out with '\(path) get' while they are readable"
-    case .unlock: "to unlock, run '\(path) unlock'"
+    case .unlock(let way): "to unlock, \(way.commandText)"
     case .unlockEachTime: UnlockText.unlockingEachTime
     case .addDeviceOfRestoredBackup:
       "if this is a restored backup, run '\(path) slots add --device', and this machine opens the "
