@@ -66,11 +66,13 @@ struct ForeignItem {
       return .genericPassword(service: service, account: account)
     }
     if let server = attributes["server"] ?? attributes["host"] {
+      // A port that is none is not the usual one.
+      guard let port = first(["port"]).map({ UInt16($0) }) ?? 0 else { return nil }
       return CredentialIdentity(
         .internetPassword(
           InternetPassword(
             server: server, protocol: attributes["protocol"] ?? "",
-            port: attributes["port"].flatMap { UInt16($0) } ?? 0,
+            port: port,
             path: attributes["object"] ?? "", account: account,
             securityDomain: attributes["domain"] ?? "")))
     }

@@ -169,3 +169,11 @@ def test_a_docker_login_and_a_git_item_of_one_host_are_told_apart(home):
     home.run("docker-credential", "erase", "--others", input=b"h")
     assert home.run("docker-credential", "get", input=b"h", code=1).out.startswith(b"credentials not found")
     assert exchanged(home, "get", "host=h") == ["username=alice", "password=for git"]
+
+
+def test_an_item_with_a_port_that_is_none_is_for_no_server(home):
+  with desktop(home) as variables:
+    put_other(variables, "odd", "port", "abc")
+    assert exchanged(home, "get", "host=h") == []
+    put_other(variables, "empty", "port", "", "object", "")
+    assert exchanged(home, "get", "host=h") == ["username=alice", "password=empty"]

@@ -101,6 +101,16 @@ struct GitCredentialStoringTests {
     #expect(try store.contents() == [])
   }
 
+  @Test func whatIsForEveryUserOrPathIsNotErasedWithAPassword() throws {
+    try store.put("token", InternetPassword(server: "h", protocol: "https", account: ""))
+    _ = try git(.erase, Self.al, "password=token")
+    #expect(try store.contents() == ["/=token"])
+    _ = try git(.erase, Self.server, "path=p", "password=token")
+    #expect(try store.contents() == ["/=token"])
+    _ = try git(.erase, Self.server, "password=token")
+    #expect(try store.contents() == [])
+  }
+
   @Test func withoutAPasswordEverythingNamedIsErased() throws {
     for (account, path) in [("al", ""), ("al", "p"), ("bob", ""), ("", "")] {
       try store.put(
