@@ -27,7 +27,9 @@ struct HelperLink {
   var path: String { PathText.joined(folder, helper.linkName(of: host.name)) }
 
   /// What is there now.
-  var state: State {
+  var state: State { state(of: path) }
+
+  private func state(of path: String) -> State {
     var status = stat()
     guard lstat(path, &status) == 0 else { return .missing }
     guard let target = PathText.target(ofLink: path) else { return .foreign }
@@ -44,26 +46,21 @@ struct HelperLink {
   /// - Returns: `false` if it is there already.
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/refused`` if another file is there.
   func install() throws(KeychainError) -> Bool {
-    switch state {
-    case .installed: return false
-    case .foreign: throw .foreignHelper(path)
-    case .missing:
-      guard symlink(host.linkText(in: folder), path) == 0 else {
-        throw errno == EEXIST ? .foreignHelper(path) : .cannotWrite(path, errno: errno)
-      }
-    case .broken:
-      let new = path + ".new"
-      guard symlink(host.linkText(in: folder), new) == 0 else {
-        throw .cannotWrite(new, errno: errno)
-      }
-      guard rename(new, path) == 0 else {
-        let failure = errno
-        unlink(new)
-        throw .cannotWrite(path, errno: failure)
+    // Somebody else may install or remove it at the same time.
+    for _ in 0..<Self.attempts {
+      switch state {
+      case .installed: return false
+      case .foreign: throw .foreignHelper(path)
+      case .broken: try removeOwn()
+      case .missing:
+        if symlink(host.linkText(in: folder), path) == 0 { return true }
+        guard errno == EEXIST else { throw .cannotWrite(path, errno: errno) }
       }
     }
-    return true
+    throw .foreignHelper(path)
   }
+
+  private static let attempts = 100
 
   /// Removes the link.
   ///
@@ -74,9 +71,30 @@ struct HelperLink {
     case .missing: return false
     case .foreign: throw .foreignHelper(path)
     case .installed, .broken:
-      guard unlink(path) == 0 else { throw .cannotWrite(path, errno: errno) }
+      try removeOwn()
       return true
     }
+  }
+
+  /// Removes our link, and no file that somebody puts into its place meanwhile: under a name of
+  /// its own, what was taken stays what it is.
+  private func removeOwn() throws(KeychainError) {
+    let taken = "\(path).\(UInt64.random(in: .min ... .max)).old"
+    guard rename(path, taken) == 0 else {
+      guard errno == ENOENT else { throw .cannotWrite(path, errno: errno) }
+      return
+    }
+    guard state(of: taken) == .foreign else {
+      unlink(taken)
+      return
+    }
+    // Back without replacing anything; only a folder cannot have a second name.
+    if link(taken, path) == 0 {
+      unlink(taken)
+    } else if errno != EPERM || rename(taken, path) != 0 {
+      throw .foreignHelper(taken)
+    }
+    throw .foreignHelper(path)
   }
 }
 
