@@ -45,7 +45,7 @@ def test_links_lead_to_the_program_and_answer(home, folder):
 
 def test_a_helper_alone_is_installed_and_removed(home, folder):
   outcome = home.run("helpers", "install", "docker", "--folder", "bin")
-  assert b"git" not in outcome.out
+  assert b"git" not in outcome.out and b"SwiftPM" not in outcome.out
   assert [path.name for path in folder.iterdir()] == [LINKS[0]]
   home.run("helpers", "remove", "git", "--folder", str(folder))
   home.run("helpers", "remove", "docker", "--folder", str(folder))
@@ -149,7 +149,10 @@ def test_the_list_says_what_is_set_up(home, folder):
 @pytest.mark.parametrize("value, is_ours", [
   ("prefs", True), ("store", False), ("/opt/bin/git-credential-prefs", True),
   ("!prefs keychain git-credential", True), ("!/opt/prefs keychain git-credential", True),
-  ("!other keychain git-credential", False), ("", False),
+  ("/opt/prefs keychain git-credential", True), ("!'/my opt/prefs' keychain git-credential", True),
+  ("!git-credential-prefs", True), ("!KEYCHAIN_VAULT=/v prefs keychain git-credential", True),
+  ("prefs --store vault", True), ("!other keychain git-credential", False), ("", False),
+  ("!prefs keychain get", False), ("/opt/git-credential-other", False), ("prefsy", False),
 ])
 def test_settings_of_git_are_understood(home, value, is_ours):
   subprocess.run(
@@ -157,8 +160,99 @@ def test_settings_of_git_are_understood(home, value, is_ours):
   assert listed(home, "git")["configuredBy"] == (["credential.helper"] if is_ours else [])
 
 
+def test_an_empty_setting_of_git_drops_those_before_it(home):
+  for value in ("prefs", ""):
+    subprocess.run(
+      ["git", "config", "--global", "--add", "credential.helper", value], env=home.environment,
+      check=True)
+  assert listed(home, "git")["configuredBy"] == []
+
+
+def test_a_command_of_git_needs_no_link(home):
+  subprocess.run(
+    ["git", "config", "--global", "credential.helper", f"{home.program} keychain git-credential"],
+    env=home.environment, check=True)
+  assert b"git\tconfigured, needs no link\t" in home.run("helpers", "list").out
+
+
+@pytest.mark.parametrize("text", [
+  '[[registry]]\nlocation = "r"\ncredential-helpers = ["prefs"]\n',
+  'credential-helpers = [] # "prefs"\n',
+  'unqualified-search-registries = ["prefs"]\n',
+  'short-name-mode = "credential-helpers"\nother = ["prefs"]\n',
+])
+def test_what_podman_ignores_is_no_setting(home, text):
+  path = home.folder / ".config/containers/registries.conf"
+  path.parent.mkdir(parents=True)
+  path.write_text(text)
+  assert listed(home, "docker")["configuredBy"] == []
+
+
+def test_a_setting_of_docker_beside_a_wrong_one_is_found(home):
+  path = home.folder / ".docker" / "config.json"
+  path.parent.mkdir()
+  path.write_text('{"credHelpers": {"r": "prefs", "s": 1}}')
+  assert listed(home, "docker")["configuredBy"] == [str(path)]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling"])
+def test_what_clients_cannot_run_hides_no_link(home, folder, kind):
+  later = home.folder / "later"
+  home.environment["PATH"] += f":{later}"
+  home.run("helpers", "install", "docker", "--folder", str(later))
+  if kind == "file":
+    (folder / LINKS[0]).write_text("mine")
+  elif kind == "folder":
+    (folder / LINKS[0]).mkdir()
+  else:
+    (folder / LINKS[0]).symlink_to("/nowhere/else")
+  docker = listed(home, "docker")
+  assert (docker["state"], docker["link"], docker["inPath"]) == (
+    "installed", str(later / LINKS[0]), True)
+
+
+def test_podman_uses_the_helper_of_docker(home, folder):
+  home.run("helpers", "install", "podman", "--folder", str(folder))
+  assert [path.name for path in folder.iterdir()] == [LINKS[0]]
+
+
+def test_the_whole_path_of_gits_helper_is_printed(home, folder):
+  outcome = home.run("helpers", "install", "git", "--folder", str(folder))
+  line = f"git config --global credential.helper {folder / LINKS[1]}\n".encode()
+  assert line in outcome.out
+
+
+def test_a_folder_that_others_can_write_is_reported(home, folder):
+  assert "other users" not in home.run("helpers", "install", "--folder", str(folder)).error
+  folder.chmod(0o777)
+  assert "other users can write to" in home.run("helpers", "install", "--folder", str(folder)).error
+
+
+def test_what_a_stopped_installation_left_does_not_disturb(home, folder):
+  (folder / LINKS[0]).symlink_to("/nowhere/prefs")
+  (folder / f"{LINKS[0]}.new").write_text("left")
+  home.run("helpers", "install", "docker", "--folder", str(folder))
+  assert os.path.samefile(folder / LINKS[0], home.program)
+  assert sorted(path.name for path in folder.iterdir()) == [LINKS[0], f"{LINKS[0]}.new"]
+
+
+def test_several_installations_at_once_succeed(home, folder):
+  for _ in range(5):
+    (folder / LINKS[0]).unlink(missing_ok=True)
+    (folder / LINKS[0]).symlink_to("/nowhere/prefs")
+    running = [
+      subprocess.Popen(
+        [home.program, "keychain", "helpers", "install", "--quiet", "--folder", folder],
+        env=home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+      for _ in range(6)]
+    errors = [process.communicate(timeout=60)[1] for process in running]
+    assert [process.returncode for process in running] == [0] * 6, errors
+    assert sorted(path.name for path in folder.iterdir()) == sorted(LINKS)
+
+
 @pytest.mark.parametrize("file, text", [
   (".config/containers/registries.conf", 'credential-helpers = ["other", "prefs"]\n'),
+  (".config/containers/registries.conf", "# [x]\n  credential-helpers=[ # a\n 'other',\n  'prefs'\n]\n"),
   ("config/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
   ("runtime/containers/auth.json", '{"credHelpers": {"r": "prefs"}}'),
 ])

@@ -32,23 +32,17 @@ struct ClientConfiguration {
       let run = ProgramRun(
         git, ["config", "--null", "--get-regexp", "^credential\\..*helper$"], within: .seconds(5))
     else { return [] }
-    return run.output.split(separator: "\0").compactMap { entry in
-      let parts = entry.split(separator: "\n", maxSplits: 1)
-      guard parts.count == 2, let runsLink = runsLink(String(parts[1])) else { return nil }
-      return Place(name: String(parts[0]), runsLink: runsLink)
+    var places: [Place] = []
+    for entry in run.output.split(separator: "\0") {
+      let parts = entry.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      let setting = GitHelperSetting(parts.count == 2 ? String(parts[1]) : "")
+      // An empty value makes git forget those before it.
+      if setting.isEmpty { places.removeAll { name == "credential.helper" || $0.name == name } }
+      guard let runsLink = setting.runsLink(of: host) else { continue }
+      places.append(Place(name: name, runsLink: runsLink))
     }
-  }
-
-  /// Returns whether a value of git's setting runs the link, or the command itself; `nil` if neither.
-  private func runsLink(_ value: String) -> Bool? {
-    let words = value.split(separator: " ").map(String.init)
-    guard let first = words.first else { return nil }
-    let link = HelperProgram.git.linkName(of: host.name)
-    if first == host.name || PathText.name(of: first) == link { return true }
-    let isCommand =
-      value.hasPrefix("!") && words.contains(HelperProgram.git.command)
-      && PathText.name(of: String(first.dropFirst())) == host.name
-    return isCommand ? false : nil
+    return places
   }
 
   // MARK: - docker and its relatives
@@ -69,14 +63,12 @@ struct ClientConfiguration {
   }
 
   private var registryFiles: [String] {
-    // This file is looked for in the home folder, whatever XDG_CONFIG_HOME says.
+    // This file is looked for in the home folder, whatever XDG_CONFIG_HOME says; the machine's is
+    // read only if there is none.
     let usual = [inHome(".config/containers/registries.conf"), "/etc/containers/registries.conf"]
     let files = Environment.value("CONTAINERS_REGISTRIES_CONF").map { [$0] } ?? usual
-    return files.compactMap { $0 }.filter { path in
-      text(path)?.split(separator: "\n").contains {
-        $0.hasPrefix("credential-helpers") && $0.contains("\"\(host.name)\"")
-      } ?? false
-    }
+    guard let path = files.compactMap(\.self).first(where: { text($0) != nil }) else { return [] }
+    return RegistriesFile(text(path) ?? "").helpers.contains(host.name) ? [path] : []
   }
 
   private func inHome(_ name: String) -> String? {
@@ -87,8 +79,9 @@ struct ClientConfiguration {
     guard let data = FileManager.default.contents(atPath: path),
       let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
     else { return false }
-    let helpers = (object["credHelpers"] as? [String: String])?.values.map { $0 } ?? []
-    return (helpers + [object["credsStore"] as? String].compactMap { $0 }).contains(host.name)
+    let helpers = object["credHelpers"] as? [String: Any] ?? [:]
+    return object["credsStore"] as? String == host.name
+      || helpers.values.contains { $0 as? String == host.name }
   }
 
   private func text(_ path: String) -> String? {

@@ -7,13 +7,14 @@ internal import PrephirencesCommandLine
 struct HelperSetup {
   let host: String
 
-  /// Returns the lines about a client.
-  func text(_ helper: HelperProgram) -> String {
-    switch helper {
+  /// Returns the lines about the client that runs a link.
+  func text(_ link: HelperLink) -> String {
+    switch link.helper {
     case .git:
       """
-      git:
+      git: one of these; the second also where PATH lacks the folder, as in cron
         git config --global credential.helper \(host)
+        git config --global credential.helper \(Self.quoted(link.path))
 
       """
     case .docker:
@@ -21,11 +22,19 @@ struct HelperSetup {
       docker, helm: in ~/.docker/config.json, for all registries or for one
         { "credsStore": "\(host)" }
         { "credHelpers": { "registry.example.com": "\(host)" } }
-      podman, skopeo, buildah: in ~/.config/containers/registries.conf
+      podman, skopeo, buildah: in ~/.config/containers/registries.conf, before the first [table]
         credential-helpers = ["\(host)"]
+      All of them look in PATH only: cron and services need \(link.folder) there
 
       """
     }
+  }
+
+  /// A path as a person types it, when a shell and then git's own shell read it.
+  private static func quoted(_ path: String) -> String {
+    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
+    let isPlain = path.allSatisfy { plain.contains($0) }
+    return isPlain ? path : "\"'\(path)'\""
   }
 
   /// What needs no link.

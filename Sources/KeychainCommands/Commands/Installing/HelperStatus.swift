@@ -24,11 +24,16 @@ struct HelperStatus {
     let name = helper.linkName(of: host.name)
     let folders = host.search.folders + [host.usualFolder].compactMap(\.self)
     let links = folders.map { HelperLink(helper: helper, folder: $0, host: host) }
-    let link = links.first { $0.state != .missing }
+    // A client skips what it cannot run. What it does not find is of interest if it is ours.
+    let found = host.search.program(name)
+    let link =
+      links.first { $0.path == found }
+      ?? [HelperLink.State.installed, .broken, .foreign].lazy
+      .compactMap { state in links.first { $0.state == state } }.first
     path =
       (link ?? host.usualFolder.map { HelperLink(helper: helper, folder: $0, host: host) })?.path
     state = link?.state ?? .missing
-    isInPath = link.map { host.search.program(name) == $0.path } ?? false
+    isInPath = found != nil && link?.path == found
     configuredBy = ClientConfiguration(host: host).places(naming: helper)
   }
 
@@ -46,6 +51,8 @@ struct HelperStatus {
   /// The state in a few words.
   var words: String {
     switch state {
+    case .missing where !configuredBy.isEmpty && !configuredBy.contains(where: \.runsLink):
+      "configured, needs no link"
     case .missing: "not installed"
     case .foreign: "another program"
     case .broken: "broken: it leads to where the program was"

@@ -42,7 +42,8 @@ struct HelpersCommonOptions: ParsableArguments {
 /// The links that a command is about.
 struct HelperLinkOptions: ParsableArguments {
   @Argument(
-    help: .init("The helpers: git, docker (default: all)", valueName: "name"),
+    help: .init(
+      "The helpers: git, docker, which podman uses, too (default: all)", valueName: "name"),
     completion: .list(HelperProgram.allCases.map(\.rawValue)))
   var names: [HelperProgram] = []
 
@@ -66,4 +67,12 @@ struct HelperLinkOptions: ParsableArguments {
   }
 }
 
-extension HelperProgram: ExpressibleByArgument {}
+extension HelperProgram: ExpressibleByArgument {
+  /// The helper of a client; some clients use that of another one.
+  init?(argument: String) {
+    switch argument {
+    case "podman", "skopeo", "buildah", "helm": self = .docker
+    default: self.init(rawValue: argument)
+    }
+  }
+}

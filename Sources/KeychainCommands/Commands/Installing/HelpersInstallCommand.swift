@@ -37,7 +37,8 @@ struct HelpersInstallCommand: HelpersSubcommand {
     }
     Self.warn(links, host, interface)
     let setup = HelperSetup(host: host.name)
-    try CommandOutput.write(links.map { setup.text($0.helper) }.joined() + setup.swiftPM)
+    let other = options.names.isEmpty ? setup.swiftPM : ""
+    try CommandOutput.write(links.map { setup.text($0) }.joined() + other)
   }
 
   private static func makeFolder(_ folder: String) throws(KeychainError) {
@@ -59,6 +60,10 @@ struct HelpersInstallCommand: HelpersSubcommand {
     _ links: [HelperLink], _ host: InstalledHost, _ interface: UserInterface
   ) {
     guard let folder = links.first?.folder else { return }
+    if Self.canBeChangedByOthers(folder) {
+      interface.say("other users can write to \(folder), and replace the links")
+      interface.hint("change its mode or owner, or choose another folder with --folder")
+    }
     guard host.search.contains(folder) else {
       interface.say("\(folder) is not in PATH, so clients do not find what lies there")
       return interface.hint("add it to PATH, or choose another folder with --folder")
@@ -69,5 +74,12 @@ struct HelpersInstallCommand: HelpersSubcommand {
       else { continue }
       interface.say("\(found) comes earlier in PATH, so clients run that one")
     }
+  }
+
+  /// Whether a folder belongs to another user, or everybody can write to it.
+  private static func canBeChangedByOthers(_ folder: String) -> Bool {
+    var status = stat()
+    guard stat(folder, &status) == 0 else { return false }
+    return status.st_mode & S_IWOTH != 0 || ![0, geteuid()].contains(status.st_uid)
   }
 }
