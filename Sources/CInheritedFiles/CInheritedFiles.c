@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 // Linux 6.3. The kernel warns of files without it, and may refuse them (vm.memfd_noexec).
@@ -23,7 +24,8 @@ static int create_file(const char *name) {
 // Scripts use the numbers below 10 themselves (`exec 3<file`).
 static int with_number_from(int lowest, int descriptor) {
   int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
-  int failure = errno;
+  // The limit of open files is below `lowest`.
+  int failure = errno == EINVAL ? EMFILE : errno;
   close(descriptor);
   errno = failure;
   return moved;
@@ -52,4 +54,8 @@ int32_t cinheritedfiles_share(int32_t descriptor) {
   int flags = fcntl(descriptor, F_GETFD);
   if (flags < 0) return errno;
   return fcntl(descriptor, F_SETFD, flags & ~FD_CLOEXEC) < 0 ? errno : 0;
+}
+
+int32_t cinheritedfiles_has_access_list(int32_t descriptor) {
+  return fgetxattr(descriptor, "system.posix_acl_access", NULL, 0) > 0;
 }

@@ -17,6 +17,9 @@ int32_t cinheritedfiles_seal(int32_t descriptor);
 // Leaves the file open in the programs that this process becomes or starts. Returns 0 or errno.
 int32_t cinheritedfiles_share(int32_t descriptor);
 
+// Whether a list of users (`setfacl`) says who may use an open file; 1 if it does.
+int32_t cinheritedfiles_has_access_list(int32_t descriptor);
+
 #pragma clang assume_nonnull end
 
 #endif

@@ -35,15 +35,19 @@ struct SecretDestinationOptions: QuickArguments {
   ///
   /// - Parameters:
   ///   - secret: The bytes.
+  ///   - keptPaths: The paths of files that are not replaced.
   ///   - deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
   /// - Throws: ``KeychainError`` if it cannot be written.
   func write(
-    _ secret: borrowing SecretBytes, within deadline: Duration?
+    _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
+    within deadline: Duration?
   ) throws(KeychainError) {
     if let output {
       return try SecretOutput(
-        path: output, overwrites: overwrite, timeout: deadline ?? .seconds(10)
-      ).write(secret, addingNewline: newline == .always)
+        path: output, overwrites: overwrite, keptPaths: overwrite ? keptPaths() : [],
+        timeout: deadline ?? .seconds(10)
+      )
+      .write(secret, addingNewline: newline == .always)
     }
     try CommandOutput.write(secret)
     if newline == .always || newline != .never && StandardOutput.isTerminal {

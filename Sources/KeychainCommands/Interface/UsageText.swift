@@ -49,6 +49,8 @@ enum UsageText {
     "--to-service makes a generic password, which has no server; give one of them"
   static let serverMissing =
     "--protocol, --port, --path, --security-domain and --authentication-type need --server"
+  static let descriptorOfCommand =
+    "the command needs descriptors 1 and 2 itself; the passphrase or code comes from another one"
   static let dashAccount = "an account that begins with a dash goes after --"
   static let hostAlone =
     "with --protocol, --server is the name of the host alone: give the port with --port, and the path "

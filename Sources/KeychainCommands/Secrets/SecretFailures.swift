@@ -36,6 +36,12 @@ extension KeychainError {
       "'\(path)'", recovery: .nameNewFile + ", or replace this one with \(.overwrite)")
   }
 
+  static func outputIsNeeded(_ path: String) -> Self {
+    Self(
+      .refused, "'\(path)' belongs to the vault or unlocks it, and would be lost",
+      recovery: .nameNewFile)
+  }
+
   static func outputOfOthers(_ path: String) -> Self {
     Self(
       .insecurePermissions, "'\(path)' belongs to another user, who could read the secret",

@@ -13,6 +13,9 @@ struct SecretOutput {
   let path: String
   let overwrites: Bool
 
+  /// The paths of files that are never replaced: those of the vault, and what unlocks it.
+  var keptPaths: [String] = []
+
   /// How long to wait for a reader of a named pipe.
   let timeout: Duration
 
@@ -81,6 +84,14 @@ struct SecretOutput {
   private func replace(
     _ secret: borrowing SecretBytes, _ addsNewline: Bool
   ) throws(KeychainError) {
+    if let replaced = FileIdentity(path),
+      keptPaths.contains(where: { FileIdentity($0) == replaced })
+    {
+      throw .outputIsNeeded(path)
+    }
+    // A signal in between would leave a second file with the secret.
+    let signals = HeldSignals()
+    defer { signals.release() }
     do throws(FileError) {
       try PrivateFile.replace(path) { descriptor throws(Errno) in
         try Self.write(secret, addsNewline, to: descriptor)

@@ -78,6 +78,9 @@ struct Session {
   /// The vault, for what only a vault can do.
   var vault: Vault { stores.vault }
 
+  /// The paths of the vault's files and of what unlocks it.
+  var vaultPaths: [String] { vault.paths }
+
   /// The store of credentials.
   var store: any CredentialStore { stores }
 

@@ -6,8 +6,14 @@ extension ChildEnvironment {
   /// The variables as a dictionary, as `Process.environment` of Foundation takes them.
   ///
   /// The values are copied into ordinary memory, which is not wiped. Inherited variables that are
-  /// not text are left out, and so are secrets that are not text.
+  /// not text are left out.
+  ///
+  /// - Throws: ``/KeychainCredentials/KeychainError`` with `undecodable` if a secret is not text.
   public var dictionary: [String: String] {
+    get throws(KeychainError) { try texts() }
+  }
+
+  private func texts() throws(KeychainError) -> [String: String] {
     var all: [String: String] = [:]
     for variable in inherited.reversed() {
       guard let value = variable.value, let text = String(validating: value, as: UTF8.self),
@@ -16,9 +22,11 @@ extension ChildEnvironment {
       all[name] = text
     }
     for (name, value) in added {
-      all[name] = value.bytes.withBytes { bytes in
+      let text = value.bytes.withBytes { bytes in
         bytes.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
       }
+      guard let text else { throw .valueNotText(name) }
+      all[name] = text
     }
     return all
   }

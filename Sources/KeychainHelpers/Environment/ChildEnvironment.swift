@@ -35,6 +35,9 @@ public struct ChildEnvironment: Sendable {
   var inherited: [InheritedVariable]
   private(set) var added: [(name: String, value: SharedSecret)] = []
 
+  /// The bytes of all names, and perhaps of some that were removed.
+  private var names: Set<[UInt8]>
+
   /// Creates an environment.
   ///
   /// - Parameter inheritance: Which variables of this process it has.
@@ -50,6 +53,7 @@ public struct ChildEnvironment: Sendable {
       case .none: false
       }
     }
+    names = Set(inherited.map { Array($0.name) })
   }
 
   /// The names of the variables that were set, in their order.
@@ -73,8 +77,10 @@ public struct ChildEnvironment: Sendable {
     }
     guard !hasNUL else { throw .valueWithNUL(name) }
     let secret = try SharedSecret(copying: value)
-    if replacesAnother(name, secret) { replacedNames.append(name) }
-    remove(name)
+    if !names.insert(Array(name.utf8)).inserted {
+      if replacesAnother(name, secret) { replacedNames.append(name) }
+      remove(name)
+    }
     added.append((name, secret))
   }
 

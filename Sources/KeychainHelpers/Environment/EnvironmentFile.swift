@@ -1,3 +1,4 @@
+internal import CInheritedFiles
 internal import Glibc
 public import KeychainCredentials
 internal import KeychainSecrets
@@ -16,8 +17,9 @@ internal import KeychainSecrets
 ///
 /// Nothing is expanded. A value that begins with `keychain:` or `keychain+` must be a reference.
 ///
-/// A file cannot set `PATH`, `LD_*`, `KEYCHAIN_*`, `BASH_ENV`, `GCONV_PATH` and `GLIBC_TUNABLES`. It can
-/// set variables that one interpreter obeys, such as `PYTHONPATH` and `NODE_OPTIONS`.
+/// A file cannot set `PATH`, `LD_*`, `KEYCHAIN_*`, `CREDENTIALS_DIRECTORY`, `DBUS_SESSION_BUS_ADDRESS`,
+/// `BASH_ENV`, `GCONV_PATH` and `GLIBC_TUNABLES`. It can set variables that one interpreter obeys, such
+/// as `PYTHONPATH` and `NODE_OPTIONS`, and those of places, such as `HOME`.
 public struct EnvironmentFile: Sendable {
   /// A variable of the file.
   public struct Entry: Sendable {
@@ -52,16 +54,17 @@ public struct EnvironmentFile: Sendable {
 
   /// Reads a file.
   ///
-  /// A regular file must belong to the user or to root, and nobody else may be able to write it:
-  /// others never, and a group only if it is the process's own, as in a working copy that `umask 002`
-  /// made. A pipe is accepted, too.
+  /// The file, which may be a pipe, must belong to the user or to root, and nobody else may be able to
+  /// write it: others never, and a group only if it is the process's own, as in a working copy that
+  /// `umask 002` made, and the file has no access list.
   ///
-  /// - Parameter path: The path.
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - timeout: How long to wait until a pipe has something to read; `nil` to wait for ever.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `inputOutput`, `insecurePermissions`,
-  ///   `tooLarge` above 1 MiB, `undecodable` or `refused`.
-  public init(path: String) throws(KeychainError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { throw .cannotRead(path, errno: errno) }
+  ///   `tooLarge` above 1 MiB, `timedOut`, `undecodable` or `refused`.
+  public init(path: String, timeout: Duration? = nil) throws(KeychainError) {
+    let descriptor = try WaitingFile.open(path, within: timeout) { .cannotRead(path, errno: $0) }
     defer { close(descriptor) }
     try Self.checkWriters(descriptor, path)
     let contents: SecretBytes?
@@ -83,9 +86,12 @@ public struct EnvironmentFile: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .cannotRead(path, errno: errno) }
     guard status.st_mode & S_IFMT != S_IFDIR else { throw .cannotRead(path, errno: EISDIR) }
-    guard status.st_mode & S_IFMT == S_IFREG else { return }
     let isOurs = status.st_uid == geteuid() || status.st_uid == 0
-    let isGroupOurs = status.st_gid == getegid()
+    // Only root makes devices, such as /dev/null.
+    if isOurs, status.st_mode & S_IFMT == S_IFCHR { return }
+    // With an access list, the bits of the group are the most that any user of the list may do.
+    let isGroupOurs =
+      status.st_gid == getegid() && cinheritedfiles_has_access_list(descriptor) == 0
     guard isOurs, status.st_mode & S_IWOTH == 0, status.st_mode & S_IWGRP == 0 || isGroupOurs
     else { throw .environmentFileOfOthers(path) }
   }

@@ -15,10 +15,12 @@ struct EnvironmentFileReader {
 
   mutating func entries() throws(KeychainError) -> [EnvironmentFile.Entry] {
     var entries: [EnvironmentFile.Entry] = []
+    // Names are ASCII.
+    var lines: [String: Int] = [:]
     while position < bytes.count {
       if let entry = try entry() {
-        if let first = entries.first(where: { $0.name.hasSameBytes(as: entry.name) }) {
-          throw failure("'\(entry.name)' is already set in line \(first.line)", at: entry.line)
+        if let first = lines.updateValue(entry.line, forKey: entry.name) {
+          throw failure("'\(entry.name)' is already set in line \(first)", at: entry.line)
         }
         entries.append(entry)
       }

@@ -49,6 +49,9 @@ public struct EnvironmentPlan: Sendable {
   /// The variables that will be set, in the order in which they were found.
   public private(set) var variables: [Variable] = []
 
+  /// The places of the variables by the bytes of their names.
+  private var indices: [[UInt8]: Int] = [:]
+
   private let inheritance: ChildEnvironment.Inheritance
   private let inherited: [InheritedVariable]
 
@@ -143,12 +146,15 @@ public struct EnvironmentPlan: Sendable {
 
   /// Adds a variable; of two with a name, the one with the earlier source stays.
   private mutating func add(_ variable: Variable) {
-    guard let index = index(of: variable.name) else { return variables.append(variable) }
+    guard let index = index(of: variable.name) else {
+      indices[Array(variable.name.utf8)] = variables.count
+      return variables.append(variable)
+    }
     if variable.source.rank < variables[index].source.rank { variables[index] = variable }
   }
 
   private func index(of name: String) -> Int? {
-    variables.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+    indices[Array(name.utf8)]
   }
 }
 

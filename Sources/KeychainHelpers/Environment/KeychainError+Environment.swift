@@ -16,6 +16,12 @@ extension KeychainError {
       recovery: "add encoding=base64 to the reference, or give it as a file")
   }
 
+  static func valueNotText(_ name: String) -> Self {
+    Self(
+      .undecodable, "the value of '\(name)' is not valid UTF-8",
+      recovery: "add encoding=base64 to the reference, or give it as a file")
+  }
+
   static func variableTooLong(_ name: String) -> Self {
     Self(
       .tooLarge, "the value of '\(name)' is too long for a variable: at most 128 KiB with the name",

@@ -25,9 +25,10 @@ enum VariableRules {
   /// secrets come from. Variables that only one interpreter reads are not among them.
   static func isClosedToFiles(_ name: String) -> Bool {
     ["LD_", "KEYCHAIN_"].contains { name.utf8.starts(with: $0.utf8) }
-      || ["PATH", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES"].contains {
-        $0.hasSameBytes(as: name)
-      }
+      || [
+        "PATH", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "CREDENTIALS_DIRECTORY",
+        "DBUS_SESSION_BUS_ADDRESS",
+      ].contains { $0.hasSameBytes(as: name) }
   }
 
   /// Whether a clean environment has a variable: where programs and the user's files are, the

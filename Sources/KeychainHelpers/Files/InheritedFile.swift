@@ -18,6 +18,9 @@ public import KeychainSecrets
 /// Its pages are the kernel's, not guarded memory: they can be written to swap, and other processes of
 /// the same user can open the file through `/proc/PID/fd` unless the program protects itself.
 ///
+/// `Process` of Foundation closes all descriptors from 3 on in what it starts, so it cannot hand a file
+/// over. Use `posix_spawn` or `execve`.
+///
 /// The corresponding C functions are `memfd_create` and `fcntl` with `F_ADD_SEALS`.
 public final class InheritedFile: Sendable {
   /// The number of the open file, at least 10 since scripts use smaller ones themselves.
@@ -68,7 +71,8 @@ extension KeychainError {
       isForbidden
         ? "this kernel or container has no files in memory (memfd_create), and a secret is not "
           + "written to the disk"
-        : "a file in memory cannot be made",
+        : "a file in memory cannot be made: "
+          + (strerror(code).flatMap { String(validatingCString: $0) } ?? "error \(code)"),
       recovery: isForbidden ? "give the secret as a variable, or through a pipe" : nil,
       underlying: .system(errno: code))
   }

@@ -44,7 +44,8 @@ public struct SecretTemplate: Sendable {
   ///   - allowance: What the references may name; it is checked before anything is read.
   /// - Returns: The text, in guarded memory.
   /// - Throws: ``/KeychainCredentials/KeychainError`` with `refused` if a reference is not allowed,
-  ///   or as `ReferenceResolver.resolve(_:)`; with the line and column.
+  ///   `tooLarge` if the text gets longer than 64 MiB, or as `ReferenceResolver.resolve(_:)`; with the
+  ///   line and column.
   public func fill(
     with resolver: ReferenceResolver, allowing allowance: ReferenceAllowance
   ) throws(KeychainError) -> SecretBytes {
@@ -57,6 +58,9 @@ public struct SecretTemplate: Sendable {
         let secret = try located(place) { () throws(KeychainError) in
           try resolver.resolve(reference)
         }
+        guard filled.count + secret.count <= Self.limit else {
+          throw place.located(.filledTooLong(Self.limit))
+        }
         try secret.withBytes { bytes throws(KeychainError) in
           try Self.append(bytes, to: &filled)
         }
@@ -68,6 +72,9 @@ public struct SecretTemplate: Sendable {
       throw KeychainError(error)
     }
   }
+
+  /// A template can name a long secret often.
+  private static let limit = 64 << 20
 
   private static func append(
     _ bytes: RawSpan, to buffer: inout SecretBuffer
@@ -95,5 +102,11 @@ public struct SecretTemplate: Sendable {
     } catch {
       throw place.located(error)
     }
+  }
+}
+
+extension KeychainError {
+  fileprivate static func filledTooLong(_ limit: Int) -> Self {
+    Self(.tooLarge, "the filled template would be longer than \(limit) bytes")
   }
 }

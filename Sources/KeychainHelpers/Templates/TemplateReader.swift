@@ -5,7 +5,10 @@ struct TemplateReader {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
-  private var lineStart = 0
+
+  /// The characters of the line before `counted`.
+  private var characters = 0
+  private var counted = 0
 
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
@@ -28,7 +31,7 @@ struct TemplateReader {
 
   /// Reads a marker, up to behind its end.
   private mutating func marker() throws(KeychainError) -> SecretTemplate.Part {
-    let place = place
+    let place = place()
     let inside = position + 2
     var end = inside
     while end < bytes.count, bytes[end] != UInt8(ascii: "\n"), !isPair(Self.closing, at: end) {
@@ -55,15 +58,16 @@ struct TemplateReader {
   private mutating func advance() {
     if bytes[position] == UInt8(ascii: "\n") {
       line += 1
-      lineStart = position + 1
+      (characters, counted) = (0, position + 1)
     }
     position += 1
   }
 
-  private var place: TemplatePlace {
+  private mutating func place() -> TemplatePlace {
     // Bytes that continue a character of UTF-8 do not count.
-    let column = bytes[lineStart..<position].count { $0 & 0xC0 != 0x80 }
-    return TemplatePlace(line: line, column: column + 1)
+    characters += bytes[counted..<position].count { $0 & 0xC0 != 0x80 }
+    counted = position
+    return TemplatePlace(line: line, column: characters + 1)
   }
 
   private func isPair(_ byte: UInt8, at index: Int) -> Bool {

@@ -58,7 +58,7 @@ extension Unlocker {
 
 extension UnlockSources {
   /// Returns the path of the file of a source; `nil` for a variable that holds the secret itself.
-  fileprivate func path(of source: AmbientSource) -> String? {
+  func path(of source: AmbientSource) -> String? {
     switch source {
     case .passphraseFile, .keyFile, .identityFile: policy.environment.value(source.name)
     case .passphrase: nil

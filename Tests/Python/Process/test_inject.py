@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import time
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +78,39 @@ def test_usage(vault):
   vault.run("inject", "in", "--overwrite", code=64)
   vault.run("inject", "-", "--passphrase-fd", "0", code=64)
   vault.run("inject", "missing", code=74)
+
+
+def test_files_of_the_vault_are_never_overwritten(vault):
+  vault.file("in", b"{{ keychain://s/token }}")
+  key = vault.file("key", os.urandom(32), 0o600)
+  link = vault.folder / "vault-link"
+  os.link(vault.vault, link)
+  before = {path: path.read_bytes() for path in (vault.vault, vault.state / "device.key", Path(key))}
+  for words, output, given in [
+      (("inject", "in"), vault.vault, {}), (("inject", "in"), link, {}),
+      (("read", "keychain://s/token"), vault.vault, {}), (("get", "token", "--service", "s"), vault.vault, {}),
+      (("inject", "in"), vault.state / "device.key", {}), (("inject", "in"), key, {"KEYCHAIN_KEY_FILE": key})]:
+    refused = vault.run(*words, "--output", str(output), "--overwrite", code=79, environment=given)
+    assert "would be lost" in refused.error
+  assert before == {path: path.read_bytes() for path in before}
+  vault.run("slots", "add", "--with-key-file", key)
+  vault.run("inject", "in", "--key-file", key, "--output", key, "--overwrite", code=79)
+  assert Path(key).read_bytes() == before[Path(key)]
+
+
+def test_a_signal_leaves_no_second_file(vault):
+  vault.file("in", b"{{ keychain://s/token }}")
+  vault.file("out", b"")
+  for number in range(20):
+    with vault.start("inject", "in", "--output", "out", "--overwrite") as process:
+      time.sleep(number / 400)
+      process.terminate()
+      process.wait()
+  assert not [name for name in os.listdir(vault.folder) if name.endswith(".tmp")]
+
+
+def test_many_markers_on_one_line_are_read_in_time(vault):
+  template = vault.file("in", b'{{"{{"}}' * 100_000)
+  start = time.monotonic()
+  assert vault.run("inject", template).out == b"{{" * 100_000
+  assert time.monotonic() - start < 10

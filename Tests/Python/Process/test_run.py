@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -385,3 +387,77 @@ def test_child_outlives_the_caller(vault):
     assert time.monotonic() < deadline
     time.sleep(0.05)
   assert (vault.folder / "late").read_bytes() == b"s3cret"
+
+
+def test_what_unlocks_is_not_left_open_for_the_command(locked):
+  words = ("-e", "A=keychain://s/token")
+  path = locked.passphrase()[1]
+  with open(path, "rb") as given:
+    number = str(given.fileno())
+    outcome = locked.run(
+      "run", "--passphrase-fd", number, *words, *shell("echo $A; cat /dev/fd/$0"), number, code=1,
+      pass_fds=[given.fileno()])
+  assert outcome.out == b"s3cret\n"
+  with open(path, "rb") as given:
+    outcome = locked.run("run", "--passphrase-fd", "0", *words, *shell("echo $A; cat /dev/stdin; readlink /dev/fd/0"),
+                         stdin=given)
+  assert outcome.out == b"s3cret\n/dev/null\n"
+  for number in ("1", "2"):
+    locked.run("run", "--passphrase-fd", number, *words, "--", "true", code=64)
+
+
+def test_pipe_of_others_is_no_file_of_variables(vault, superuser):
+  path = str(vault.folder / "pipe")
+  os.mkfifo(path, 0o600)
+  words = ("run", "--env-file", path, *shell("echo $A"))
+  for mode, owner, code in [(0o600, -1, 0), (0o622, -1, 79), (0o600, 54321, 79)]:
+    os.chmod(path, mode)
+    os.chown(path, owner, -1)
+    with subprocess.Popen(["sh", "-c", "echo A=keychain://s/token > \"$0\"", path]) as writer:
+      assert vault.run(*words, code=code).out == (b"" if code else b"s3cret\n")
+      writer.kill()
+  os.chmod(path, 0o600)
+  os.chown(path, 0, -1)
+  vault.run("run", "--deadline", "100ms", "--env-file", path, "--", "true", code=75)
+  vault.run("inject", "--deadline", "100ms", path, code=75)
+  # A pipe of the caller has no name.
+  given = subprocess.run(
+    ["bash", "-c", '"$0" keychain run --env-file <(echo A=keychain://s/token) -- sh -c "echo \\$A"', vault.program],
+    env=vault.environment, capture_output=True)
+  assert given.stdout == b"s3cret\n"
+
+
+def test_file_with_an_access_list_is_refused_if_it_lets_others_write(vault, superuser):
+  path = vault.file(".env", b"A=x\n", 0o600)
+  # Version 2; the user, user 54321, the group, the mask, others: read and write for the first two.
+  entries = [(1, 6, 0xFFFFFFFF), (2, 6, 54321), (4, 0, 0xFFFFFFFF), (16, 6, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]
+  access = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+  try:
+    os.setxattr(path, "system.posix_acl_access", access)
+  except OSError as error:
+    assert error.errno == errno.EOPNOTSUPP
+    pytest.skip("this file system has no access lists")
+  vault.run("run", "--env-file", path, "--", "true", code=79)
+
+
+def test_the_last_file_of_variables_counts(vault):
+  first = vault.file("1.env", b"A=1\nB=1\nF=1\n")
+  last = vault.file("2.env", b"A=2\nC=2\n")
+  words = ("run", "--env-file", first, "--env-file", last, "--file", "F=keychain://s/token")
+  assert vault.run(*words, *shell("echo $A$B$C; cat $F")).out == b"212\ns3cret"
+  listed = vault.run(*words, "--dry-run", "--json").json["variables"]
+  assert [variable["name"] for variable in listed] == ["A", "C", "B"]
+
+
+def test_many_variables_are_read_in_time(vault):
+  path = vault.file(".env", b"".join(b"A%d=x\n" % number for number in range(20_000)))
+  start = time.monotonic()
+  assert vault.run("run", "--env-file", path, *shell("env | grep -c ^A")).out == b"20000\n"
+  assert time.monotonic() - start < 10
+
+
+def test_limit_of_open_files_is_named(vault):
+  outcome = vault.run(
+    "run", "--file", "F=keychain://s/token", "--", "true", code=74,
+    through=["sh", "-c", 'ulimit -n 10; exec "$@"', "-"])
+  assert "Too many open files" in outcome.error

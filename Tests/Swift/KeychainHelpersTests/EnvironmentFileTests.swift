@@ -51,7 +51,7 @@ struct EnvironmentFileTests {
   @Test(arguments: [
     "PATH", "LD_PRELOAD", "LD_", "KEYCHAIN_VAULT", "KEYCHAIN_STORE", "KEYCHAIN_PASSPHRASE",
     "BASH_ENV",
-    "GCONV_PATH", "GLIBC_TUNABLES",
+    "GCONV_PATH", "GLIBC_TUNABLES", "CREDENTIALS_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
   ])
   func aFileDoesNotChooseWhatIsExecuted(name: String) {
     let failure = #expect(throws: KeychainError.self) { try values("X=1\n\(name)=x") }

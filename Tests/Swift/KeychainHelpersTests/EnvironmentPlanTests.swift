@@ -51,7 +51,8 @@ struct EnvironmentPlanTests {
     try plan.set("A", to: CredentialReference("keychain://s/option"))
     let environment = try plan.resolve(with: resolver)
     #expect(try texts(environment) == ["D=plain", "A=option", "B=file", "C=inherited"])
-    #expect(environment.dictionary == ["A": "option", "B": "file", "C": "inherited", "D": "plain"])
+    #expect(
+      try environment.dictionary == ["A": "option", "B": "file", "C": "inherited", "D": "plain"])
     #expect(environment.replacedNames.isEmpty)
   }
 
@@ -152,6 +153,16 @@ struct EnvironmentPlanTests {
     let failure = #expect(throws: KeychainError.self) { try environment.set("B", to: "a\0b") }
     #expect(failure?.code == .undecodable)
     #expect(failure?.message.contains("'B'") == true)
+  }
+
+  @Test func aSecretThatIsNoTextIsNotLeftOutOfADictionary() throws {
+    var environment = ChildEnvironment(inheriting: .none)
+    let bytes: [UInt8] = [0xFF]
+    try environment.set("A", to: SecretBytes(copying: bytes.span.bytes))
+    #expect(try texts(environment).count == 1)
+    let failure = #expect(throws: KeychainError.self) { try environment.dictionary }
+    #expect(failure?.code == .undecodable)
+    #expect(failure?.message.contains("'A'") == true)
   }
 
   @Test func longValuesAreNamedBeforeAnythingStarts() throws {

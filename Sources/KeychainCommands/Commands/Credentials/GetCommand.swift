@@ -99,7 +99,8 @@ struct GetCommand: KeychainSubcommand, QuickCommand {
       stored.secret.withBytes { answer.reveal($0) }
       return try CommandOutput.write(try CommandOutput.json(answer))
     }
-    try destination.write(stored.secret, within: common.deadline)
+    try destination.write(
+      stored.secret, keeping: session.vaultPaths, within: common.deadline)
   }
 
   /// Searches for the only credential with the attributes, or with the account in any service.
@@ -133,7 +134,10 @@ extension GetCommand {
   /// Prints the secret of an unlisted item.
   func print(_ item: UnlistedItem, in session: Session) throws(KeychainError) {
     guard let secret = try session.stores.secret(of: item) else { throw .unlistedIsGone }
-    guard json else { return try destination.write(secret, within: common.deadline) }
+    guard json else {
+      return try destination.write(
+        secret, keeping: session.vaultPaths, within: common.deadline)
+    }
     var answer = UnlistedItemJSON(item)
     secret.withBytes { answer.reveal($0) }
     try CommandOutput.write(try CommandOutput.json(answer))

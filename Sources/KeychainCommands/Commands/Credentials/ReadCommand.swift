@@ -55,7 +55,8 @@ struct ReadCommand: KeychainSubcommand, QuickCommand {
     let value = try session.explaining(reference) { () throws(KeychainError) in
       try read(reference, in: session)
     }
-    try destination.write(value, within: common.deadline)
+    try destination.write(
+      value, keeping: session.vaultPaths, within: common.deadline)
   }
 
   private func read(

@@ -63,7 +63,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
   }
 
   func perform(in session: Session) throws(KeychainError) {
-    let file = try TemplateFile(template)
+    let file = try TemplateFile(template, within: common.deadline)
     try file.checkOutput(output)
     let allowance = ReferenceAllowance(
       services: allow, defaultService: session.context.defaultService)
@@ -71,8 +71,9 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
       try SecretTemplate(file.contents()).fill(with: session.resolver(), allowing: allowance)
     }
     guard let output else { return try CommandOutput.write(filled) }
-    let timeout = common.deadline ?? .seconds(10)
-    try SecretOutput(path: output, overwrites: overwrite, timeout: timeout)
-      .write(filled, addingNewline: false)
+    try SecretOutput(
+      path: output, overwrites: overwrite, keptPaths: session.vaultPaths,
+      timeout: common.deadline ?? .seconds(10)
+    ).write(filled, addingNewline: false)
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainCredentials
 internal import KeychainHelpers
 internal import KeychainSecrets
@@ -21,6 +22,7 @@ extension RunCommand {
       let child = try child(words, request, in: session)
       // The terminal is the command's from here on.
       session.prompt?.close()
+      try closeUnlockDescriptor()
       throw try child.become()
     }
   }
@@ -56,6 +58,19 @@ extension RunCommand {
       session.interface.say("the inherited variable '\(name)' is replaced")
     }
     return Child(words: words, environment: environment, files: files)
+  }
+
+  /// Keeps the descriptor with the passphrase from the command: a file can be read again.
+  private func closeUnlockDescriptor() throws(KeychainError) {
+    guard let descriptor = common.unlockDescriptor else { return }
+    guard descriptor == STDIN_FILENO else {
+      guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .unlockDescriptor(errno) }
+      return
+    }
+    let empty = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard empty >= 0 else { throw .unlockDescriptor(errno) }
+    defer { close(empty) }
+    guard dup2(empty, STDIN_FILENO) == STDIN_FILENO else { throw .unlockDescriptor(errno) }
   }
 
   private func checkCommand() throws(KeychainError) {

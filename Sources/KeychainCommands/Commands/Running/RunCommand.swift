@@ -40,9 +40,11 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
   var env: [String] = []
 
   @Option(
-    help: .init("Set the variables of a file of lines NAME=value", valueName: "path"),
+    parsing: .unconditionalSingleValue,
+    help: .init(
+      "Set the variables of a file of lines NAME=value; may be repeated", valueName: "path"),
     completion: .file())
-  var envFile: String?
+  var envFile: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -86,7 +88,7 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
 
   mutating func read(_ line: inout QuickLine) throws {
     env = try line.options("env", "e", as: \.self)
-    envFile = try line.option("env-file")
+    envFile = try line.options("env-file")
     file = try line.options("file")
     netrc = try line.options("netrc")
     fromEnvironment = try line.flag("from-environment")
@@ -109,8 +111,11 @@ struct RunCommand: KeychainSubcommand, QuickCommand {
     if let first = command.first, ["--help", "-h"].contains(first) {
       throw CleanExit.helpRequest(Self.self)
     }
+    if let descriptor = common.unlockDescriptor, [1, 2].contains(descriptor) {
+      throw ValidationError(UsageText.descriptorOfCommand)
+    }
     if json && !dryRun { throw ValidationError(UsageText.jsonOfDryRun) }
-    if !allow.isEmpty && envFile == nil && !fromEnvironment {
+    if !allow.isEmpty && envFile.isEmpty && !fromEnvironment {
       throw ValidationError(UsageText.allowanceOfFiles)
     }
   }

@@ -28,11 +28,18 @@ extension KeychainError {
 
   /// An error for a command that is an option; what may be its value is not shown.
   static func dashCommand(_ word: String) -> Self {
+    guard word != "-e", !word.utf8.starts(with: "-e".utf8) else { return noAssignment("-e") }
     let isLong = word.utf8.starts(with: "--".utf8)
     let option = isLong ? word.prefix { $0 != "=" } : word.prefix(2)
     return Self(
       .invalidArgument,
       "'\(option)' is not an option of this command", recovery: "write the command to run after --")
+  }
+
+  static func unlockDescriptor(_ code: Int32) -> Self {
+    Self(
+      .inputOutput, "the descriptor with the passphrase cannot be kept from the command",
+      underlying: .system(errno: code))
   }
 
   static let noCommand = KeychainError(

@@ -23,7 +23,7 @@ struct RunJSON: Encodable {
   let netrc: [String]
 
   init(_ request: RunRequest) {
-    variables = request.plan.variables.map { variable in
+    variables = request.variables.map { variable in
       var reference: String?
       if case .reference(let named) = variable.value { reference = named.description }
       return Variable(name: variable.name, reference: reference, source: variable.source.rawValue)

@@ -18,9 +18,12 @@ struct RunRequest {
       let assignment = try ReferenceAssignment(text, option: "--env")
       try plan.set(assignment.name, to: assignment.reference)
     }
-    if let path = command.envFile {
-      try plan.add(EnvironmentFile(path: path), allowing: allowance)
+    var environmentFiles: [EnvironmentFile] = []
+    for path in command.envFile {
+      environmentFiles.append(try EnvironmentFile(path: path, timeout: command.common.deadline))
     }
+    // Of two files, the later one counts; a plan keeps what was added first.
+    for file in environmentFiles.reversed() { try plan.add(file, allowing: allowance) }
     if command.fromEnvironment { try plan.addInherited(allowing: allowance) }
     var files: [ReferenceAssignment] = []
     for text in command.file {
@@ -37,6 +40,13 @@ struct RunRequest {
   /// The names of the variables that have paths of files.
   var pathVariables: [String] {
     files.map(\.name) + (netrc.isEmpty ? [] : [Self.netrc.variable])
+  }
+
+  /// The variables that have no paths of files; a path counts before a line of a file of variables.
+  var variables: [EnvironmentPlan.Variable] {
+    plan.variables.filter { variable in
+      !pathVariables.contains { $0.hasSameBytes(as: variable.name) }
+    }
   }
 
   /// Checks that no file is named twice, nor like a variable of the command line.

@@ -5,7 +5,7 @@ internal import PrephirencesCommandLine
 /// What `run --dry-run` prints for people.
 enum RunText {
   static func table(of request: RunRequest) -> TextTable {
-    let variables = request.plan.variables.map { [$0.name, $0.value.words, $0.source.words] }
+    let variables = request.variables.map { [$0.name, $0.value.words, $0.source.words] }
     let files = request.files.map { [$0.name, $0.reference.description, "a file in memory"] }
     let netrc = request.netrc.map {
       [RunRequest.netrc.variable, $0.description, "an entry of a netrc file in memory"]

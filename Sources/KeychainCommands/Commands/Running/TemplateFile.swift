@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainHelpers
 internal import KeychainSecrets
 internal import PrephirencesCommandLine
 
@@ -9,7 +10,7 @@ struct TemplateFile: ~Copyable {
   private let path: String?
 
   /// Opens a template; `-` is standard input.
-  init(_ path: String) throws(KeychainError) {
+  init(_ path: String, within timeout: Duration?) throws(KeychainError) {
     guard path != "-" else {
       guard !StandardDescriptors.wasClosed(STDIN_FILENO) else {
         throw .inputClosed("pipe the template into it, or name its file")
@@ -17,8 +18,7 @@ struct TemplateFile: ~Copyable {
       (descriptor, self.path) = (STDIN_FILENO, nil)
       return
     }
-    let opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard opened >= 0 else { throw .cannotOpen(path, errno: errno) }
+    let opened = try WaitingFile.open(path, within: timeout) { .cannotOpen(path, errno: $0) }
     (descriptor, self.path) = (opened, path)
   }
 
