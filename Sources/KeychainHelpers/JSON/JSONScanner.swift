@@ -144,7 +144,8 @@ extension JSONScanner {
 
 extension JSONScanner {
   private var malformed: KeychainError {
-    KeychainError(.invalidArgument, "what was sent is not valid JSON, before byte \(position)")
+    KeychainError(
+      .invalidArgument, "what was sent is not the JSON that is expected, at byte \(position)")
   }
 
   private func peek(in bytes: RawSpan) -> UInt8? {

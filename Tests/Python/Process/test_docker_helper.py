@@ -77,7 +77,7 @@ def test_a_secret_is_never_shown_in_an_error(home):
   for given in (b'{"Secret":"hunter2"', b'{"Secret":"hunter2\n"}', b'{"Secret":["hunter2"]}'):
     failed = call(home, "store", given, code=1)
     assert b"hunter2" not in failed.out and "hunter2" not in failed.error
-    assert failed.out.startswith(b"what was sent is not valid JSON")
+    assert failed.out.startswith(b"what was sent is not the JSON that is expected")
 
 
 @pytest.mark.parametrize("server", [
@@ -248,3 +248,12 @@ def test_the_page_stores_nothing_if_the_file_has_no_such_login(home, entry):
   refused = moved_by_the_page(home, "r", **({"other": kept_in_file("a:b")} if entry is None else {"r": entry}))
   assert refused.returncode != 0 and "error" in refused.stderr
   assert call(home, "get", "r").json["Secret"] == "hunter2"
+
+
+@pytest.mark.parametrize("more, is_login", [
+  ((), True), (("--protocol", "https"), False), (("--port", "5000"), False),
+])
+def test_a_password_that_clients_do_not_get_is_reported(home, more, is_login):
+  outcome = home.run(
+    "set", "robot", "--server", "r", *more, "--attribute", "client=docker", input=b"p")
+  assert ("clients of docker do not get it" in outcome.error) != is_login

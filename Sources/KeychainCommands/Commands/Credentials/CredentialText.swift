@@ -144,6 +144,10 @@ enum CredentialText {
     }
   }
 
+  /// What to do if a password has the mark of a registry's login, and more names than one has.
+  static let noLoginOfRegistry =
+    "clients of docker do not get it: name the registry with --server alone, with its port in the name"
+
   /// Returns that the expiry of an older secret was removed.
   static func expiryIsGone(_ expiry: Date) -> String {
     "the expiry \(DateText.text(expiry)) went with the old secret"

@@ -1,9 +1,11 @@
 internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
+internal import KeychainHelpers
 internal import KeychainSecrets
 internal import KeychainVault
 internal import PrephirencesCommandLine
+internal import PrephirencesText
 
 /// Stores a secret.
 struct SetCommand: KeychainSubcommand, QuickCommand {
@@ -104,7 +106,10 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
     let merged = try session.store.merge(
       details.updateOfSecret(keepingExpiry: keepExpiry), secret: secret, into: identity, mode: mode)
     report(merged, session.interface)
-    for hint in [input.hint(about: secret), details.hint, hostHint].compactMap(\.self) {
+    let hints = [
+      input.hint(about: secret), details.hint, hostHint, dockerHint(merged.credential),
+    ]
+    for hint in hints.compactMap(\.self) {
       session.interface.hint(hint)
     }
   }
@@ -115,6 +120,15 @@ struct SetCommand: KeychainSubcommand, QuickCommand {
       server.utf8.contains(where: (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains)
     else { return nil }
     return CredentialText.hostInCapitals
+  }
+
+  private func dockerHint(_ credential: Credential) -> String? {
+    let mark = DockerCredentialHelper.mark
+    guard credential.attributes[mark.name]?.hasSameBytes(as: mark.value) ?? false,
+      case .internetPassword(let password) = credential.identity.kind,
+      password != InternetPassword(server: password.server, account: password.account)
+    else { return nil }
+    return CredentialText.noLoginOfRegistry
   }
 
   /// Reports that the expiry of the old secret was removed, or that the kept expiry has passed.
