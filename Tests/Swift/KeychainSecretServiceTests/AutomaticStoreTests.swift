@@ -96,6 +96,28 @@ struct AutomaticStoreTests {
     }
   }
 
+  /// Another program records no store for what it keeps in the keyring.
+  @Test func aLockedKeyringIsNotPassedOverByReading() throws {
+    let desktop = try Desktop(.gnomeKeyring)
+    let folder = try HomeFolder()
+    let store = desktop.automaticStore(folder)
+    try desktop.lock()
+    expect(.locked) { _ = try store.text("a") }
+    let absent = CredentialIdentity.genericPassword(service: "test", account: "a")
+    expect(.locked) { _ = try store.remove(absent) }
+    expect(.locked) { _ = try store.search(CredentialQuery(service: "test")) }
+    // A first credential needs a store, and gets the vault, which is then the only one.
+    let first = CredentialIdentity.genericPassword(service: "new", account: "a")
+    #expect(try store.decision(for: first).place == .vault)
+    try store.store(Credential(first), secret: SecretBytes(copying: "s"))
+    let other = CredentialIdentity.genericPassword(service: "new", account: "b")
+    #expect(try store.credential(for: first) != nil && store.credential(for: other) == nil)
+    let again = try desktop.unlock(.gnomeKeyring)
+    defer { again?.end() }
+    #expect(try store.text("a") == nil)
+    #expect(try store.decision(for: absent).reason == .keyringAvailable)
+  }
+
   @Test func bothStoresAreObservedAndSearched() async throws {
     let desktop = try Self.desktop.get()
     let folder = try HomeFolder()

@@ -60,6 +60,28 @@ struct ReferencePreferencesTests {
     #expect(settings.lastError == nil)
   }
 
+  /// Composites and proxies have no failing getters; a missing value would become a default.
+  @Test func aFailureOfCombinedPreferencesIsNotAMissingValue() throws {
+    let path = folder.path + "/damaged.preferences"
+    let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+    #expect(
+      FileManager.default.createFile(
+        atPath: path, contents: Data(repeating: 65, count: 4096), attributes: attributes))
+    let damaged = DurablePreferences(suiteName: "damaged", folder: folder.path)
+    let defaults = DictionaryPreferences(dictionary: ["token": "default"])
+    let composite = CompositePreferences([damaged, defaults])
+    for preferences: any PreferencesType in [
+      composite, CompositePreferences([composite]),
+      ProxyPreferences(preferences: composite, key: ""),
+    ] {
+      let settings = settings(preferences)
+      #expect(throws: (any Error).self) { try settings.string(for: "token") }
+      #expect(throws: (any Error).self) { _ = try settings.secret(for: "token") }
+      #expect(throws: (any Error).self) { try settings.value(for: "token") }
+      #expect(settings["token"] == nil && settings.lastError != nil)
+    }
+  }
+
   @Test func aResolvedTextIsConverted() throws {
     try add("api", "42")
     let settings = settings()
