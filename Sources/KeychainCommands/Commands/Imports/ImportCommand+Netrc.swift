@@ -118,7 +118,7 @@ extension ImportCommand {
   private func agreesToRemoving(
     _ count: Int, from path: String, _ session: Session
   ) throws(KeychainError) -> Bool {
-    // The next session would miss the passwords.
+    // The passwords would be gone after the logout.
     if remove || keep || stores.sessionOnly { return remove }
     do throws(KeychainError) {
       return try session.prompt?.confirm(NetrcImportText.question(count, path)) ?? false
