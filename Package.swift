@@ -50,6 +50,9 @@ let package = Package(
     .library(name: "RemotePrephirences", targets: ["Prephirences", "RemotePrephirences"]),
     .library(name: "PrephirencesDurable", targets: ["Prephirences", "PrephirencesDurable"]),
     .library(
+      name: "PrephirencesShared",
+      targets: ["Prephirences", "PrephirencesDurable", "PrephirencesShared"]),
+    .library(
       name: "SwiftyUserDefaults",
       targets: ["Prephirences", "PrephirencesDurable", "SwiftyUserDefaults"]),
     .library(name: "Palau", targets: ["Palau", "Prephirences", "PrephirencesDurable"]),
@@ -92,6 +95,7 @@ let package = Package(
     .target(name: "CCommandLine"),
     .target(name: "CInheritedFiles"),
     .target(name: "CKernelKeys"),
+    .systemLibrary(name: "CLibcurl"),
     .systemLibrary(name: "CLibsecret"),
     .systemLibrary(
       name: "CLibsodium",
@@ -116,6 +120,17 @@ let package = Package(
         remote("AsyncHTTPClient", package: "async-http-client"),
         remote("NIOCore", package: "swift-nio"),
         remote("NIOHTTP1", package: "swift-nio"),
+      ]),
+
+    // Preferences on many machines
+    .target(
+      name: "PrephirencesEtcd",
+      dependencies: ["CLibcurl", "PrephirencesFiles", "PrephirencesText", systemPackage]),
+    .target(
+      name: "PrephirencesShared",
+      dependencies: [
+        "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesFiles",
+        "PrephirencesText", systemPackage,
       ]),
 
     // The APIs of other libraries, over the durable store
@@ -177,8 +192,9 @@ let package = Package(
     .target(
       name: "PreferenceCommands",
       dependencies: [
-        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesFiles",
-        "PrephirencesText", argumentParser, systemPackage,
+        "Prephirences", "PrephirencesCommandLine", "PrephirencesDurable", "PrephirencesEtcd",
+        "PrephirencesFiles", "PrephirencesShared", "PrephirencesText", argumentParser,
+        systemPackage,
       ]),
     .target(
       name: "KeychainCommands",
@@ -188,10 +204,14 @@ let package = Package(
         "PrephirencesFiles", "PrephirencesText", argumentParser, systemPackage,
       ]),
     .executableTarget(
-      name: "prefs", dependencies: ["KeychainCommands", "PreferenceCommands", argumentParser]),
+      name: "prefs",
+      dependencies: [
+        "KeychainCommands", "PreferenceCommands", "PrephirencesShared", argumentParser,
+      ]),
 
     // Support of the tests
     support("CFaultVFS", linking: [.linkedLibrary("sqlite3")]),
+    support("EtcdTesting", ["TestPrograms"]),
     support("FaultTesting", ["TestPrograms"]),
     support("ForwardingStores", ["KeychainCredentials", "KeychainSecrets"]),
     support(
@@ -219,6 +239,8 @@ let package = Package(
       exclude: ["Before", "README.md"]),
     client("ServerSettings", ["Keychain", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
+    client("SyncTool", ["Prephirences", "PrephirencesDurable", "PrephirencesShared"]),
+    client("UbiquitousSettings", ["Prephirences", "PrephirencesShared"], exclude: ["README.md"]),
     client(
       "VaultWriterTool",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting"]),
@@ -312,6 +334,9 @@ let package = Package(
     tests(
       "PrephirencesDurableTests",
       ["DurableTool", "Prephirences", "PrephirencesDurable", "PrephirencesFiles"]),
+    tests(
+      "PrephirencesEtcdTests",
+      ["CLibcurl", "EtcdTesting", "PrephirencesEtcd", "PrephirencesFiles"]),
     tests("PrephirencesFilesTests", ["PrephirencesFiles", systemPackage]),
     tests("PrephirencesRecordsTests", ["Prephirences", "PrephirencesRecords", grdb]),
     tests(
@@ -321,6 +346,12 @@ let package = Package(
         "PrephirencesRecords", grdb,
       ],
       exclude: ["SAMPLES.md"], settings: [.swiftLanguageMode(.v5)]),
+    tests(
+      "PrephirencesSharedTests",
+      [
+        "CryptoPrephirences", "EtcdTesting", "Prephirences", "PrephirencesDurable",
+        "PrephirencesEtcd", "PrephirencesFiles", "PrephirencesShared",
+      ]),
     tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),
     tests(
@@ -328,6 +359,11 @@ let package = Package(
     tests(
       "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
+    tests(
+      "UbiquitousCanaryTests", ["Prephirences", "PrephirencesShared"], packageAccess: false),
+    tests(
+      "UbiquitousCanaryMode5Tests", ["Prephirences", "PrephirencesShared"], packageAccess: false,
+      settings: [.swiftLanguageMode(.v5)]),
     tests("TypedDefaultsTests", ["Prephirences", "PrephirencesDurable", "TypedDefaults"]),
     tests(
       "TypedDefaultsSamplesTests", ["Prephirences", "TypedDefaults"], exclude: ["SAMPLES.md"],
@@ -338,7 +374,7 @@ let package = Package(
 
 let targetsThatTouchC: Set = [
   "KeychainSecretService", "KeychainSecrets", "KeychainStores", "KeychainVault",
-  "KeychainVaultFormat", "PrephirencesDurable", "PrephirencesFiles",
+  "KeychainVaultFormat", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesFiles",
 ]
 let targetsInC: Set = [
   "CCommandLine", "CFaultVFS", "CInheritedFiles", "CKernelKeys", "CTerminal",
@@ -346,6 +382,7 @@ let targetsInC: Set = [
 let targetsOfClients: Set = [
   "FacadesCanaryMode5Tests", "PalauSamplesTests", "PreferencesCanaryTests",
   "PrephirencesSamplesTests", "SwiftyUserDefaultsSamplesTests", "TypedDefaultsSamplesTests",
+  "UbiquitousCanaryMode5Tests",
 ]
 let targetsWithOwnSettings = targetsInC.union(targetsOfClients)
 
