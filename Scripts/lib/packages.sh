@@ -34,6 +34,11 @@ python-gi   system-python:gi                             python3-gi     python3-
 secret-gi   system-python:gi.repository.Secret           gir1.2-secret-1 libsecret         typelib-1_0-Secret-1 libsecret
 docker-helper docker-credential-secretservice            golang-docker-credential-helpers golang-github-docker-credential-helpers docker-credential-helpers docker-credential-helpers
 curl        curl                                         curl           curl               curl            curl
+libcurl     pkg-config:libcurl                           libcurl4-openssl-dev libcurl-devel libcurl-devel  curl
+etcd        etcd                                         etcd-server    etcd               etcd            etcd
+etcdctl     etcdctl                                      etcd-client    etcd               etcdctl         etcd
+ip          ip                                           iproute2       iproute            iproute2        iproute2
+openssl     openssl                                      openssl        openssl            openssl         openssl
 jq          jq                                           jq             jq                 jq              jq
 skopeo      skopeo                                       skopeo         skopeo             skopeo          skopeo
 podman      podman                                       podman         podman             podman          podman
