@@ -46,7 +46,9 @@ package final class SharedReplica: Sendable {
   }
 
   /// Applies what a watch has reported: each element is one revision.
-  package func apply(_ revisions: [SharedRevision]) throws(PreferencesError) { throw notBuilt }
+  package func apply(
+    _ revisions: [SharedRevision]
+  ) throws(PreferencesError) -> SnapshotOutcome { throw notBuilt }
 
   // MARK: - Sending
 
@@ -64,8 +66,11 @@ package final class SharedReplica: Sendable {
   package func reject(_ unit: SharedUnit) throws(PreferencesError) { throw notBuilt }
 
   /// The engine refuses the unit for another reason: it waits, and others go on.
+  ///
+  /// - Parameter keys: Which changes wait; the others go back into the log. `nil`, and those of a
+  ///   transaction: all.
   package func setAside(
-    _ unit: SharedUnit, because reason: SetAsideReason, _ message: String
+    _ unit: SharedUnit, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
   ) throws(PreferencesError) { throw notBuilt }
 
   /// Lets what was set aside be sent again; of one reason, or all.
@@ -73,6 +78,17 @@ package final class SharedReplica: Sendable {
 
   /// Refuses changes of all processes from now on (79), or allows them again.
   package func setReadOnly(_ isReadOnly: Bool) throws(PreferencesError) { throw notBuilt }
+
+  /// Where the log ends now, for ``unsent(upTo:)``.
+  package func logMark() throws(PreferencesError) -> Int64 { throw notBuilt }
+
+  /// What the log still has of the changes that it had when its mark was taken.
+  package func unsent(upTo mark: Int64) throws(PreferencesError) -> UnsentChanges {
+    throw notBuilt
+  }
+
+  /// The path of the file of preferences.
+  package func filePath() throws(PreferencesError) -> String { throw notBuilt }
 
   // MARK: - Conflicts
 
@@ -129,6 +145,20 @@ package struct SharingQuota: Hashable, Sendable, Codable {
   package var valueBytes = 1 << 20
   package var keyBytes = 64
   package init() {}
+}
+
+/// Changes that were not acknowledged.
+package struct UnsentChanges: Sendable {
+  package var keys: [PreferenceKey]
+  /// Whether one of them is in the unit that is numbered, and may have been performed.
+  package var mayHaveHappened: Bool
+  /// Whether all of them wait for a decision, or were set aside.
+  package var areWaiting: Bool
+  package init(keys: [PreferenceKey], mayHaveHappened: Bool, areWaiting: Bool) {
+    self.keys = keys
+    self.mayHaveHappened = mayHaveHappened
+    self.areWaiting = areWaiting
+  }
 }
 
 package enum SetAsideReason: Int, Hashable, Sendable, Codable {

@@ -76,7 +76,8 @@ package enum EtcdCompare: Hashable, Sendable {
 
 package enum EtcdOperation: Hashable, Sendable {
   case put(key: [UInt8], value: [UInt8], lease: Int64 = 0)
-  case range(EtcdKeys)
+  /// With `keysOnly`, the rows come without their values.
+  case range(EtcdKeys, keysOnly: Bool = false)
   case delete(EtcdKeys)
 }
 

@@ -1,0 +1,92 @@
+package import Prephirences
+package import PrephirencesDurable
+package import PrephirencesEtcd
+
+/// Where the rows of a store are in the engine.
+///
+/// | key | has |
+/// | --- | --- |
+/// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
+/// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
+/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer |
+/// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
+package struct StoreLayout: Hashable, Sendable {
+  /// What all keys of the store begin with; it ends with a slash.
+  package let prefix: [UInt8]
+
+  package init(prefix: String) { self.prefix = Array(prefix.utf8) }
+
+  /// Everything that the store has.
+  package var all: EtcdKeys { .prefix(prefix) }
+
+  package var identity: [UInt8] { prefix + Array("id".utf8) }
+  package var floor: [UInt8] { prefix + Array("floor".utf8) }
+
+  package func writer(_ tag: WriterTag) -> [UInt8] {
+    prefix + Self.writers
+      + tag.bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+  }
+
+  package func key(_ key: PreferenceKey) -> [UInt8] { prefix + Self.keys + Array(key.utf8) }
+
+  /// What a key of the engine is for.
+  package enum Name: Hashable, Sendable {
+    case identity
+    case floor
+    case writer(WriterTag)
+    case key(PreferenceKey)
+    /// No row of this release: it stays as it is.
+    case unknown
+  }
+
+  package func name(of key: [UInt8]) -> Name {
+    guard key.starts(with: prefix) else { return .unknown }
+    let rest = key.dropFirst(prefix.count)
+    if rest.starts(with: Self.keys) {
+      let bytes = rest.dropFirst(Self.keys.count)
+      guard let text = String(validating: bytes, as: UTF8.self) else { return .unknown }
+      return .key(text)
+    }
+    if rest.starts(with: Self.writers) {
+      return Self.tag(rest.dropFirst(Self.writers.count)).map { .writer($0) } ?? .unknown
+    }
+    if key == identity { return .identity }
+    return key == floor ? .floor : .unknown
+  }
+
+  private static let keys = Array("k/".utf8)
+  private static let writers = Array("w/".utf8)
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  private static func tag(_ text: ArraySlice<UInt8>) -> WriterTag? {
+    guard text.count == 32 else { return nil }
+    let values = text.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }
+    guard values.count == 32 else { return nil }
+    return WriterTag((0..<16).map { values[2 * $0] << 4 | values[2 * $0 + 1] })
+  }
+}
+
+/// The rows that are not those of keys.
+package enum StoreRow {
+  /// The form of rows that this release writes.
+  package static let form: UInt8 = 1
+
+  package static func newIdentity() -> [UInt8] { [form] + WriterTag.random().bytes }
+
+  package static func isIdentity(_ row: [UInt8]) -> Bool { row.count == 17 && row[0] == form }
+
+  package static func floor(_ revision: Int64) -> [UInt8] {
+    [form] + (0..<8).map { UInt8(truncatingIfNeeded: revision >> (56 - 8 * $0)) }
+  }
+
+  /// The revision that a row `floor` has; `nil` if the row is damaged, or has a newer form.
+  package static func floor(_ row: [UInt8]) -> Int64? { number(row, count: 9) }
+
+  /// The number of the unit that a row `w/…` has.
+  package static func number(ofWriter row: [UInt8]) -> Int64? { number(row, count: 25) }
+
+  private static func number(_ row: [UInt8], count: Int) -> Int64? {
+    guard row.count == count, row[0] == form else { return nil }
+    return row[1..<9].reduce(0) { $0 << 8 | Int64($1) }
+  }
+}
