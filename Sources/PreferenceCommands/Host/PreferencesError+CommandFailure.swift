@@ -17,5 +17,8 @@ extension PreferencesError: CommandFailure {
     .timedOut: ExitCodes.tryAgain, .conflict: ExitCodes.tryAgain,
     .readOnly: ExitCodes.refused, .insecure: ExitCodes.refused,
     .unsupportedFormat: ExitCodes.refused,
+    .invalidAddress: ExitCodes.usage, .unreachable: ExitCodes.noStore,
+    .accessDenied: ExitCodes.refused, .overQuota: ExitCodes.refused,
+    .wrongPassword: ExitCodes.incorrectSecret, .foreignStore: ExitCodes.badData,
   ]
 }

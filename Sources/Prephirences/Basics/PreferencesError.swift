@@ -33,7 +33,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
     private enum Storage {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
       case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
-      case locked
+      case locked, invalidAddress, unreachable, accessDenied, wrongPassword, foreignStore, overQuota
     }
 
     private let storage: Storage
@@ -83,6 +83,24 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
     /// The store is locked, as a keychain without its key.
     public static var locked: Self { Self(storage: .locked) }
+
+    /// The address of a shared store, or another setting of sharing, cannot be used.
+    public static var invalidAddress: Self { Self(storage: .invalidAddress) }
+
+    /// The shared store cannot be reached.
+    public static var unreachable: Self { Self(storage: .unreachable) }
+
+    /// The shared store does not allow the user to read or change the preferences.
+    public static var accessDenied: Self { Self(storage: .accessDenied) }
+
+    /// The shared store does not accept the name and password.
+    public static var wrongPassword: Self { Self(storage: .wrongPassword) }
+
+    /// The shared store is not the one with which these preferences were in step.
+    public static var foreignStore: Self { Self(storage: .foreignStore) }
+
+    /// Shared preferences would have too many keys or bytes, or a transaction would.
+    public static var overQuota: Self { Self(storage: .overQuota) }
   }
 }
 

@@ -1,10 +1,10 @@
-internal import Prephirences
-internal import PrephirencesFiles
+package import Prephirences
+package import PrephirencesFiles
 internal import SystemPackage
 
 extension PreferencesError {
   /// The failure of a file, as one of preferences: the one place where it is translated.
-  init(_ error: FileError) {
+  package init(_ error: FileError) {
     let advice =
       switch error.kind {
       case .noPlace: "; set HOME or XDG_CONFIG_HOME to a folder of the user"

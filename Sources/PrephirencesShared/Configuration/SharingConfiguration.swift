@@ -1,55 +1,49 @@
-internal import Foundation
-package import Prephirences
-package import PrephirencesEtcd
-package import PrephirencesFiles
+/// Where a suite of preferences is shared.
+///
+/// It lies in the file `prephirences/shared/SUITE.json` in the folder that `XDG_CONFIG_HOME` names,
+/// or in `.config` in the home folder, so that every program of the user shares the suite alike.
+/// The file belongs to the user alone (0600), and has no password in it.
+public struct SharingConfiguration: Sendable, Hashable {
+  /// The address of the store: `etcd+https://a:2379,b:2379/prefix`, without a name or password.
+  ///
+  /// `etcd+http` is for addresses of this machine only. In `etcd+https:///prefix`, the variables
+  /// `ETCDCTL_ENDPOINTS`, `ETCDCTL_CACERT`, `ETCDCTL_CERT`, `ETCDCTL_KEY` and `ETCDCTL_USER` say
+  /// what is left open.
+  public var address: String
 
-/// Where a suite is shared, as the file `prephirences/shared/SUITE.json` in the folder that
-/// `XDG_CONFIG_HOME` names has it.
-package struct SharingConfiguration: Sendable, Hashable, Codable {
-  /// `etcd+https://a:2379,b:2379/prefix`, without a password.
-  package var address: String
-  /// The name of the store under the prefix; the suite's by default.
-  package var store: String?
-  package var certificateAuthority: String?
-  package var certificate: String?
-  package var key: String?
-  package var user: String?
-  /// A file with the password, or a reference such as `keychain://etcd/fleet`.
-  package var passwordFile: String?
-  package var passwordReference: String?
-  package var proxy: String?
-  package var quotaKeys: Int?
-  package var quotaBytes: Int?
+  /// The name of the store under the prefix; `nil` for that of the suite.
+  public var store: String?
 
-  package init(address: String) { self.address = address }
+  /// The path of a file with the certificates of authorities; `nil` for those of the system.
+  public var certificateAuthority: String?
 
-  /// Returns the configuration of a suite; `nil` if it is not shared.
-  package static func load(
-    suiteName: String, environment: EnvironmentVariables = .process
-  ) throws(PreferencesError) -> SharingConfiguration? { nil }
+  /// The path of the client's certificate, which has no common name.
+  public var certificate: String?
 
-  /// Writes it, atomically, 0600.
-  package func save(
-    suiteName: String, environment: EnvironmentVariables = .process
-  ) throws(PreferencesError) {
-    throw PreferencesError(.inputOutput, "not built yet")
-  }
+  /// The path of its key.
+  public var key: String?
 
-  package static func remove(
-    suiteName: String, environment: EnvironmentVariables = .process
-  ) throws(PreferencesError) {
-    throw PreferencesError(.inputOutput, "not built yet")
-  }
+  /// The name of the user.
+  public var user: String?
 
-  /// The suites that are shared.
-  package static func suiteNames(
-    environment: EnvironmentVariables = .process
-  ) throws(PreferencesError) -> [String] { [] }
+  /// The path of a file with the password of the user, which nobody else can read.
+  public var passwordFile: String?
 
-  /// How the cluster is reached, completed by `ETCDCTL_…` where the address leaves it open.
-  package func cluster(
-    environment: EnvironmentVariables = .process
-  ) throws(PreferencesError) -> (client: EtcdConfiguration, prefix: String) {
-    throw PreferencesError(.inputOutput, "not built yet")
-  }
+  /// Where the password of the user is instead, such as `keychain://etcd/fleet`; see
+  /// ``SharedPreferences/readReferences(_:)``.
+  public var passwordReference: String?
+
+  /// The address of an HTTP proxy; those that the environment names are ignored.
+  public var proxy: String?
+
+  /// The greatest number of keys; `nil` for 1024.
+  public var quotaKeys: Int?
+
+  /// The greatest size of all keys and values, in bytes; `nil` for 1 MiB.
+  public var quotaBytes: Int?
+
+  /// Creates a configuration.
+  ///
+  /// - Parameter address: The address of the store.
+  public init(address: String) { self.address = address }
 }
