@@ -34,11 +34,12 @@ extension SharingConfiguration {
   }
 
   /// What the file of the preferences must know.
-  package var quota: SharingQuota {
-    var quota = SharingQuota()
-    if let quotaKeys { quota.keys = quotaKeys }
-    if let quotaBytes { quota.bytes = quotaBytes }
-    return quota
+  package var settings: SharingSettings {
+    var settings = SharingSettings()
+    if let quotaKeys { settings.quota.keys = quotaKeys }
+    if let quotaBytes { settings.quota.bytes = quotaBytes }
+    settings.programDecides = programDecides ?? false
+    return settings
   }
 
   /// Fails if the fields do not fit each other.

@@ -5,7 +5,7 @@ extension SharingConfiguration {
   /// The fields of the file, which are also their names in errors.
   enum Field: String, CodingKey, CaseIterable {
     case address, store, certificateAuthority, certificate, key, user, passwordFile
-    case passwordReference, proxy, quotaKeys, quotaBytes
+    case passwordReference, proxy, quotaKeys, quotaBytes, programDecides
   }
 
   /// Reads the text of a file.
@@ -85,6 +85,7 @@ private struct StrictForm: Codable {
     configuration.proxy = try fields.decodeIfPresent(String.self, forKey: .proxy)
     configuration.quotaKeys = try fields.decodeIfPresent(Int.self, forKey: .quotaKeys)
     configuration.quotaBytes = try fields.decodeIfPresent(Int.self, forKey: .quotaBytes)
+    configuration.programDecides = try fields.decodeIfPresent(Bool.self, forKey: .programDecides)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -100,5 +101,6 @@ private struct StrictForm: Codable {
     try fields.encodeIfPresent(configuration.proxy, forKey: .proxy)
     try fields.encodeIfPresent(configuration.quotaKeys, forKey: .quotaKeys)
     try fields.encodeIfPresent(configuration.quotaBytes, forKey: .quotaBytes)
+    try fields.encodeIfPresent(configuration.programDecides, forKey: .programDecides)
   }
 }

@@ -78,7 +78,7 @@ struct PasswordFile {
 final class PasswordReferences: Sendable {
   static let shared = PasswordReferences()
 
-  typealias Reader = @Sendable (String) throws -> String
+  typealias Reader = @Sendable (String) throws -> [UInt8]
 
   private let reader = Mutex<Reader?>(nil)
 
@@ -93,7 +93,7 @@ final class PasswordReferences: Sendable {
           + "or call SharedPreferences.readReferences")
     }
     do {
-      return Array(try reader(reference).utf8)
+      return try reader(reference)
     } catch {
       // Its text could contain the password.
       throw EtcdError(

@@ -42,6 +42,10 @@ public struct SharingConfiguration: Sendable, Hashable {
   /// The greatest size of all keys and values, in bytes; `nil` for 1 MiB.
   public var quotaBytes: Int?
 
+  /// Whether conflicts wait for a program that decides them, and so for one that gives
+  /// ``SharedPreferences`` a closure; `nil` if the first such program says so.
+  public var programDecides: Bool?
+
   /// Creates a configuration.
   ///
   /// - Parameter address: The address of the store.
