@@ -7,7 +7,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
 
@@ -40,8 +40,12 @@ def after(prefix: bytes) -> bytes:
 class EtcdCalls:
   """Calls of one node."""
 
-  def __init__(self, host: str, port: int, certificates=None, token: str | None = None) -> None:
+  def __init__(
+    self, host: str, port: int, certificates=None, token: str | None = None, entered=nullcontext
+  ) -> None:
     self.host, self.port, self.token = host, port, token
+    # Enters the network of the node while a connection is made.
+    self.entered = entered
     self.context = certificates and ssl.create_default_context(cafile=certificates.authority)
 
   def connection(self, limit: float) -> http.client.HTTPConnection:
@@ -52,6 +56,8 @@ class EtcdCalls:
   def request(self, path: str, body: dict, limit: float):
     connection = self.connection(limit)
     headers = {"Authorization": self.token} if self.token else {}
+    with self.entered():
+      connection.connect()
     connection.request("POST", f"/v3/{path}", json.dumps(body), headers)
     response = connection.getresponse()
     if response.status != 200:

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from etcd_calls import EtcdCalls, EtcdRefusal
@@ -44,12 +45,12 @@ def free_port() -> int:
 class EtcdNode:
   """One member: its own process, folder and ports."""
 
-  def __init__(self, cluster: EtcdCluster, name: str, host: str = "127.0.0.1", through=()) -> None:
+  def __init__(self, cluster: EtcdCluster, name: str, machine=None) -> None:
     self.cluster = cluster
     self.name = name
-    self.host = host
-    # The words before the command; they enter a network namespace.
-    self.through = list(through)
+    # The machine of a network, if it is on one; tests call the node on the loopback of that.
+    self.machine = machine
+    self.host = machine.address if machine else "127.0.0.1"
     self.folder = cluster.folder / name
     self.log = cluster.folder / f"{name}.log"
     self.process: subprocess.Popen | None = None
@@ -73,20 +74,25 @@ class EtcdNode:
 
   @property
   def calls(self) -> EtcdCalls:
-    return EtcdCalls(self.host, self.port, self.cluster.certificates, self.cluster.token)
+    return EtcdCalls(
+      "127.0.0.1", self.port, self.cluster.certificates, self.cluster.token, self.entered)
+
+  def entered(self):
+    return self.machine.entered() if self.machine else nullcontext()
 
   def start(self, *options: str) -> None:
     assert self.process is None, f"{self.name} runs already"
     with self.log.open("ab") as log:
       self.process = subprocess.Popen(
-        [*self.through, "etcd", *self.options, *options], stdin=subprocess.DEVNULL, stdout=log,
+        [*(self.machine.through if self.machine else []), "etcd", *self.options, *options], stdin=subprocess.DEVNULL, stdout=log,
         stderr=log, env={"PATH": os.environ["PATH"]}, preexec_fn=end_with_parent)
 
   @property
   def options(self) -> list[str]:
     members = ",".join(f"{node.name}={node.peer_url}" for node in self.cluster.nodes)
     return [
-      "--name", self.name, "--data-dir", str(self.folder), "--listen-client-urls", self.url,
+      "--name", self.name, "--data-dir", str(self.folder), "--listen-client-urls",
+      self.url + (f",{self.cluster.scheme}://127.0.0.1:{self.port}" if self.machine else ""),
       "--advertise-client-urls", self.url, "--listen-peer-urls", self.peer_url,
       "--initial-advertise-peer-urls", self.peer_url, "--initial-cluster", members,
       "--initial-cluster-token", self.cluster.folder.name, "--heartbeat-interval", "50",
@@ -100,7 +106,7 @@ class EtcdNode:
       if self.process.poll() is not None:
         raise AssertionError(f"etcd {self.name} has ended: {self.log.read_text()[-2000:]}")
       try:
-        with socket.create_connection((self.host, self.port), 1):
+        with self.entered(), socket.create_connection(("127.0.0.1", self.port), 1):
           return
       except OSError:
         if time.monotonic() > deadline:
@@ -140,25 +146,23 @@ class EtcdCluster:
     tls: Whether clients must use TLS; `certificates` then has the files.
     quota: The size of the database, in bytes, above which the cluster takes only deletions.
     token_seconds: How long a login is valid.
-    hosts: The network namespaces of the nodes, if they have any.
+    machines: Those of a network on which the nodes run; without any, all are on loopback.
   """
 
   def __init__(
-    self, nodes: int = 1, tls: bool = False, quota: int = 2 << 30, token_seconds: int = 300, hosts=()
+    self, nodes: int = 1, tls: bool = False, quota: int = 2 << 30, token_seconds: int = 300,
+    machines=()
   ) -> None:
     self.folder = Path(tempfile.mkdtemp(prefix="prefs-etcd."))
     self.quota = quota
     self.token_seconds = token_seconds
     self.token: str | None = None
     self.password: str | None = None
-    names = ["127.0.0.1", *(host.address for host in hosts)]
+    names = ["127.0.0.1", *(machine.address for machine in machines)]
     self.certificates = make_certificates(self.folder, names) if tls else None
-    if hosts:
-      self.nodes = [
-        EtcdNode(self, f"node{number}", host.address, host.through)
-        for number, host in enumerate(hosts, 1)]
-    else:
-      self.nodes = [EtcdNode(self, f"node{number}") for number in range(1, nodes + 1)]
+    places = machines or [None] * nodes
+    self.nodes = [
+      EtcdNode(self, f"node{number}", place) for number, place in enumerate(places, 1)]
     try:
       self.form()
     except BaseException:
