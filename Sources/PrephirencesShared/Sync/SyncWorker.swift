@@ -5,33 +5,71 @@ package import PrephirencesFiles
 
 /// Keeps one file in step with an engine, on threads of its own, while it has the lock of the sender.
 ///
-/// There is one for each file of a process.
+/// Of all workers of a file, in whichever processes, one has the lock; the next takes it when that
+/// ends. The file must be shared before a worker is started. A worker that is destroyed ends, and
+/// so does nothing in a forked child.
 package final class SyncWorker: Sendable {
+  /// Decides a conflict, on a thread of its own and outside all locks, and perhaps repeatedly.
   package typealias Resolver = @Sendable (ReplicaConflict) throws -> ReplicaDecision
 
-  package init(
-    replica: SharedReplica, cluster: EtcdConfiguration, prefix: String, resolver: Resolver?
-  ) {}
+  private let core: SyncCore
 
-  /// Begins, in the background; it waits for nothing.
-  package func start() {}
+  /// Creates a worker, which does nothing yet.
+  ///
+  /// - Parameters:
+  ///   - replica: The file.
+  ///   - cluster: How the engine is reached; nothing is loaded or opened before the start.
+  ///   - prefix: What the engine's keys begin with, such as `fleet/com.example.server/`.
+  ///   - resolver: Decides conflicts, also while another process has the lock; `nil` if this process
+  ///     decides none.
+  ///   - options: How it works.
+  package init(
+    replica: SharedReplica, cluster: EtcdConfiguration, prefix: String, resolver: Resolver?,
+    options: SyncOptions = SyncOptions()
+  ) {
+    core = SyncCore(replica, cluster, StoreLayout(prefix: prefix), options, resolver)
+  }
+
+  deinit {
+    if !core.isForked { core.end() }
+  }
+
+  /// Begins, in the background; it waits for nothing. Call it once.
+  package func start() {
+    if !core.isForked { core.start() }
+  }
 
   /// Ends, and waits for its threads until the deadline.
-  package func stop(_ deadline: Deadline) {}
+  ///
+  /// What is unsent stays in the file, and is sent by the next worker.
+  package func stop(_ deadline: Deadline) {
+    guard !core.isForked else { return }
+    core.end()
+    core.signals.wait(.seconds(deadline.seconds)) { $0.threads == 0 }
+  }
 
-  /// Tries at once what waits for a retry.
-  package func wake() {}
+  /// Tries at once what waits for a retry, in whichever process.
+  package func wake() {
+    guard !core.isForked else { return }
+    core.signals.change { $0.wakes += 1 }
+    if let path = try? core.replica.filePath() { SenderLock.requestRetry(besides: path) }
+  }
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, which says whether a
-  ///   change may have happened.
+  ///   change may have happened, with ``PreferencesError/Code/conflict`` if everything that is
+  ///   unsent waits for a decision or was refused, or as the file fails.
   package func flush(_ deadline: Deadline) throws(PreferencesError) {
-    throw PreferencesError(.timedOut, "not built yet")
+    try Flush(core: core).perform(deadline)
   }
 
   /// Takes the identity of the store that the engine has now, or gives it a new one.
+  ///
+  /// Any process can do that, also if another one sends.
+  ///
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` after the deadline.
   package func adopt(_ deadline: Deadline) throws(PreferencesError) {
-    throw PreferencesError(.timedOut, "not built yet")
+    try Adoption(core: core).perform(deadline)
   }
 }

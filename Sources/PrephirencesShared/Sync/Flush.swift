@@ -1,0 +1,58 @@
+internal import Foundation
+internal import Prephirences
+internal import PrephirencesDurable
+internal import PrephirencesFiles
+
+/// Waits until the engine has what was changed on this machine.
+struct Flush {
+  let core: SyncCore
+
+  func perform(_ deadline: Deadline) throws(PreferencesError) {
+    let replica = core.replica
+    let mark = try replica.logMark()
+    var unsent = try replica.unsent(upTo: mark)
+    guard !unsent.keys.isEmpty else { return }
+    let path = try replica.filePath()
+    // Without notifications, only a look shows what has changed.
+    let watch = try? FileWatch(withSuffixes: ["-lock"], noticesEachWrite: true) { path }
+    defer { watch?.close() }
+    SenderLock.requestRetry(besides: path)
+    if !core.isForked { core.signals.change { $0.wakes += 1 } }
+    while true {
+      unsent = try replica.unsent(upTo: mark)
+      guard !unsent.keys.isEmpty else { return }
+      guard !unsent.areWaiting else { throw waiting(unsent) }
+      guard !deadline.hasPassed else { throw timedOut(unsent) }
+      if let watch {
+        // A notification can be lost, the deadline must not.
+        _ = watch.wait(min(deadline.milliseconds, 1000))
+      } else {
+        Deadline.pause(upTo: 50)
+      }
+    }
+  }
+
+  private func timedOut(_ unsent: UnsentChanges) -> PreferencesError {
+    let report = (try? core.replica.state())?.report
+    let reason = report?.message.map { "; the last failure: \($0)" } ?? ""
+    let outcome =
+      unsent.mayHaveHappened
+      ? "some may have reached the engine nevertheless" : "none has reached the engine"
+    return PreferencesError(
+      .timedOut,
+      "\(Self.names(unsent.keys)) not acknowledged in time; \(outcome), and all are sent later"
+        + reason)
+  }
+
+  private func waiting(_ unsent: UnsentChanges) -> PreferencesError {
+    PreferencesError(
+      .conflict,
+      "\(Self.names(unsent.keys)) not sent, because they wait for a decision or were refused")
+  }
+
+  private static func names(_ keys: [PreferenceKey]) -> String {
+    let names = keys.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+    let more = keys.count > 5 ? " and \(keys.count - 5) more" : ""
+    return keys.count == 1 ? "the key \(names) was" : "the keys \(names)\(more) were"
+  }
+}

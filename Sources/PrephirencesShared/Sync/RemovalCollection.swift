@@ -1,0 +1,61 @@
+internal import PrephirencesDurable
+internal import PrephirencesEtcd
+internal import PrephirencesFiles
+
+/// Removes from the engine the rows of keys that were removed long ago, if there are too many.
+struct RemovalCollection {
+  private let session: SyncSession
+
+  /// How many changes were sent since the last look.
+  private var changes = 0
+  private var isDue = true
+
+  /// How many rows are removed at once; each is a compare and an operation.
+  private static let pieceCount = 100
+
+  init(_ session: SyncSession) { self.session = session }
+
+  mutating func expire() { isDue = true }
+
+  mutating func count(_ changes: Int) { self.changes += changes }
+
+  mutating func collect() throws {
+    guard isDue || changes >= max(1, session.options.greatestRemovals / 100) else { return }
+    isDue = false
+    changes = 0
+    let found = try session.replica.removalsToCollect(above: session.options.greatestRemovals)
+    guard let found, let identity = session.identity else { return }
+    var rest = found.rows[...]
+    while !rest.isEmpty, !session.isEnding {
+      let piece = rest.prefix(Self.pieceCount)
+      rest = rest.dropFirst(Self.pieceCount)
+      // A piece whose rows were changed, or collected by another machine, is left.
+      guard try remove(piece, identity) else { return }
+    }
+  }
+
+  private func remove(_ rows: ArraySlice<SharedRow>, _ identity: [UInt8]) throws -> Bool {
+    let layout = session.layout
+    let known = session.floorRow
+    let greatest = rows.map(\.revision).max() ?? 0
+    let floor = max(greatest, known.flatMap { StoreRow.floor($0) } ?? 0)
+    let transaction = EtcdTransaction(
+      compares: [
+        .value(.one(layout.identity), .equal, identity),
+        known.map { .value(.one(layout.floor), .equal, $0) } ?? .absent(layout.floor),
+      ] + rows.map { .value(.one(layout.key($0.key)), .equal, $0.bytes) },
+      success: [.put(key: layout.floor, value: StoreRow.floor(floor))]
+        + rows.map { .delete(.one(layout.key($0.key))) })
+    let answer: EtcdTransactionAnswer
+    do throws(EtcdError) {
+      answer = try session.client.perform(
+        transaction, deadline: Deadline(after: .seconds(10)), cancellation: session.cancellation)
+    } catch {
+      // The receiver sees whether it has happened.
+      guard !error.mayHaveHappened, error.code != .permissionDenied else { return false }
+      throw error
+    }
+    if answer.succeeded { session.floorRow = StoreRow.floor(floor) }
+    return answer.succeeded
+  }
+}

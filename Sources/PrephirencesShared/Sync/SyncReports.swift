@@ -1,0 +1,56 @@
+internal import Foundation
+internal import Glibc
+internal import Prephirences
+internal import PrephirencesDurable
+internal import Synchronization
+
+/// Records for all processes how a file stands with the engine, when that changes.
+final class SyncReports: Sendable {
+  /// Who has a trouble.
+  enum Place: CaseIterable { case lock, receiver, sender }
+
+  private struct State {
+    var troubles: [Place: Trouble] = [:]
+    var recorded: Trouble?
+    var hasRecorded = false
+    var lastContact: Date?
+    var lastRecord = ContinuousClock.now
+  }
+
+  private let replica: SharedReplica
+  private let state = Mutex(State())
+
+  init(_ replica: SharedReplica) { self.replica = replica }
+
+  /// Whether `place` has a trouble now.
+  func trouble(of place: Place) -> Trouble? { state.withLock { $0.troubles[place] } }
+
+  func report(_ trouble: Trouble, of place: Place) {
+    record { $0.troubles[place] = trouble }
+  }
+
+  /// The engine has answered, as it should.
+  func contact(of place: Place) {
+    record { state in
+      state.troubles[place] = nil
+      state.lastContact = Date()
+    }
+  }
+
+  private func record(_ change: (inout State) -> Void) {
+    let report: SharingReport? = state.withLock { state in
+      change(&state)
+      let trouble = Place.allCases.compactMap { state.troubles[$0] }.first
+      let isOld = state.lastRecord.duration(to: .now) > .seconds(60)
+      guard !state.hasRecorded || trouble != state.recorded || isOld else { return nil }
+      state.hasRecorded = true
+      state.recorded = trouble
+      state.lastRecord = .now
+      return SharingReport(
+        date: Date(), lastContact: state.lastContact, code: trouble?.code.rawValue,
+        message: trouble?.message, process: getpid())
+    }
+    // What cannot be recorded is found again with the next change.
+    if let report { try? replica.record(report) }
+  }
+}

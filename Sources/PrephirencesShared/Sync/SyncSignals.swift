@@ -1,0 +1,60 @@
+internal import Foundation
+
+/// What the threads of a worker tell each other.
+///
+/// Unchecked because the condition guards the state.
+final class SyncSignals: @unchecked Sendable {
+  struct State {
+    var isStopping = false
+    var threads = 0
+
+    /// How often the file may have changed, and how often retries were asked for.
+    var fileChanges = 0
+    var wakes = 0
+
+    /// Whether the session with the engine ends.
+    var isEnding = false
+    /// The revision that the receiver has applied.
+    var received: Int64 = 0
+    /// Whether the file was compared with everything that the engine has, on this connection.
+    var isInStep = false
+    /// How often everything was asked for anew, and which of these requests was answered last.
+    var readings = 0
+    var lastReading = 0
+  }
+
+  private let condition = NSCondition()
+  private var state = State()
+
+  func read<Result>(_ body: (State) -> Result) -> Result {
+    condition.withLock { body(state) }
+  }
+
+  func change<Result>(_ body: (inout State) -> Result) -> Result {
+    condition.withLock {
+      defer { condition.broadcast() }
+      return body(&state)
+    }
+  }
+
+  /// Waits until a condition is met, at most so long.
+  ///
+  /// - Returns: Whether it is met.
+  @discardableResult
+  func wait(_ duration: Duration?, until isMet: (State) -> Bool) -> Bool {
+    let end = duration.map { ContinuousClock.now + $0 }
+    return condition.withLock {
+      while !isMet(state) {
+        guard let end else {
+          condition.wait()
+          continue
+        }
+        let rest = ContinuousClock.now.duration(to: end) / .seconds(1)
+        guard rest > 0 else { return false }
+        // The condition's clock is that of the day, which may be set.
+        _ = condition.wait(until: Date(timeIntervalSinceNow: min(rest, 5)))
+      }
+      return true
+    }
+  }
+}
