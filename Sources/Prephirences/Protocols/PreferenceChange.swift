@@ -75,7 +75,7 @@ public struct PreferenceChange: @unchecked Sendable {
   }
 
   /// Whether to report the change: the values differ or may differ, or it is initial.
-  var isReportable: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
+  package var isReportable: Bool { isInitial || !isOldValueKnown || !areSame(oldValue, newValue) }
 
   /// Returns this change with converted values; for authors of preferences that store converted
   /// values in others.

@@ -125,6 +125,14 @@ package final class SharedReplica: Sendable {
   /// The number of the last entry.
   package func lastJournalEntry() throws(PreferencesError) -> Int64 { throw notBuilt }
 
+  /// The last entries of the journal, the oldest first, however many older ones are forgotten.
+  package func recentJournal(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
+    throw notBuilt
+  }
+
+  /// The keys of the log with their last unsent change, the oldest first.
+  package func unsent() throws(PreferencesError) -> [UnsentChange] { throw notBuilt }
+
   /// Records what the engine said last, for other processes and `prefs sync status`.
   package func record(_ report: SharingReport) throws(PreferencesError) { throw notBuilt }
 }
@@ -281,6 +289,18 @@ package struct SharedUnit: Sendable {
 
   package static let greatestKeys = 120
   package static let greatestBytes = 1 << 20
+
+  package init(
+    writer: WriterTag, number: Int64, changes: [Change], oldWriterRow: [UInt8]?,
+    newWriterRow: [UInt8], isTransaction: Bool
+  ) {
+    self.writer = writer
+    self.number = number
+    self.changes = changes
+    self.oldWriterRow = oldWriterRow
+    self.newWriterRow = newWriterRow
+    self.isTransaction = isTransaction
+  }
 }
 
 package struct ReplicaConflict: Sendable {
@@ -323,4 +343,20 @@ package struct JournalEntry: @unchecked Sendable {
   package let new: PreferenceObject?
   package let isConflict: Bool
   package let writer: WriterTag?
+}
+
+/// The last unsent change of a key, for `prefs sync log`.
+package struct UnsentChange: Sendable {
+  package let key: PreferenceKey
+  package let isRemoval: Bool
+  package let date: Date
+  /// Whether it waits for a decision, or was set aside.
+  package let waits: Bool
+
+  package init(key: PreferenceKey, isRemoval: Bool, date: Date, waits: Bool) {
+    self.key = key
+    self.isRemoval = isRemoval
+    self.date = date
+    self.waits = waits
+  }
 }

@@ -82,6 +82,11 @@ package enum StoreRow {
   /// The revision that a row `floor` has; `nil` if the row is damaged, or has a newer form.
   package static func floor(_ row: [UInt8]) -> Int64? { number(row, count: 9) }
 
+  /// The row `w/…` of a writer's unit.
+  package static func writer(_ number: Int64) -> [UInt8] {
+    floor(number) + WriterTag.random().bytes
+  }
+
   /// The number of the unit that a row `w/…` has.
   package static func number(ofWriter row: [UInt8]) -> Int64? { number(row, count: 25) }
 

@@ -1,0 +1,53 @@
+internal import ArgumentParser
+internal import Prephirences
+internal import PrephirencesCommandLine
+internal import PrephirencesFiles
+internal import PrephirencesShared
+
+/// Brings suites in step at once.
+struct SyncNowCommand: SyncSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "now",
+    abstract: "Bring shared preferences in step, and wait for it",
+    discussion: """
+      What waits for a retry is tried at once. The command ends when everything that was changed before \
+      is sent and everything that others had changed is here, or with 75 at the end of the time; \
+      changes that are not sent then stay, and are sent later.
+
+      Example:
+        \(preferencesPath) sync now --timeout 10s
+      """)
+
+  @Argument(help: "The suites; all that are shared if there is none", completion: .sharedSuites)
+  var suites: [String] = []
+
+  @Option(
+    help: .init("How long to wait at most (default: 30s)", valueName: "time"),
+    transform: WatchCommand.duration)
+  var timeout: Duration = .seconds(30)
+
+  @OptionGroup(title: "Common options") var options: SyncCommonOptions
+
+  func perform(in session: SharingSession) throws {
+    let deadline = Deadline(after: timeout)
+    // All begin before one is waited for.
+    let all = try session.someSuites(suites).map { suite in
+      (suite, SharedPreferences(suiteName: suite.name))
+    }
+    var failures: [any Error] = []
+    for (suite, shared) in all {
+      do {
+        try SyncWaiting(suite, shared).bringInStep(deadline)
+        session.interface.say("'\(suite.name)' is in step")
+      } catch {
+        failures.append(error)
+      }
+    }
+    for failure in failures.dropFirst() {
+      if let failure = CommandHost.current.failure(of: failure) {
+        session.interface.report(failure)
+      }
+    }
+    if let failure = failures.first { throw failure }
+  }
+}

@@ -1,0 +1,67 @@
+internal import Prephirences
+internal import PrephirencesShared
+
+/// A shared store of which this machine has no copy.
+struct DirectDomain: DomainStore {
+  let store: DirectStore
+  let address: String
+
+  func storedPath() throws -> String? { try store.exists() ? address : nil }
+
+  func expectedPath() throws -> String { address }
+
+  func value(forKey key: String) throws -> Any? { try store.fetchObject(forKey: key) }
+
+  func pairs() throws -> [(String, Any)] { try store.fetchPairs() }
+
+  func set(_ value: Any?, forKey key: String) throws {
+    try store.change { $0.storeObject(value, forKey: key) }
+  }
+
+  func change(_ body: (any DomainStore) throws -> Void) throws {
+    try store.change { try body(ChangingDomain(domain: self, transaction: $0)) }
+  }
+
+  func observe(
+    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+  ) throws -> [PreferenceObservation] {
+    let watch = try DirectWatch(
+      store, keys: keys.isEmpty ? nil : keys, initial: initial, failed: changes.end
+    ) { changes.add($0) }
+    return [PreferenceObservation { watch.cancel() }]
+  }
+
+  /// An engine has none.
+  var failureOfImport: PreferencesError? { nil }
+
+  /// A change that returns is where it belongs.
+  func synchronize() {}
+}
+
+/// A shared store within a transaction.
+private struct ChangingDomain: DomainStore {
+  let domain: DirectDomain
+  let transaction: DirectTransaction
+
+  func storedPath() throws -> String? { try domain.storedPath() }
+
+  func expectedPath() throws -> String { try domain.expectedPath() }
+
+  func value(forKey key: String) throws -> Any? { try transaction.fetchObject(forKey: key) }
+
+  func pairs() throws -> [(String, Any)] { try transaction.fetchPairs() }
+
+  func set(_ value: Any?, forKey key: String) { transaction.storeObject(value, forKey: key) }
+
+  func change(_ body: (any DomainStore) throws -> Void) throws { try body(self) }
+
+  func observe(
+    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+  ) throws -> [PreferenceObservation] {
+    try domain.observe(keys, initial: initial, changes)
+  }
+
+  var failureOfImport: PreferencesError? { nil }
+
+  func synchronize() {}
+}

@@ -1,0 +1,43 @@
+internal import Prephirences
+
+/// Where the preferences of a domain are.
+protocol DomainStore {
+  /// The file or address that has them; `nil` if there is none. Nothing is created.
+  func storedPath() throws -> String?
+
+  /// The file or address that would have them, without looking.
+  func expectedPath() throws -> String
+
+  /// Returns the value of a key; `nil` if there is none.
+  func value(forKey key: String) throws -> Any?
+
+  /// Returns all keys with their values, in any order.
+  func pairs() throws -> [(String, Any)]
+
+  /// Sets the value of a key; `nil` removes it.
+  func set(_ value: Any?, forKey key: String) throws
+
+  /// Performs reads and changes as one.
+  ///
+  /// - Parameter body: Gets the store to read and change. It may be called again if somebody else
+  ///   has changed the same keys meanwhile.
+  func change(_ body: (any DomainStore) throws -> Void) throws
+
+  /// Starts notifying of the changes of everybody.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, which are compared by their bytes; all if there are none.
+  ///   - initial: Whether to report the present values first.
+  ///   - changes: Gets the changes, and the failure because of which there will be no more.
+  /// - Returns: What ends it, and must be kept until then.
+  func observe(
+    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+  ) throws -> [PreferenceObservation]
+
+  /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if
+  /// they are.
+  var failureOfImport: PreferencesError? { get }
+
+  /// Waits until everything is where a power failure or the end of this machine's network leaves it.
+  func synchronize() throws
+}

@@ -1,0 +1,165 @@
+internal import Prephirences
+internal import PrephirencesDurable
+internal import PrephirencesEtcd
+internal import PrephirencesFiles
+
+/// Sends changes to a shared store, as a writer of its own that is forgotten after a day.
+final class DirectCommit {
+  static let greatestKeys = 100
+  static let greatestBytes = 512 << 10
+
+  private static let day: Int64 = 86_400
+
+  private let store: DirectStore
+  private let deadline: Deadline
+  private let writer = WriterTag.random()
+  private let quota = SharingQuota()
+  private var lease: Int64?
+  private var number: Int64 = 0
+  private var writerRow: [UInt8]?
+
+  init(_ store: DirectStore, _ deadline: Deadline) {
+    self.store = store
+    self.deadline = deadline
+  }
+
+  /// Sends changes.
+  ///
+  /// - Returns: `false` if somebody has changed one of the keys: then the rest was not sent.
+  /// - Throws: ``PreferencesError``.
+  func perform(_ changes: [DirectTransaction.Change]) throws(PreferencesError) -> Bool {
+    for change in changes { try check(change) }
+    let identity = try identity()
+    var rest = changes[...]
+    while !rest.isEmpty {
+      let piece = try piece(of: rest)
+      guard try send(piece, identity) else { return false }
+      rest = rest.dropFirst(piece.count)
+    }
+    return true
+  }
+
+  // MARK: - Pieces
+
+  private func check(_ change: DirectTransaction.Change) throws(PreferencesError) {
+    guard change.value != nil, change.key.utf8.count > quota.keyBytes else { return }
+    throw PreferencesError(
+      .overQuota,
+      "the key '\(change.key)' has more than \(quota.keyBytes) bytes; nothing was changed")
+  }
+
+  /// Returns the first changes, as many as one transaction takes.
+  private func piece(
+    of changes: ArraySlice<DirectTransaction.Change>
+  ) throws(PreferencesError) -> [SharedUnit.Change] {
+    var piece: [SharedUnit.Change] = []
+    var bytes = 0
+    for change in changes.prefix(Self.greatestKeys) {
+      let row = try SharedRow(
+        key: change.key, value: change.value, writer: writer, number: number + 1)
+      guard row.bytes.count <= quota.valueBytes else {
+        throw PreferencesError(
+          .overQuota, "the value of the key '\(change.key)' has more than 1 MiB")
+      }
+      bytes += row.bytes.count
+      if !piece.isEmpty, bytes > Self.greatestBytes { break }
+      piece.append(SharedUnit.Change(row: row, base: change.base.map { .row($0) } ?? .absent))
+    }
+    return piece
+  }
+
+  private func send(
+    _ changes: [SharedUnit.Change], _ identity: [UInt8]
+  ) throws(PreferencesError) -> Bool {
+    let newRow = StoreRow.writer(number + 1)
+    let unit = UnitTransaction(
+      layout: store.layout, identity: identity,
+      unit: SharedUnit(
+        writer: writer, number: number + 1, changes: changes, oldWriterRow: writerRow,
+        newWriterRow: newRow, isTransaction: true))
+    var transaction = unit.transaction
+    transaction.success[0] = .put(
+      key: store.layout.writer(writer), value: newRow, lease: try grantedLease())
+    let answer = try settled { deadline in
+      try store.client.perform(transaction, deadline: deadline)
+    }
+    switch unit.outcome(of: answer) {
+    case .committed: break
+    case .changed: return false
+    case .foreign, .cloned, .restored: throw .otherStore
+    case .malformed:
+      throw PreferencesError(EtcdError(.protocolViolation, "an answer lacks what was asked for"))
+    }
+    number += 1
+    writerRow = newRow
+    return true
+  }
+
+  // MARK: - The store and the writer
+
+  /// Returns the row `id`, which the first writer of a store makes.
+  private func identity() throws(PreferencesError) -> [UInt8] {
+    if let identity = try store.identity(deadline) { return identity }
+    let (client, layout) = (store.client, store.layout)
+    let values = try reporting { try client.range(store.values, limit: 1, deadline: deadline) }
+    guard values.rows.isEmpty else { throw .otherStore }
+    let made = StoreRow.newIdentity()
+    let transaction = EtcdTransaction(
+      compares: [.absent(layout.identity)],
+      success: [.put(key: layout.identity, value: made)],
+      failure: [.range(.one(layout.identity))])
+    let answer = try settled { try client.perform(transaction, deadline: $0) }
+    guard !answer.succeeded else { return made }
+    guard case .range(let rows)? = answer.responses.first, let row = rows.first else {
+      throw .otherStore
+    }
+    return row.value
+  }
+
+  private func grantedLease() throws(PreferencesError) -> Int64 {
+    if let lease { return lease }
+    // A lease too many ends by itself.
+    let granted = try settled { deadline in
+      try store.client.grantLease(seconds: Self.day, deadline: deadline)
+    }
+    lease = granted
+    return granted
+  }
+
+  /// Repeats a call until its outcome is known.
+  ///
+  /// The same transaction never has two effects: it compares the row of its writer, and changes it.
+  private func settled<Answer>(
+    _ body: (Deadline) throws -> Answer
+  ) throws(PreferencesError) -> Answer {
+    var mayHaveHappened = false
+    while true {
+      do {
+        return try body(deadline.limited(by: Deadline(after: .seconds(5))))
+      } catch let error as EtcdError {
+        mayHaveHappened = mayHaveHappened || error.mayHaveHappened
+        let isRepeatable = mayHaveHappened || error.code == .timedOut || error.code == .unreachable
+        guard isRepeatable, !deadline.hasPassed else {
+          throw mayHaveHappened ? .unsettled(error) : PreferencesError(error)
+        }
+      } catch {
+        throw .converting(error, "the shared store cannot be used")
+      }
+      Deadline.pause(upTo: 100)
+    }
+  }
+}
+
+extension PreferencesError {
+  fileprivate static let otherStore = PreferencesError(
+    .foreignStore,
+    "the shared store was removed or replaced meanwhile, or its rows are not its own; nothing was "
+      + "changed")
+
+  fileprivate static func unsettled(_ error: EtcdError) -> Self {
+    Self(
+      .timedOut,
+      "the shared store did not say in time whether it was changed: the change may have happened; "
+        + "read it again (\(error.message))")
+  }
+}

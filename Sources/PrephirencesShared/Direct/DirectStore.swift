@@ -1,0 +1,164 @@
+internal import Glibc
+package import Prephirences
+internal import PrephirencesDurable
+package import PrephirencesEtcd
+package import PrephirencesFiles
+
+/// A shared store that is read and changed where the engine has it, without a copy on this machine.
+///
+/// Its calls block, at most for ``patience``.
+package final class DirectStore: Sendable {
+  /// How long a call tries: as long as a cluster takes to find a new leader, and more.
+  package static let patience: Duration = .seconds(20)
+
+  let client: EtcdClient
+  let layout: StoreLayout
+  private let patience: Duration
+
+  package init(
+    cluster: EtcdConfiguration, layout: StoreLayout, patience: Duration = DirectStore.patience
+  ) {
+    client = EtcdClient(cluster)
+    self.layout = layout
+    self.patience = patience
+  }
+
+  /// Whether somebody has begun to use the store.
+  package func exists() throws(PreferencesError) -> Bool {
+    try identity(Deadline(after: patience)) != nil
+  }
+
+  /// Returns the value of a key, in one round trip; `nil` if there is none.
+  package func fetchObject(
+    forKey key: PreferenceKey
+  ) throws(PreferencesError) -> PreferenceObject? {
+    try row(key, Deadline(after: patience))?.storedValue()
+  }
+
+  /// Returns all keys with their values, all at one revision.
+  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+    try Self.pairs(of: snapshot(Deadline(after: patience)).rows)
+  }
+
+  /// Whether the cluster asks nobody for a password; `nil` before the first call, or if that is not
+  /// known.
+  package var isWithoutAuthentication: Bool? { client.isWithoutAuthentication }
+
+  /// Returns the revision of the last change of the store; 0 if it has no rows.
+  package func newestRevision(_ deadline: Deadline) throws(PreferencesError) -> Int64 {
+    try reporting {
+      var newest: Int64 = 0
+      _ = try client.snapshot(layout.all, deadline: deadline) { page in
+        newest = page.reduce(newest) { max($0, $1.modRevision) }
+      }
+      return newest
+    }
+  }
+
+  /// Performs reads and changes as one.
+  ///
+  /// If somebody else changes the same keys meanwhile, the closure is called again. More than
+  /// ``DirectCommit/greatestKeys`` changed keys are sent in pieces: if that fails, some may have been
+  /// sent.
+  ///
+  /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
+  /// - Throws: What the closure throws, or ``PreferencesError``, with
+  ///   ``PreferencesError/Code/timedOut`` also if a change may have happened.
+  package func change(_ body: (DirectTransaction) throws -> Void) throws {
+    let deadline = Deadline(after: patience)
+    let commit = DirectCommit(self, deadline)
+    while true {
+      let transaction = DirectTransaction(self, deadline)
+      try body(transaction)
+      let changes = try transaction.changes()
+      if try changes.isEmpty || commit.perform(changes) { return }
+      guard !deadline.hasPassed else {
+        throw PreferencesError(
+          .conflict, "others kept changing the same keys of the shared store; try again")
+      }
+      Deadline.pause(upTo: 50)
+    }
+  }
+
+  /// Returns the row `id`; `nil` if nobody has begun to use the store.
+  func identity(_ deadline: Deadline) throws(PreferencesError) -> [UInt8]? {
+    try reporting { try client.range(.one(layout.identity), deadline: deadline) }.rows.first?.value
+  }
+
+  /// Returns the row of a key.
+  func row(_ key: PreferenceKey, _ deadline: Deadline) throws(PreferencesError) -> SharedRow? {
+    let answer = try reporting { try client.range(.one(layout.key(key)), deadline: deadline) }
+    return answer.rows.first.map {
+      SharedRow(key: key, revision: $0.modRevision, bytes: $0.value)
+    }
+  }
+
+  /// Returns the rows of all keys, and the revision at which the engine had them.
+  func snapshot(
+    _ deadline: Deadline
+  ) throws(PreferencesError) -> (rows: [SharedRow], revision: Int64) {
+    try reporting {
+      var rows: [SharedRow] = []
+      let header = try client.snapshot(values, deadline: deadline) { page in
+        rows += page.compactMap(sharedRow)
+      }
+      return (rows, header.revision)
+    }
+  }
+
+  /// The rows of all keys.
+  var values: EtcdKeys { .prefix(layout.key("")) }
+
+  /// Returns the row of a key; `nil` if the key is not text, and so not one of this store's.
+  func sharedRow(_ row: EtcdRow) -> SharedRow? {
+    let name = row.key.dropFirst(layout.key("").count)
+    guard let key = String(validating: name, as: UTF8.self) else { return nil }
+    return SharedRow(key: key, revision: row.modRevision, bytes: row.value)
+  }
+
+  static func pairs(
+    of rows: [SharedRow]
+  ) throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+    var pairs: [(PreferenceKey, PreferenceObject)] = []
+    for row in rows {
+      if let value = try row.storedValue() { pairs.append((row.key, value)) }
+    }
+    return pairs
+  }
+}
+
+extension SharedRow {
+  /// Returns the value; `nil` if the key was removed.
+  ///
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/damaged`` or
+  ///   ``PreferencesError/Code/unsupportedFormat``.
+  func storedValue() throws(PreferencesError) -> PreferenceObject? {
+    switch content {
+    case .value(let object): return object
+    case .removal: return nil
+    case .newer: throw .newerRow(key)
+    case .damaged:
+      throw PreferencesError(
+        .damaged, "the shared value of the key '\(key)' is damaged; set it again, or remove it")
+    }
+  }
+}
+
+extension PreferencesError {
+  static func newerRow(_ key: PreferenceKey) -> Self {
+    Self(
+      .unsupportedFormat,
+      "the shared value of the key '\(key)' was written by a newer release; update this program")
+  }
+}
+
+/// Performs calls of the engine, and reports their failures as errors of preferences.
+func reporting<Result>(_ body: () throws -> Result) throws(PreferencesError) -> Result {
+  do {
+    return try body()
+  } catch let error as EtcdError {
+    throw PreferencesError(error)
+  } catch {
+    throw .converting(error, "the shared store cannot be used")
+  }
+}
