@@ -116,7 +116,7 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   }
 
   /// Performs a call that does not throw, and records its failure.
-  func recorded<Result>(_ body: () throws -> Result) -> Result? {
+  package func recorded<Result>(_ body: () throws -> Result) -> Result? {
     do {
       let result = try body()
       failures.clear()

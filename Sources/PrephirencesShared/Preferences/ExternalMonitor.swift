@@ -1,0 +1,212 @@
+internal import Dispatch
+internal import Prephirences
+internal import PrephirencesDurable
+internal import PrephirencesFiles
+internal import Synchronization
+internal import SystemPackage
+
+/// Notices what comes from other machines, whichever process of this one receives it, and failures
+/// in the background; on a thread of its own, while somebody wants to know.
+final class ExternalMonitor: Sendable {
+  typealias ChangeHandler = @Sendable (SharedPreferences.ExternalChange) -> Void
+  typealias FailureHandler = @Sendable (PreferencesError) -> Void
+
+  private let replica: SharedReplica
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Whether the file is shared.
+    var isActive = false
+    var changes: [Int: ChangeHandler] = [:]
+    var failures: [Int: FailureHandler] = [:]
+    var lastNumber = 0
+    var run: Run?
+    var failure: PreferencesError?
+    var known: Set<SharedPreferences.Waiting> = []
+
+    var isWanted: Bool { isActive && !(changes.isEmpty && failures.isEmpty) }
+  }
+
+  /// A thread, and how far it has read the journal.
+  private final class Run: Sendable {
+    let signals = DispatchSemaphore(value: 0)
+    let isEnded = Atomic(false)
+    let isSignalled = Atomic(false)
+    let lastEntry: Atomic<Int64>
+    let observation = Mutex<PreferenceObservation?>(nil)
+
+    init(after entry: Int64) { lastEntry = Atomic(entry) }
+
+    /// Several signals before a look are one: a writer pays for the first.
+    func signal() {
+      guard !isSignalled.exchange(true, ordering: .sequentiallyConsistent) else { return }
+      signals.signal()
+    }
+
+    func end() {
+      isEnded.store(true, ordering: .sequentiallyConsistent)
+      observation.withLock { $0.take() }?.cancel()
+      signals.signal()
+    }
+  }
+
+  init(_ replica: SharedReplica) { self.replica = replica }
+
+  // MARK: - Observers
+
+  func observeChanges(_ handler: @escaping ChangeHandler) -> PreferenceObservation {
+    observe {
+      $0.changes[$1] = handler
+    } removing: {
+      _ = $0.changes.removeValue(forKey: $1)
+    }
+  }
+
+  func observeFailures(_ handler: @escaping FailureHandler) -> PreferenceObservation {
+    observe {
+      $0.failures[$1] = handler
+    } removing: {
+      _ = $0.failures.removeValue(forKey: $1)
+    }
+  }
+
+  private func observe(
+    _ add: (inout State, Int) -> Void,
+    removing remove: @escaping @Sendable (inout State, Int) -> Void
+  ) -> PreferenceObservation {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      add(&state, state.lastNumber)
+      return state.lastNumber
+    }
+    update()
+    return PreferenceObservation { [weak self] in
+      guard let self else { return }
+      state.withLock { remove(&$0, number) }
+      update()
+    }
+  }
+
+  /// The file is shared.
+  func begin() {
+    state.withLock { $0.isActive = true }
+    update()
+  }
+
+  func end() {
+    state.withLock { $0.isActive = false }
+    update()
+  }
+
+  /// Reports a failure, unless it was the last one, too.
+  func report(_ failure: PreferencesError) {
+    let handlers = state.withLock { state in
+      defer { state.failure = failure }
+      return state.failure?.code == failure.code ? [] : Array(state.failures.values)
+    }
+    for handler in handlers { handler(failure) }
+  }
+
+  // MARK: - Thread
+
+  /// Starts or ends the thread; the file is not read under the lock, because that can call observers.
+  private func update() {
+    var ended = state.withLock { $0.isWanted ? nil : $0.run.take() }
+    if state.withLock({ $0.isWanted && $0.run == nil }) {
+      do {
+        let run = try start()
+        ended = state.withLock { state in
+          guard state.isWanted, state.run == nil else { return run }
+          state.run = run
+          return nil
+        }
+      } catch {
+        report(.converting(error, "changes of other machines cannot be noticed"))
+      }
+    }
+    ended?.end()
+  }
+
+  /// What was there before is not reported.
+  private func start() throws -> Run {
+    let run = Run(after: try replica.lastJournalEntry())
+    do throws(Errno) {
+      try DetachedThread.start(named: "prefs changes") { [weak self] in
+        while !run.isEnded.load(ordering: .sequentiallyConsistent) {
+          run.signals.wait()
+          run.isSignalled.store(false, ordering: .sequentiallyConsistent)
+          guard !run.isEnded.load(ordering: .sequentiallyConsistent) else { return }
+          self?.look(run)
+        }
+      }
+    } catch {
+      throw PreferencesError(.inputOutput, "no thread can be started", systemCode: error.rawValue)
+    }
+    let observation = replica.preferences.observeChanges { run.signal() }
+    run.observation.withLock { $0 = observation }
+    // What has come since.
+    run.signal()
+    return run
+  }
+
+  private func look(_ run: Run) {
+    do {
+      for change in try newChanges(run) {
+        for handler in state.withLock({ Array($0.changes.values) }) { handler(change) }
+      }
+      guard state.withLock({ !$0.failures.isEmpty }) else { return }
+      try lookForFailures()
+    } catch {
+      report(.converting(error, "changes of other machines cannot be read"))
+    }
+  }
+
+  private func newChanges(_ run: Run) throws -> [SharedPreferences.ExternalChange] {
+    let last = run.lastEntry.load(ordering: .relaxed)
+    if let entries = try replica.journal(after: last) {
+      run.lastEntry.store(entries.last?.number ?? last, ordering: .relaxed)
+      return SharedPreferences.ExternalChange.grouping(entries)
+    }
+    // So many that the oldest are forgotten: any key may be among them.
+    run.lastEntry.store(try replica.lastJournalEntry(), ordering: .relaxed)
+    let keys = replica.preferences.pairs().map(\.0)
+    return [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys)]
+  }
+
+  private func lookForFailures() throws {
+    let present = try replica.state()
+    if let failure = present.report.flatMap(PreferencesError.init) {
+      report(failure)
+    } else {
+      state.withLock { $0.failure = nil }
+    }
+    let waiting = present.setAside.map {
+      SharedPreferences.Waiting(
+        keys: $0.keys, reason: SharedPreferences.Waiting.Reason($0.reason), message: $0.message)
+    }
+    let (new, handlers) = state.withLock { state in
+      defer { state.known = Set(waiting) }
+      return (waiting.filter { !state.known.contains($0) }, Array(state.failures.values))
+    }
+    for failure in new.map(PreferencesError.init) {
+      for handler in handlers { handler(failure) }
+    }
+  }
+}
+
+extension PreferencesError {
+  /// Why changes wait.
+  fileprivate init(_ waiting: SharedPreferences.Waiting) {
+    let code: Code =
+      switch waiting.reason {
+      case .decision: .conflict
+      case .permission: .accessDenied
+      case .newerRelease: .unsupportedFormat
+      case .size, .space: .overQuota
+      }
+    let keys = waiting.keys.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+    let more = waiting.keys.count > 3 ? " and \(waiting.keys.count - 3) more" : ""
+    self.init(
+      code, "changes of \(keys)\(more) are not sent: \(waiting.message ?? "they wait")")
+  }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+public import Prephirences
+internal import PrephirencesDurable
+package import PrephirencesFiles
+internal import SystemPackage
+
+extension SharedPreferences {
+  /// Shares a suite from now on, on this machine, with every program of this user.
+  ///
+  /// It writes the configuration into its file, and begins to note what is changed. This machine's
+  /// values are sent; of keys that the store has, too, the store's are taken, unless a closure
+  /// decides.
+  ///
+  /// - Parameters:
+  ///   - suiteName: The name of the suite.
+  ///   - configuration: Where it is shared.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/invalidAddress`` if the
+  ///   configuration cannot be used.
+  public static func share(
+    suiteName: String, with configuration: SharingConfiguration
+  ) throws(PreferencesError) {
+    try share(suiteName: suiteName, with: configuration, folder: nil, environment: .process)
+  }
+
+  package static func share(
+    suiteName: String, with configuration: SharingConfiguration, folder: String?,
+    environment: EnvironmentVariables
+  ) throws(PreferencesError) {
+    try configuration.save(suiteName: suiteName, environment: environment)
+    let durable = DurablePreferences(
+      suiteName: suiteName, folder: folder, environment: environment)
+    let store = SharedStores.shared.store(of: durable, environment)
+    store.end()
+    store.begin()
+    if let problem = store.problem { throw problem }
+  }
+
+  /// Ends sharing a suite on this machine: it keeps the values that it has, and they are local.
+  ///
+  /// What was not sent is not sent any more. Other programs that use the suite end it when they are
+  /// started again.
+  ///
+  /// - Parameter suiteName: The name of the suite; it may not be shared.
+  /// - Throws: ``PreferencesError``.
+  public static func stopSharing(suiteName: String) throws(PreferencesError) {
+    try stopSharing(suiteName: suiteName, folder: nil, environment: .process)
+  }
+
+  package static func stopSharing(
+    suiteName: String, folder: String?, environment: EnvironmentVariables
+  ) throws(PreferencesError) {
+    try SharingConfiguration.remove(suiteName: suiteName, environment: environment)
+    let durable = DurablePreferences(
+      suiteName: suiteName, folder: folder, environment: environment)
+    let store = SharedStores.shared.store(of: durable, environment)
+    store.end()
+    if try store.replica.isShared() { try store.replica.unshare() }
+  }
+
+  /// Sets how this program reads the passwords to which configurations refer.
+  ///
+  /// The module does not use the keychain itself:
+  ///
+  /// ```swift
+  /// SharedPreferences.readReferences { reference in
+  ///   guard let credential = CredentialReference(reference) else { throw … }
+  ///   …
+  /// }
+  /// ```
+  ///
+  /// Without a closure, such suites wait for a program that has one.
+  ///
+  /// - Parameter reader: Gets a reference such as `keychain://etcd/fleet`, and returns the bytes of
+  ///   the password; called on a thread of its own.
+  public static func readReferences(_ reader: @escaping @Sendable (String) throws -> [UInt8]) {
+    PasswordReferences.shared.read(with: reader)
+    SharedStores.shared.wakeAll()
+  }
+
+  /// Waits until all values that were set on this machine before are in the shared store.
+  ///
+  /// It is for programs that end soon: without it, what is unsent is sent by the next program that
+  /// uses the suite. If the suite is not shared, it waits for nothing but the disk.
+  ///
+  /// It blocks the thread; tasks call the asynchronous variant.
+  ///
+  /// - Parameter deadline: How long to wait at most.
+  /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent at
+  ///   the deadline; the message says whether a change may have happened.
+  @available(
+    *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
+  )
+  public func flush(deadline: Duration = .seconds(10)) throws(PreferencesError) {
+    try flushBlocking(Deadline(after: deadline))
+  }
+
+  /// Waits until all values that were set on this machine before are in the shared store; see the
+  /// variant that blocks.
+  ///
+  /// - Parameter deadline: How long to wait at most.
+  /// - Throws: ``PreferencesError`` as that variant.
+  public func flush(deadline: Duration = .seconds(10)) async throws(PreferencesError) {
+    let end = Deadline(after: deadline)
+    let result: Result<Void, PreferencesError> = await withCheckedContinuation { continuation in
+      do throws(Errno) {
+        try DetachedThread.start(named: "prefs flush") {
+          continuation.resume(
+            returning: Result { () throws(PreferencesError) in
+              try self.flushBlocking(end)
+            })
+        }
+      } catch {
+        continuation.resume(
+          returning: .failure(
+            PreferencesError(
+              .inputOutput, "no thread can be started to wait", systemCode: error.rawValue)))
+      }
+    }
+    try result.get()
+  }
+
+  private func flushBlocking(_ deadline: Deadline) throws(PreferencesError) {
+    try durable.synchronize()
+    if let problem = store.problem { throw problem }
+    try store.worker?.flush(deadline)
+  }
+
+  /// Who sends and receives; `nil` if the suite is not configured, or cannot be shared.
+  package var worker: SyncWorker? { store.worker }
+
+  /// What the file knows of the shared store.
+  package var replica: SharedReplica { store.replica }
+}

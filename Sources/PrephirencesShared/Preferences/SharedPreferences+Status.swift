@@ -1,0 +1,132 @@
+public import Foundation
+public import Prephirences
+internal import PrephirencesDurable
+
+extension SharedPreferences {
+  /// What is in step, and what is not.
+  public struct Status: Sendable {
+    /// Whether the suite is shared; everything else is empty otherwise.
+    public let isShared: Bool
+
+    /// Whether the store refuses changes of this machine's user; then so does this machine.
+    public let isReadOnly: Bool
+
+    /// The number of keys that have unsent changes.
+    public let unsentKeys: Int
+
+    /// When the oldest of them was made.
+    public let oldestUnsent: Date?
+
+    /// When the suite was last in step; `nil` if it never was.
+    public let lastContact: Date?
+
+    /// Why it is not in step now; `nil` if all is well.
+    public let failure: PreferencesError?
+
+    /// The changes that wait for something else than the network.
+    public let waiting: [Waiting]
+  }
+
+  /// Changes that are not sent before something happens.
+  public struct Waiting: Sendable, Hashable {
+    /// For what changes wait.
+    public enum Reason: Hashable, Sendable {
+      /// For the decision of a conflict.
+      case decision
+
+      /// For the permission to change the keys.
+      case permission
+
+      /// For a release that knows what the store has.
+      case newerRelease
+
+      /// For a store that takes requests of this size.
+      case size
+
+      /// For space in the store.
+      case space
+    }
+
+    /// The keys.
+    public let keys: [PreferenceKey]
+
+    /// For what they wait.
+    public let reason: Reason
+
+    /// What the store, or the closure that decides, said last; `nil` if nothing.
+    public let message: String?
+  }
+
+  /// Returns what is in step, and what is not, as the programs of this machine know it.
+  ///
+  /// - Returns: The status; it asks no other machine.
+  /// - Throws: ``PreferencesError`` if the file cannot be read.
+  public func status() throws(PreferencesError) -> Status {
+    guard try store.replica.isShared() else { return Status(failure: store.problem) }
+    return Status(
+      try store.replica.state(), try store.replica.conflicts(), failure: store.problem)
+  }
+}
+
+extension SharedPreferences.Status {
+  fileprivate init(failure: PreferencesError?) {
+    isShared = false
+    isReadOnly = false
+    unsentKeys = 0
+    oldestUnsent = nil
+    lastContact = nil
+    self.failure = failure
+    waiting = []
+  }
+
+  fileprivate init(
+    _ state: SharingState, _ conflicts: [ReplicaConflict], failure: PreferencesError?
+  ) {
+    isShared = true
+    isReadOnly = state.isReadOnly
+    unsentKeys = state.unsentKeys
+    oldestUnsent = state.oldestUnsent
+    lastContact = state.report?.lastContact
+    self.failure = failure ?? state.report.flatMap(PreferencesError.init)
+    waiting =
+      conflicts.map {
+        SharedPreferences.Waiting(
+          keys: $0.values.map(\.key), reason: .decision, message: $0.message)
+      }
+      + state.setAside.map {
+        SharedPreferences.Waiting(
+          keys: $0.keys, reason: SharedPreferences.Waiting.Reason($0.reason), message: $0.message)
+      }
+  }
+}
+
+extension SharedPreferences.Waiting.Reason {
+  init(_ reason: SetAsideReason) {
+    self =
+      switch reason {
+      case .permission: .permission
+      case .newerForm: .newerRelease
+      case .tooLarge: .size
+      case .noSpace: .space
+      }
+  }
+}
+
+extension PreferencesError {
+  /// What the engine said last, unless all is well.
+  init?(_ report: SharingReport) {
+    guard let word = report.code else { return nil }
+    self.init(Self.codes[word] ?? .unreachable, report.message ?? "the shared store: \(word)")
+  }
+
+  /// The codes that reports have, by their words.
+  private static let codes: [String: Code] = [
+    "unreachable": .unreachable, "certificate": .unreachable, "timedOut": .timedOut,
+    "accessDenied": .accessDenied, "permissionDenied": .accessDenied,
+    "wrongPassword": .wrongPassword, "passwordUnavailable": .locked, "locked": .locked,
+    "foreignStore": .foreignStore, "foreign": .foreignStore, "overQuota": .overQuota,
+    "noSpace": .overQuota, "tooLarge": .overQuota, "invalidAddress": .invalidAddress,
+    "noLibrary": .unreachable, "damaged": .damaged, "protocolViolation": .damaged,
+    "unsupportedFormat": .unsupportedFormat, "newerForm": .unsupportedFormat,
+  ]
+}
