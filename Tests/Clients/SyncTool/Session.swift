@@ -27,7 +27,7 @@ final class Session {
     case "remove": try store.preferences.storeObject(nil, forKey: key(words))
     case "get": return ["value": plain(try store.preferences.fetchObject(forKey: key(words)))]
     case "set-all": try store.preferences.storeObjects(changes(words))
-    case "transaction": try transaction(try changes(words))
+    case "swap": return ["before": try swap(changes(words))]
     case "clear": try store.preferences.removeAllObjects()
     case "dictionary": return ["values": try store.preferences.fetchDictionary()]
     case "count": return ["count": try store.preferences.fetchDictionary().count]
@@ -63,10 +63,18 @@ final class Session {
     return values.sorted { $0.key < $1.key }.map { ($0.key, $0.value is NSNull ? nil : $0.value) }
   }
 
-  private func transaction(_ changes: [(key: PreferenceKey, value: PreferenceObject?)]) throws {
+  /// Changes keys in one transaction, and returns what they had before.
+  private func swap(
+    _ changes: [(key: PreferenceKey, value: PreferenceObject?)]
+  ) throws -> [String: Any] {
+    var before: [String: Any] = [:]
     try store.transaction {
-      for (key, value) in changes { try store.preferences.storeObject(value, forKey: key) }
+      for (key, value) in changes {
+        before[key] = plain(try store.preferences.fetchObject(forKey: key))
+        try store.preferences.storeObject(value, forKey: key)
+      }
     }
+    return before
   }
 
   /// Sets many keys at once: a prefix and a number.

@@ -5,7 +5,7 @@ internal import PrephirencesShared
 
 /// A machine of the tests: it uses the preferences in its environment as they are told by lines.
 ///
-/// `SyncTool SUITE [plain|shared|local|greatest|failing]`: durable preferences alone, or shared ones
+/// `SyncTool SUITE [plain|shared|local|taking|greatest|failing]`: durable preferences alone, or shared ones
 /// with a decision about conflicts. Each line is a JSON array with a command and its arguments; the
 /// answer is a JSON object. Objects with the field `event` come at any time.
 @main

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 import machine
+import networks
 from machine import require
 from prefs_testing import LOCKED_ITEMS, Home
 
 # Fixtures for what the superuser alone can do.
-PRIVILEGED = {"superuser", "mounting", "control_groups", "tracing"}
+PRIVILEGED = {"superuser", "mounting", "control_groups", "tracing", "networking"}
 
 
 def pytest_configure(config):
@@ -72,6 +73,11 @@ def durable_tool() -> str:
 @pytest.fixture(scope="session")
 def preference_tool() -> str:
   return named_program("PREFERENCE_TOOL")
+
+
+@pytest.fixture(scope="session")
+def sync_tool() -> str:
+  return named_program("SYNC_TOOL")
 
 
 @contextmanager
@@ -147,3 +153,9 @@ def control_groups() -> None:
 def tracing() -> None:
   """For tests that inspect a command's system calls and memory, which are hidden from its user."""
   require("tracing", machine.tracing())
+
+
+@pytest.fixture
+def networking() -> None:
+  """For tests whose machines are on a network of their own."""
+  require("network namespaces", networks.networking())

@@ -106,6 +106,8 @@ class Model:
   writes: list[Write] = field(default_factory=list)
   # Machines whose program keeps its own value in a conflict, or makes one of both.
   deciding: set[str] = field(default_factory=set)
+  # Of each machine whose home is a copy: the machine from which it was copied.
+  copied: dict[str, str] = field(default_factory=dict)
   # (machine, key, value): what the program of a machine was told that it has lost.
   conflicts: set[tuple[str, str, object]] = field(default_factory=set)
 
@@ -155,29 +157,42 @@ class Model:
     writes = {(write.key, write.value): write for write in self.writes if write.value is not None}
     lost = {(each.key, each.value) for each in history.lost}
     arrived = {(each.key, each.value) for each in history.entries}
+    earlier = self.earlier()
     for key, entries in history.by_key().items():
       previous = None
       for each in entries:
         write = writes.get((key, each.value))
-        if write and write.machine not in self.deciding:
-          base = self.base(write, writes, arrived)
-          if base != previous and not {(key, base), (key, each.value)} & lost:
+        if write and write.machine not in self.deciding and (key, each.value) not in lost:
+          bases = self.bases(write, earlier, arrived)
+          if previous not in bases and not {(key, base) for base in bases} & lost:
             yield (
-              f"{key}: {each.value!r} of {write.machine} at {each.revision} is based on {base!r}, but "
-              f"follows {previous!r}")
+              f"{key}: {each.value!r} of {write.machine} at {each.revision} is based on one of "
+              f"{bases}, but follows {previous!r}")
         previous = each.value
 
+  def earlier(self) -> dict[int, Write]:
+    """The own write, or that of the machine of which it is a copy, whose value each write found."""
+    found: dict[int, Write] = {}
+    last: dict[tuple, Write] = {}
+    for write in self.writes:
+      for machine in (write.machine, self.copied.get(write.machine)):
+        own = last.get((machine, write.key, write.before))
+        if own:
+          found.setdefault(id(write), own)
+      last[(write.machine, write.key, write.value)] = write
+    return found
+
   @staticmethod
-  def base(write: Write, writes: dict, arrived: set) -> object:
-    """What the engine had for the writer: its own writes that were replaced unsent don't count."""
-    seen = set()
-    while (write.key, write.before) not in arrived and write.before not in seen:
-      seen.add(write.before)
-      earlier = writes.get((write.key, write.before))
-      if earlier is None or earlier.machine != write.machine:
+  def bases(write: Write, earlier: dict[int, Write], arrived: set) -> list:
+    """What the engine may have had for the writer, who may have replaced own writes unsent."""
+    bases = [write.before]
+    while own := earlier.get(id(write)):
+      # One removal looks like another, so it may have arrived or not.
+      if own.value is not None and (own.key, own.value) in arrived:
         break
-      write = earlier
-    return write.before
+      bases.append(own.before)
+      write = own
+    return bases
 
   def torn(self, history: History):
     """A transaction is there in one revision, or not at all."""

@@ -1,0 +1,178 @@
+"""Machines that write at random, while the network and the engine fail: in the end, all agree."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from etcd_cluster import EtcdCluster
+from networks import Network
+from shared_history import History, Model, Write
+from sync_testing import SUITE, Fleet, Machine
+from thoroughness import tried
+
+KEYS = 40
+WRITES = tried(10_000)
+
+# Until all have sent everything, and have what the others sent.
+LIMIT = 90
+
+
+class Run:
+  """Three nodes and three machines on a network, and later a copy of one machine."""
+
+  def __init__(self, stack: ExitStack, folder: Path, tool: str, seed: int) -> None:
+    self.chance = random.Random(seed)
+    self.folder = folder
+    self.network = stack.enter_context(Network(7))
+    self.nodes, self.places = self.network.hosts[:3], self.network.hosts[3:]
+    self.cluster = stack.enter_context(EtcdCluster(machines=self.nodes, tls=True))
+    self.fleet = stack.enter_context(Fleet())
+    self.history = History(f"fleet/{SUITE}/".encode())
+    self.model = Model(deciding={"c"} if self.chance.random() < 0.5 else set())
+    self.numbers = itertools.count()
+    self.snapshot: Path | None = None
+    for name, place in zip("abc", self.places):
+      machine = Machine(
+        folder / name, tool, self.cluster.store_url("fleet"), place,
+        "local" if name in self.model.deciding else "shared",
+        certificateAuthority=str(self.cluster.certificates.authority))
+      self.fleet.add(machine).start().do("observe")
+
+  @property
+  def machines(self) -> list[Machine]:
+    return self.fleet.machines
+
+  # Writes
+
+  def write(self, count: int) -> None:
+    for _ in range(count):
+      machine = self.chance.choice(self.machines)
+      kind = self.chance.random()
+      keys = self.chance.sample(range(KEYS), self.chance.randint(2, 4) if kind < 0.1 else 1)
+      number = next(self.numbers)
+      changes = {
+        f"key{key}": None if 0.1 <= kind < 0.2 else f"{machine.name}{number}-{key}" for key in keys}
+      before = machine.do("swap", changes)["before"]
+      self.model.writes += [
+        Write(machine.name, key, before[key], value, number if len(keys) > 1 else None)
+        for key, value in changes.items()]
+
+  # Faults: each does something, and returns what ends it.
+
+  def nothing(self):
+    return lambda: None
+
+  def offline(self, number: int):
+    self.places[number].cut_off()
+    return lambda: self.places[number].join(0)
+
+  def node_killed(self):
+    return self.killed(self.chance.choice(self.cluster.nodes))
+
+  def leader_killed(self):
+    return self.killed(self.cluster.leader())
+
+  def killed(self, node):
+    node.kill()
+    return lambda: (node.start(), node.wait())
+
+  def minority_apart(self):
+    """A node that follows nobody, and a machine that reaches no other."""
+    self.network.divide(self.nodes[0], self.places[0])
+    return self.network.heal
+
+  def leader_apart(self):
+    self.network.divide(self.cluster.leader().machine, self.places[1])
+    return self.network.heal
+
+  def no_majority(self):
+    self.network.divide(self.nodes[0], self.places[0])
+    self.nodes[1].cut_off()
+    return self.network.heal
+
+  def copied(self):
+    """A home is copied while its machine is off, and both go on."""
+    original = self.machines[2]
+    original.end()
+    copy = original.copy_to(self.folder / "d", host=self.places[3])
+    self.model.copied["d"] = original.name
+    if original.name in self.model.deciding:
+      self.model.deciding.add("d")
+    original.start().do("observe")
+    self.fleet.add(copy).start().do("observe")
+    return lambda: None
+
+  def restored(self):
+    """The engine has an older state again; before it is lost, machines have had what came after it."""
+    snapshot = self.cluster.snapshot()
+    return lambda: self.restore(snapshot)
+
+  def restore(self, snapshot: Path) -> None:
+    self.network.divide(*self.places)
+    self.cluster.wait()
+    self.history.collect(self.cluster.any)
+    self.cluster.restore(snapshot)
+    self.history.restored(self.cluster.any.revision())
+    self.network.heal()
+
+  def compacted(self):
+    self.network.divide(*self.places)
+
+    def end():
+      self.cluster.wait()
+      self.history.collect(self.cluster.any)
+      self.cluster.compact()
+      self.network.heal()
+    return end
+
+  # The end
+
+  def finish(self) -> list[str]:
+    self.cluster.wait()
+    for machine in self.machines:
+      machine.flush(LIMIT)
+    self.history.collect(self.cluster.any)
+    values = self.history.values()
+    for machine in self.machines:
+      machine.agrees(values, LIMIT)
+      self.model.conflicts |= {
+        (machine.name, event["key"], event["lost"]) for event in machine.events
+        if event["event"] == "conflict"}
+    return self.model.faults(self.history)
+
+
+def run(folder: Path, tool: str, faults, seed: int, writes: int) -> None:
+  print(f"seed {seed}")
+  with ExitStack() as stack:
+    this = Run(stack, folder, tool, seed)
+    for fault in faults:
+      end = fault(this)
+      this.write(writes // len(faults))
+      end()
+      # Without it, all that follows would be one phase for who was cut off.
+      this.write(writes // len(faults) // 4)
+    assert this.finish() == []
+    assert this.history.entries, "nothing was written"
+
+
+PHASES = [
+  Run.nothing, lambda this: this.offline(0), lambda this: this.offline(1),
+  lambda this: this.offline(2), Run.node_killed, Run.leader_killed, Run.minority_apart,
+  Run.leader_apart, Run.no_majority, Run.compacted, Run.restored, Run.copied]
+
+
+@pytest.mark.longest
+def test_all_agree_in_the_end(tmp_path, sync_tool, networking):
+  seed = random.SystemRandom().randrange(1 << 32)
+  phases = random.Random(seed).sample(PHASES, len(PHASES))
+  run(tmp_path, sync_tool, phases, seed, WRITES)
+
+
+@pytest.mark.parametrize("fault", [Run.restored, Run.copied, Run.no_majority], ids=lambda each: each.__name__)
+def test_all_agree_after(tmp_path, sync_tool, networking, fault):
+  run(tmp_path, sync_tool, [Run.nothing, fault], random.SystemRandom().randrange(1 << 32), WRITES // 5)
