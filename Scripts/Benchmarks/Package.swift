@@ -27,6 +27,7 @@ let package = Package(
         "BareStore", "CPeer", "CSodiumForBare",
         .product(name: "Keychain", package: "Prephirences"),
         .product(name: "PrephirencesDurable", package: "Prephirences"),
+        .product(name: "PrephirencesShared", package: "Prephirences"),
         .product(name: "SwiftyUserDefaults", package: "Prephirences"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -44,6 +45,9 @@ let package = Package(
     .executableTarget(
       name: "PreferencePeer",
       dependencies: [.product(name: "PrephirencesDurable", package: "Prephirences")]),
+    .executableTarget(
+      name: "SharedPeer",
+      dependencies: [.product(name: "PrephirencesShared", package: "Prephirences")]),
     .executableTarget(
       name: "VaultPeer",
       dependencies: ["BareStore", .product(name: "Keychain", package: "Prephirences")]),

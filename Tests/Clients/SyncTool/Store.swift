@@ -10,7 +10,7 @@ final class Store {
   private let shared: SharedPreferences?
   private var observations: [PreferenceObservation] = []
 
-  /// - Parameter decision: `plain` for durable preferences, or what to do about conflicts.
+  /// Names the preferences; the decision is `plain`, or what to do about conflicts.
   init(_ suite: String, _ decision: String) {
     guard decision != "plain" else {
       shared = nil

@@ -9,6 +9,7 @@ struct Benchmarks: ParsableCommand {
   @Option(help: "The folder of this package's Peers") var peers: String
   @Option(help: "A program in C that does nothing") var empty: String
   @Option(help: "A Python that has keyrings.cryptfile") var python: String?
+  @Option(help: "The port of an empty etcd on this machine") var etcd: UInt16?
   @Option(help: "Another checkout that was built, to compare with") var before: String?
   @Option(help: "An empty folder for vaults, on a disk") var scratch: String
   @Option(help: "An empty folder for filling vaults, in memory") var memory: String
@@ -20,8 +21,8 @@ struct Benchmarks: ParsableCommand {
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
     // Sizes first: gnome-keyring is as slow as all its items.
-    case sizes, peers, processes, helpers, preferences, memory, saving, durable, library, writers,
-      together, batches
+    case sizes, peers, processes, helpers, preferences, memory, saving, durable, shared, library,
+      writers, together, batches
     case secretService = "secret-service"
     case before
 
@@ -70,6 +71,11 @@ struct Benchmarks: ParsableCommand {
     case .durable:
       let peer = program("PreferencePeer")
       return ([], try DurableBenchmarks(effort: effort, peer: peer, folder: scratch).run())
+    case .shared:
+      guard let etcd else { throw ValidationError("etcd is not installed") }
+      let shared = SharedBenchmarks(
+        effort: effort, peer: program("SharedPeer"), folder: scratch, port: etcd)
+      return ([], try shared.run())
     case .library: return ([], try LibraryBenchmarks(vaults: vaults, effort: effort).run())
     case .batches: return ([], try BatchBenchmarks(vaults: vaults, effort: effort).run())
     case .sizes:

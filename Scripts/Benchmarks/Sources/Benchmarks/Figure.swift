@@ -14,13 +14,13 @@ struct Figure: Codable {
   /// The target that the ratio must not exceed; `nil` if there is none.
   let target: Double?
 
-  /// Medians, in seconds (or bytes, for memory).
+  /// Medians, in seconds (or bytes, for memory, or a count).
   let subjectMedian: Double
   let referenceMedian: Double
   let unit: Unit
 
   enum Unit: String, Codable {
-    case seconds, bytes
+    case seconds, bytes, count
   }
 
   var isMet: Bool? { target.map { ratio <= $0 } }

@@ -65,6 +65,7 @@ extension Figure {
   func quantity(_ value: Double) -> String {
     switch unit {
     case .bytes: String(format: "%.1f MB", value / 1e6)
+    case .count: "\(Int(value))"
     case .seconds: value.time
     }
   }
