@@ -39,7 +39,15 @@ func described(_ error: any Error) -> [String: Any] {
   guard let error = error as? PreferencesError else {
     return ["error": "other", "message": "\(error)"]
   }
-  return ["error": "\(error.code)", "message": error.message]
+  let codes: [(PreferencesError.Code, String)] = [
+    (.damaged, "damaged"), (.inputOutput, "inputOutput"), (.unstorable, "unstorable"),
+    (.readOnly, "readOnly"), (.timedOut, "timedOut"), (.conflict, "conflict"),
+    (.locked, "locked"), (.invalidAddress, "invalidAddress"), (.unreachable, "unreachable"),
+    (.accessDenied, "accessDenied"), (.wrongPassword, "wrongPassword"),
+    (.foreignStore, "foreignStore"), (.overQuota, "overQuota"),
+  ]
+  let name = codes.first { $0.0 == error.code }?.1 ?? "other"
+  return ["error": name, "message": error.message]
 }
 
 /// Returns the time on a clock that all processes share, in microseconds.

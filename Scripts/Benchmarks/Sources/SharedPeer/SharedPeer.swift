@@ -20,14 +20,20 @@ struct SharedPeer {
       observe(try shared(words[2], words[1]), words[3])
     case ("hold", 4):
       let preferences = try shared(words[2], words[1])
-      hold(try count(words[3])) { preferences.dictionary() } observing: {
+      hold(try count(words[3])) {
+        preferences.dictionary()
+      } observing: {
         preferences.addObserver($0)
       }
     case ("hold-plain", 3):
       let preferences = DurablePreferences(suiteName: words[1])
       let content = (0..<(try count(words[2]))).map { ("key \($0)", "value \($0)") }
       preferences.set(dictionary: Dictionary(uniqueKeysWithValues: content))
-      hold(content.count) { preferences.dictionary() } observing: { preferences.addObserver($0) }
+      hold(content.count) {
+        preferences.dictionary()
+      } observing: {
+        preferences.addObserver($0)
+      }
     default: throw UsageError()
     }
   }

@@ -27,7 +27,8 @@ final class BareEtcd {
     }
     guard status == 0 else { throw Failure() }
     var on: Int32 = 1
-    setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(
+      connection, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     pending[connection] = []
     return connection
   }
@@ -36,7 +37,8 @@ final class BareEtcd {
     try send("kv/put", #"{"key":"\#(base64(key))","value":"\#(base64(value))"}"#, on: connection)
     let head = try line(on: connection, endingIn: "\r\n\r\n")
     let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
-    guard head.hasPrefix("HTTP/1.1 200"), let count = length.flatMap({ Int($0.dropFirst(16)) }) else {
+    guard head.hasPrefix("HTTP/1.1 200"), let count = length.flatMap({ Int($0.dropFirst(16)) })
+    else {
       throw Failure()
     }
     while (pending[connection]?.count ?? 0) < count { try receive(on: connection) }

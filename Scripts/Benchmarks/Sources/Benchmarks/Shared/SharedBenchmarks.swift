@@ -92,7 +92,8 @@ struct SharedBenchmarks {
     let home = folder + "/other"
     try FileManager.default.createDirectory(
       atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    return try Conversation(["/usr/bin/env", "HOME=\(home)", "XDG_CONFIG_HOME=\(home)", peer] + words)
+    return try Conversation(
+      ["/usr/bin/env", "HOME=\(home)", "XDG_CONFIG_HOME=\(home)", peer] + words)
   }
 
   /// The time from before a set until an observer on the other machine is called.
