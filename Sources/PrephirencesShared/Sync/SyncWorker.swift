@@ -34,7 +34,9 @@ package final class SyncWorker: Sendable {
     if !core.isForked { core.end() }
   }
 
-  /// Begins, in the background; it waits for nothing. Call it once.
+  /// Begins in the background, and waits for nothing.
+  ///
+  /// Call it once.
   package func start() {
     if !core.isForked { core.start() }
   }

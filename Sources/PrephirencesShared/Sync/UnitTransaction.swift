@@ -1,11 +1,17 @@
-internal import PrephirencesDurable
-internal import PrephirencesEtcd
+package import PrephirencesDurable
+package import PrephirencesEtcd
 
 /// A unit as a transaction of the engine, which performs it only if nothing has changed meanwhile.
-struct UnitTransaction {
-  let layout: StoreLayout
-  let identity: [UInt8]
-  let unit: SharedUnit
+package struct UnitTransaction: Sendable {
+  package let layout: StoreLayout
+  package let identity: [UInt8]
+  package let unit: SharedUnit
+
+  package init(layout: StoreLayout, identity: [UInt8], unit: SharedUnit) {
+    self.layout = layout
+    self.identity = identity
+    self.unit = unit
+  }
 
   /// Rows up to this size are compared whole.
   static let greatestWholeRow = 2048
@@ -16,7 +22,7 @@ struct UnitTransaction {
   /// What one compare or operation adds to a request beside keys and values.
   private static let overhead = 64
 
-  var transaction: EtcdTransaction {
+  package var transaction: EtcdTransaction {
     let writer = layout.writer(unit.writer)
     var success = [EtcdOperation.put(key: writer, value: unit.newWriterRow)]
     var failure = [EtcdOperation.range(.one(layout.identity)), .range(.one(writer))]
@@ -87,7 +93,8 @@ struct UnitTransaction {
 
   // MARK: - Answer
 
-  enum Outcome: Equatable {
+  /// What an answer says of the unit.
+  package enum Outcome: Hashable, Sendable {
     /// The engine has the unit, since this revision.
     case committed(Int64)
     /// A key has changed, at the latest in this revision; `nil` if that is not known.
@@ -102,7 +109,7 @@ struct UnitTransaction {
     case malformed
   }
 
-  func outcome(of answer: EtcdTransactionAnswer) -> Outcome {
+  package func outcome(of answer: EtcdTransactionAnswer) -> Outcome {
     if answer.succeeded { return .committed(answer.header.revision) }
     guard answer.responses.count == unit.changes.count + 2,
       case .range(let identities) = answer.responses[0],
