@@ -9,6 +9,23 @@ package struct EtcdConfiguration: Sendable {
     }
   }
 
+  /// How long the client waits, beside the deadlines of its calls.
+  package struct Timing: Sendable {
+    /// The time for a connection to an endpoint.
+    package var connecting = Duration.seconds(3)
+    /// The time without any byte after which a call is given up; etcd answers within 7 s, if only
+    /// that it has no leader.
+    package var silence = Duration.seconds(10)
+    /// The time without a change after which a watch checks that it still may read.
+    package var checking = Duration.seconds(30)
+    /// The time after which a watch is replaced by a new one.
+    package var renewing = Duration.seconds(600)
+    /// The time after which a token isn't used any more; etcd forgets unused ones after 300 s.
+    package var keepingToken = Duration.seconds(240)
+
+    package init() {}
+  }
+
   package var endpoints: [Endpoint]
   /// `false` on loopback alone.
   package var usesTLS: Bool
@@ -21,24 +38,10 @@ package struct EtcdConfiguration: Sendable {
   package var password: (@Sendable () throws -> [UInt8])?
   /// The proxy to use, if one is named; those of the environment are ignored.
   package var proxy: String?
+  package var timing = Timing()
 
   package init(endpoints: [Endpoint], usesTLS: Bool) {
     self.endpoints = endpoints
     self.usesTLS = usesTLS
-  }
-}
-
-/// An address such as `etcd+https://a:2379,b:2379/prefix`.
-package struct EtcdAddress: Hashable, Sendable {
-  /// Empty in `etcd+https:///prefix`: then `ETCDCTL_ENDPOINTS` completes it.
-  package let endpoints: [EtcdConfiguration.Endpoint]
-  package let usesTLS: Bool
-  /// The path without its first slash.
-  package let prefix: String
-
-  /// - Throws: ``EtcdError`` with ``EtcdError/Code/invalidAddress``: another scheme, a user or
-  ///   password, a query, `etcd+http` beyond loopback …
-  package init(_ text: String) throws(EtcdError) {
-    throw EtcdError(.invalidAddress, "the address cannot be used yet")
   }
 }

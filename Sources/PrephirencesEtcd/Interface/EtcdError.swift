@@ -25,6 +25,10 @@ package struct EtcdError: Error, Hashable, Sendable {
     case compacted
     /// The call was ended by its ``EtcdCancellation``.
     case cancelled
+    /// The lease is not there, or has ended.
+    case notFound
+    /// This process was forked from one that uses the client.
+    case forked
     /// The answer is not one of etcd's, or the request was refused as malformed.
     case protocolViolation
   }
@@ -39,5 +43,10 @@ package struct EtcdError: Error, Hashable, Sendable {
     self.code = code
     self.message = message
     self.mayHaveHappened = mayHaveHappened
+  }
+
+  /// The same failure, of a change that may or cannot have happened.
+  func happening(_ mayHaveHappened: Bool) -> EtcdError {
+    EtcdError(code, message, mayHaveHappened: mayHaveHappened)
   }
 }

@@ -1,0 +1,79 @@
+/// The bodies of answers.
+extension JSONValue {
+  /// A number, which is 0 if it is left out.
+  func number<Number: FixedWidthInteger>(_ name: StaticString) throws(EtcdError) -> Number {
+    guard let value = self[name] else { return 0 }
+    return try value.integer()
+  }
+
+  func flag(_ name: StaticString) throws(EtcdError) -> Bool {
+    guard let value = self[name] else { return false }
+    return try value.isTrue()
+  }
+
+  private func data(_ name: StaticString) throws(EtcdError) -> [UInt8] {
+    guard let value = self[name] else { return [] }
+    return try value.bytes()
+  }
+
+  func listed(_ name: StaticString) throws(EtcdError) -> [JSONValue] {
+    guard let value = self[name] else { return [] }
+    return try value.array()
+  }
+
+  /// The header, which every answer has.
+  func header() throws(EtcdError) -> EtcdHeader {
+    guard let header = self["header"] else { throw .malformed }
+    return EtcdHeader(
+      clusterID: try header.number("cluster_id"), memberID: try header.number("member_id"),
+      revision: try header.number("revision"))
+  }
+
+  func storedRow() throws(EtcdError) -> EtcdRow {
+    EtcdRow(
+      key: try data("key"), value: try data("value"),
+      createRevision: try number("create_revision"), modRevision: try number("mod_revision"),
+      version: try number("version"), lease: try number("lease"))
+  }
+
+  func rows() throws(EtcdError) -> [EtcdRow] {
+    var rows: [EtcdRow] = []
+    for element in try listed("kvs") { rows.append(try element.storedRow()) }
+    return rows
+  }
+
+  func rangeAnswer() throws(EtcdError) -> EtcdRangeAnswer {
+    EtcdRangeAnswer(
+      header: try header(), rows: try rows(), count: try number("count"), hasMore: try flag("more"))
+  }
+
+  /// The answer to a transaction, whose branches are known.
+  func answer(to transaction: EtcdTransaction) throws(EtcdError) -> EtcdTransactionAnswer {
+    let succeeded = try flag("succeeded")
+    let operations = succeeded ? transaction.success : transaction.failure
+    let answers = try listed("responses")
+    guard answers.count == operations.count else { throw .malformed }
+    var responses: [EtcdTransactionAnswer.Response] = []
+    for (operation, answer) in zip(operations, answers) {
+      switch operation {
+      case .put: responses.append(.put)
+      case .range: responses.append(.range(try answer["response_range"]?.rows() ?? []))
+      case .delete:
+        responses.append(
+          .delete(count: try answer["response_delete_range"]?.number("deleted") ?? 0))
+      }
+    }
+    return EtcdTransactionAnswer(
+      header: try header(), succeeded: succeeded, responses: responses)
+  }
+
+  func event() throws(EtcdError) -> EtcdEvents.Event {
+    guard let row = self["kv"] else { throw .malformed }
+    let isRemoval: Bool
+    switch self["type"] {
+    case nil: isRemoval = false
+    case let type?: isRemoval = try type.string() == "DELETE"
+    }
+    return EtcdEvents.Event(row: try row.storedRow(), isRemoval: isRemoval)
+  }
+}

@@ -1,0 +1,109 @@
+/// What etcd, or something before it, said instead of an answer.
+struct Refusal: Error {
+  /// What may help, if the request certainly wasn't performed.
+  enum Remedy: Hashable {
+    case none
+    /// The token isn't valid any more.
+    case newLogin
+    /// The cluster lets everybody in.
+    case noLogin
+    /// Another endpoint, but not for long.
+    case otherEndpoint
+    /// Another endpoint, or the same later: the cluster elects a leader, or is busy.
+    case later
+  }
+
+  let error: EtcdError
+  let remedy: Remedy
+
+  init(_ error: EtcdError, _ remedy: Remedy = .none) {
+    self.error = error
+    self.remedy = remedy
+  }
+}
+
+extension Refusal {
+  /// Reads an answer with another status than 200.
+  init(_ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint) {
+    guard let body = try? JSONReader.read(answer.body), let refusal = Refusal(body, endpoint)
+    else {
+      self = Self.plain(answer, endpoint)
+      return
+    }
+    self = refusal
+  }
+
+  /// Reads etcd's own words; `nil` if there are none.
+  init?(_ body: JSONValue, _ endpoint: EtcdConfiguration.Endpoint) {
+    guard let code: Int = try? (body["code"] ?? body["grpc_code"])?.integer(),
+      let text = try? (body["message"] ?? body["error"])?.string()
+    else { return nil }
+    self = Self.words(text.printable, code: code, endpoint.authority)
+  }
+
+  /// The words of gRPC's codes; etcd has several meanings for some.
+  private static func words(_ text: String, code: Int, _ place: String) -> Refusal {
+    let said = "etcd says: \(text)"
+    switch code {
+    case 3 where text.contains("authentication failed"):
+      return Refusal(EtcdError(.wrongPassword, "etcd does not accept the name and password"))
+    case 3 where text.contains("user name is empty"), 3 where text.contains("auth store is old"):
+      return Refusal(
+        EtcdError(.passwordUnavailable, "the cluster asks for a name and a password; name both"),
+        .newLogin)
+    case 16:
+      return Refusal(EtcdError(.permissionDenied, "etcd does not accept the login"), .newLogin)
+    case 3 where text.contains("too large"), 3 where text.contains("too many operations"):
+      return Refusal(EtcdError(.tooLarge, said))
+    case 8 where text.contains("database space exceeded"):
+      return Refusal(
+        EtcdError(
+          .noSpace, "the database of the cluster is full; its operator compacts and defragments it")
+      )
+    case 8 where text.contains("larger than max"): return Refusal(EtcdError(.tooLarge, said))
+    case 8: return Refusal(EtcdError(.unreachable, "\(place) is busy: \(text)"), .later)
+    case 7: return Refusal(EtcdError(.permissionDenied, said))
+    case 9 where text.contains("authentication is not enabled"):
+      return Refusal(EtcdError(.protocolViolation, said), .noLogin)
+    case 5: return Refusal(EtcdError(.notFound, said))
+    case 11: return Refusal(EtcdError(.compacted, said))
+    // Only this one is told before anything is done.
+    case 14 where text == "etcdserver: no leader":
+      return Refusal(EtcdError(.unreachable, "the cluster has no leader"), .later)
+    case 1, 2, 4, 10, 13, 14, 15:
+      return Refusal(
+        EtcdError(.unreachable, "\(place) gave up: \(text)", mayHaveHappened: true), .otherEndpoint)
+    default: return Refusal(EtcdError(.protocolViolation, said))
+    }
+  }
+
+  /// An answer without etcd's words: of its gateway, or of something before it.
+  private static func plain(
+    _ answer: HTTPAnswer, _ endpoint: EtcdConfiguration.Endpoint
+  ) -> Refusal {
+    let text = String(decoding: answer.body.prefix(400), as: UTF8.self).printable
+    let place = endpoint.authority
+    if answer.status == 400, text.contains("CommonName") {
+      return Refusal(
+        EtcdError(
+          .certificate,
+          "the gateway of etcd refuses client certificates with a common name (CN); "
+            + "use one without, together with a name and a password"))
+    }
+    let error = EtcdError(
+      .unreachable, "\(place) answers with the HTTP status \(answer.status)", mayHaveHappened: true)
+    guard answer.status < 500 else { return Refusal(error, .otherEndpoint) }
+    return Refusal(
+      EtcdError(
+        .protocolViolation,
+        "\(place) answers with the HTTP status \(answer.status), as etcd does not; "
+          + "check the address and the proxy", mayHaveHappened: true))
+  }
+}
+
+extension String {
+  /// The text without what could confuse a terminal, shortened.
+  fileprivate var printable: String {
+    String(decoding: utf8.prefix(300).filter { (0x20...0x7E).contains($0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,23 @@
+extension EtcdClient {
+  /// Watches keys from a revision on, until the closure throws, the watch fails, or it is cancelled.
+  ///
+  /// It never returns without a throw. It ends with ``EtcdError/Code/compacted`` if the revision was
+  /// compacted, or is in the future; with ``EtcdError/Code/unreachable`` if the connection ends, the
+  /// member has no leader, or does not answer any more. If nothing changes for
+  /// ``EtcdConfiguration/Timing/checking``, it checks that the token still allows to read (an open
+  /// watch goes silent when the role is revoked): then it ends with
+  /// ``EtcdError/Code/permissionDenied``. It renews its connection by itself, without a gap, when
+  /// the token is another one, and now and then.
+  ///
+  /// `began` is called once, when the server has accepted the watch, and `handler` with each answer,
+  /// both on this thread.
+  ///
+  /// - Throws: ``EtcdError``, or what a closure throws.
+  package func watch(
+    _ keys: EtcdKeys, from revision: Int64, cancellation: EtcdCancellation,
+    began: (EtcdHeader) throws -> Void = { _ in }, handler: (EtcdEvents) throws -> Void
+  ) throws -> Never {
+    var watch = Watch(caller, keys, from: revision, cancellation)
+    do { try watch.run(began, handler) } catch let refusal as Refusal { throw refusal.error }
+  }
+}

@@ -1,0 +1,15 @@
+/// A request to an endpoint.
+struct HTTPRequest {
+  var endpoint: EtcdConfiguration.Endpoint
+  var path: String
+  var token: Token?
+  var body: [UInt8]
+  /// The greatest answer that is read, in bytes.
+  var answerLimit = 32 << 20
+}
+
+/// A complete answer.
+struct HTTPAnswer {
+  var status: Int
+  var body: [UInt8]
+}

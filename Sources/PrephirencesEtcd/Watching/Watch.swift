@@ -1,0 +1,194 @@
+internal import CLibcurl
+internal import PrephirencesFiles
+
+/// A watch, over one connection after the other.
+struct Watch {
+  let caller: Caller
+  let keys: EtcdKeys
+  let cancellation: EtcdCancellation
+  /// The first revision that was not delivered.
+  private(set) var next: Int64
+  /// The beginning of a revision whose rest follows.
+  private var held: [EtcdEvents.Event] = []
+  private var hasBegun = false
+
+  init(
+    _ caller: Caller, _ keys: EtcdKeys, from revision: Int64, _ cancellation: EtcdCancellation
+  ) {
+    self.caller = caller
+    self.keys = keys
+    self.cancellation = cancellation
+    next = revision
+  }
+
+  private var timing: EtcdConfiguration.Timing { caller.configuration.timing }
+  private var patience: Deadline { Deadline(after: timing.silence) }
+
+  /// Watches until it fails.
+  mutating func run(
+    _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
+  ) throws -> Never {
+    try ForkGuard.check()
+    var attempts = Attempts(caller.configuration.endpoints.count)
+    while true {
+      var token: Token?
+      let wasBegun = hasBegun
+      do {
+        let endpoint = try caller.endpoint()
+        token = try caller.token(patience, cancellation)
+        try session(endpoint, token, began, handler)
+        attempts = Attempts(caller.configuration.endpoints.count)
+      } catch let refusal as Refusal {
+        let isLogin = refusal.remedy == .newLogin
+        if isLogin { caller.login.forget(token) } else { caller.skipEndpoint() }
+        // What was missed is known to the caller only.
+        guard isLogin || !wasBegun && !hasBegun else { throw refusal.error }
+        try attempts.allow(refusal, patience, cancellation)
+      }
+    }
+  }
+
+  /// Watches over one connection, and returns when it should be renewed.
+  private mutating func session(
+    _ endpoint: EtcdConfiguration.Endpoint, _ token: Token?,
+    _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
+  ) throws {
+    held = []
+    let transfer = try refusing { () throws(EtcdError) in try Transfer() }
+    let request = HTTPRequest(endpoint: endpoint, path: "/v3/watch", token: token, body: body)
+    try refusing { () throws(EtcdError) in try transfer.begin(request, caller.configuration) }
+    defer { transfer.finish() }
+    try transfer.waking(by: cancellation) {
+      try follow(transfer, request, began, handler)
+    }
+  }
+
+  private mutating func follow(
+    _ transfer: Transfer, _ request: HTTPRequest,
+    _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
+  ) throws {
+    let renewal = Deadline(after: timing.renewing)
+    var lines = WatchLines()
+    var check = patience
+    var isCreated = false
+    while true {
+      let wait = isCreated ? check.limited(by: renewal) : check
+      let step = try refusing { () throws(EtcdError) in try transfer.next(wait, cancellation) }
+      switch step {
+      case .data:
+        let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
+        guard transfer.status == 200 else { continue }
+        for line in complete {
+          switch try WatchAnswer(line, request.endpoint) {
+          case .created(let header):
+            isCreated = true
+            try accept(header)
+            if !hasBegun { try began(header) }
+            hasBegun = true
+          case .events(let events, let isFragment): try deliver(events, isFragment, handler)
+          }
+        }
+        check = Deadline(after: timing.checking)
+      case .ended(let result):
+        throw end(transfer, result, request.endpoint, lines.rest)
+      case .timedOut where !isCreated:
+        throw Refusal(
+          EtcdError(.unreachable, "\(request.endpoint.authority) does not answer"), .otherEndpoint)
+      case .timedOut:
+        guard !renewal.hasPassed, try mayStillRead(request.token) else { return }
+        check = Deadline(after: timing.checking)
+      }
+    }
+  }
+
+  private var body: [UInt8] {
+    JSONWriter.object { writer in
+      writer.object("create_request") { request in
+        request.keys(keys)
+        request.integer("start_revision", next)
+        request.flag("progress_notify", true)
+        request.flag("fragment", true)
+      }
+    }
+  }
+
+  /// Refuses a watch that begins in the future.
+  ///
+  /// It would leave out revisions that a restored cluster issues again. A member that is behind the others only looks like that.
+  private func accept(_ header: EtcdHeader) throws(Refusal) {
+    guard header.revision < next - 1 else { return }
+    let revision = try refusing { () throws(EtcdError) in
+      try caller.look(keys, patience, cancellation)
+    }
+    guard revision < next - 1 else { return }
+    throw Refusal(
+      EtcdError(
+        .compacted, "the cluster is behind the revision to watch from; it was restored, perhaps"))
+  }
+
+  private mutating func deliver(
+    _ answer: EtcdEvents, _ isFragment: Bool, _ handler: (EtcdEvents) throws -> Void
+  ) throws {
+    guard !answer.events.isEmpty else {
+      next = max(next, answer.header.revision + 1)
+      return try handler(answer)
+    }
+    var events = held + answer.events.filter { $0.row.modRevision >= next }
+    held = []
+    if isFragment, let last = events.last?.row.modRevision {
+      let start = events.firstIndex { $0.row.modRevision == last } ?? 0
+      held = Array(events[start...])
+      events.removeSubrange(start...)
+    }
+    guard let last = events.last?.row.modRevision else { return }
+    next = last + 1
+    try handler(EtcdEvents(header: answer.header, events: events))
+  }
+
+  /// Checks that the keys may still be read, since a watch whose role was taken away only goes
+  /// silent.
+  ///
+  /// - Returns: `false` if there is a new token, for which the watch must be renewed.
+  private func mayStillRead(_ token: Token?) throws(Refusal) -> Bool {
+    _ = try refusing { () throws(EtcdError) in try caller.look(keys, patience, cancellation) }
+    return try caller.token(patience, cancellation) === token
+  }
+
+  private func end(
+    _ transfer: Transfer, _ result: UInt32, _ endpoint: EtcdConfiguration.Endpoint, _ rest: [UInt8]
+  ) -> Refusal {
+    if transfer.status != 0, transfer.status != 200 {
+      let refusal = Refusal(HTTPAnswer(status: transfer.status, body: rest), endpoint)
+      return Refusal(refusal.error.happening(false), refusal.remedy)
+    }
+    guard result != CLIBCURL_OK else {
+      return Refusal(
+        EtcdError(.unreachable, "\(endpoint.authority) ended the watch"), .otherEndpoint)
+    }
+    return Refusal(transfer.failure(result, endpoint), .otherEndpoint)
+  }
+
+  private func refusing<Result>(
+    _ body: () throws(EtcdError) -> Result
+  ) throws(Refusal) -> Result {
+    do throws(EtcdError) { return try body() } catch { throw Refusal(error.happening(false)) }
+  }
+}
+
+extension Caller {
+  /// Reads as little as possible of some keys, to know whether they may be read.
+  ///
+  /// - Returns: The revision of the cluster.
+  func look(
+    _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> Int64 {
+    let body = JSONWriter.object { writer in
+      writer.keys(keys)
+      writer.integer("limit", 1)
+      writer.flag("keys_only", true)
+    }
+    return try call("/v3/kv/range", body, .none, deadline, cancellation) {
+      answer throws(EtcdError) in try answer.header().revision
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import EtcdTesting
+import PrephirencesEtcd
+import PrephirencesFiles
+
+extension EtcdServer {
+  /// A configuration for the cluster, with its certificates.
+  var configuration: EtcdConfiguration {
+    var configuration = EtcdConfiguration(
+      endpoints: ports.map { .init(host: "127.0.0.1", port: $0) }, usesTLS: certificates != nil)
+    configuration.certificateAuthority = certificates?.authority
+    configuration.certificate = certificates?.certificate
+    configuration.key = certificates?.key
+    return configuration
+  }
+
+  var client: EtcdClient { EtcdClient(configuration) }
+}
+
+extension Deadline {
+  /// Long enough for anything that works.
+  static var test: Deadline { Deadline(after: .seconds(30)) }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
