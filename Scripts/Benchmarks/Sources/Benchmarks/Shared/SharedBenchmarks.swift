@@ -56,11 +56,11 @@ struct SharedBenchmarks {
   private func set(_ shared: SharedPreferences, _ plain: DurablePreferences) throws -> Figure {
     var comparison = Comparison()
     for round in 0...effort.shortRounds {
-      let subject = try Stopwatch.time {
+      let subject = Stopwatch.time {
         for call in 0..<20 { shared.set(round + call, forKey: "key \(call * 14)") }
       }
       try shared.flush(deadline: .seconds(30))
-      let reference = try Stopwatch.time {
+      let reference = Stopwatch.time {
         for call in 0..<20 { plain.set(round + call, forKey: "key \(call * 14)") }
       }
       guard round > 0 else { continue }
