@@ -206,7 +206,8 @@ let package = Package(
     .executableTarget(
       name: "prefs",
       dependencies: [
-        "KeychainCommands", "PreferenceCommands", "PrephirencesShared", argumentParser,
+        "KeychainCommands", "KeychainCredentials", "KeychainSecrets", "PreferenceCommands",
+        "Prephirences", "PrephirencesShared", argumentParser,
       ]),
 
     // Support of the tests

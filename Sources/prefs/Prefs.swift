@@ -15,6 +15,7 @@ struct Prefs: ParsableCommand {
     ])
 
   static func main() {
+    PasswordReferences.prepare()
     KeychainCommandLine.main(Self.self)
   }
 }

@@ -12,9 +12,12 @@ struct DomainOptions: QuickArguments {
   @Flag(name: .shortAndLong, help: "Write only errors to standard error")
   var quiet = false
 
+  @OptionGroup var shared: StoreOptions
+
   mutating func read(_ line: inout QuickLine) throws {
     domain = try line.option("domain", "d")
     quiet = try line.flag("quiet", "q")
+    try line.group(&_shared)
   }
 
   func validate() throws {
@@ -26,6 +29,13 @@ struct DomainOptions: QuickArguments {
 
   /// The domain, which may be the host's own; `nil` if none is named.
   var name: String? { domain ?? PreferenceCommandContext.current.defaultDomain }
+
+  /// Returns the domain; its name was checked with the arguments.
+  func open() throws -> PreferenceDomain {
+    let name = name ?? ""
+    guard let address = shared.store else { return PreferenceDomain(named: name) }
+    return PreferenceDomain(named: name, in: try shared.domainStore(named: name, at: address))
+  }
 
   /// Lets the parser report that no domain is named, since that reads the names of the domains.
   func requireQuickly(_ line: QuickLine) throws {

@@ -7,6 +7,7 @@ extension StoreOptions {
   /// - Parameters:
   ///   - name: The name of the store.
   ///   - text: The address.
+  /// - Returns: The store.
   /// - Throws: `PreferencesError` if the address or a setting cannot be used.
   func domainStore(named name: String, at text: String) throws -> any DomainStore {
     let address = try SharedAddress(text)

@@ -40,7 +40,7 @@ struct ImportCommand: PreferenceSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     let (values, omitted) = try read()
-    let domain = session.domain
+    let domain = try session.domain
     if !omitted.isEmpty {
       session.interface.say("left out null: \(omitted.map { "'\($0)'" }.joined(separator: ", "))")
     }

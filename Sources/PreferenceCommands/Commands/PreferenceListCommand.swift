@@ -46,6 +46,9 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
     guard !domains || options.domain == nil else {
       throw ValidationError(PreferenceUsageText.domainsOfAll)
     }
+    guard options.shared.store == nil || !domains && options.name != nil else {
+      throw ValidationError(SyncUsageText.storeNeedsDomain)
+    }
   }
 
   func perform(in session: PreferenceSession) throws {

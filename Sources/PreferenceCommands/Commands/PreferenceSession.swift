@@ -7,6 +7,7 @@ struct PreferenceSession {
   let context: PreferenceCommandContext
   let interface: UserInterface
   private let options: DomainOptions
+  private let opened = OpenedDomain()
 
   init(_ options: DomainOptions, _ context: PreferenceCommandContext) {
     self.options = options
@@ -15,14 +16,22 @@ struct PreferenceSession {
   }
 
   /// The domain; its name was checked with the arguments.
-  var domain: PreferenceDomain { PreferenceDomain(named: options.name ?? "") }
+  var domain: PreferenceDomain {
+    get throws {
+      if let domain = opened.domain { return domain }
+      let domain = try options.open()
+      opened.domain = domain
+      return domain
+    }
+  }
 
   /// Returns the domain if it has preferences.
   ///
   /// - Throws: The failure that there is no such domain, or that its name is not one.
   func existingDomain() throws -> PreferenceDomain {
-    let domain = domain
+    let domain = try domain
     guard try domain.exists() else {
+      guard options.shared.store == nil else { throw CommandLineError.noSharedStore(domain.name) }
       throw CommandLineError.noDomain(
         domain.name, resembling: PreferenceDomain.names().resembling(domain.name),
         context.commandPath)
@@ -37,8 +46,8 @@ struct PreferenceSession {
   ///   - waits: Whether to wait until everything is on the disk.
   /// - Throws: The failure to put it there.
   func finish(_ domain: PreferenceDomain, waits: Bool) throws {
-    if waits { try domain.synchronize() }
-    if let failure = domain.failureOfImport { interface.say(failure.message) }
+    if waits { try domain.store.synchronize() }
+    if let failure = domain.store.failureOfImport { interface.say(failure.message) }
   }
 
   /// Returns the failure that a domain has no such key.
@@ -48,4 +57,9 @@ struct PreferenceSession {
 
   /// Returns the moment at which local clocks show what clocks in UTC show at a date.
   static func local(_ shown: Date) -> Date { LocalTime.current.moment(of: shown) }
+}
+
+/// The domain of a command, which is opened once: a connection may have been made for it.
+private final class OpenedDomain {
+  var domain: PreferenceDomain?
 }

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Foundation
 internal import Prephirences
 internal import PrephirencesCommandLine
-internal import PrephirencesDurable
 internal import PrephirencesText
 
 /// Prints changes of preferences as they happen.
@@ -60,19 +59,13 @@ struct WatchCommand: PreferenceSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     try StandardOutput.checkOpen()
-    let domain = session.domain
+    let domain = try session.domain
     let changes = try PendingPreferenceChanges()
-    // The first reading fails if watching would.
-    if try domain.exists() { _ = try domain.value(forKey: keys.first ?? "") }
-    let observations = try domain.observe(unique(keys), initial: initial || until != nil) {
-      changes.add($0)
-    }
-    let failures = domain.preferences.observeFailures(changes.end)
+    let observations = try domain.store.observe(
+      unique(keys), initial: initial || until != nil, changes)
     // The store must not be released before the end.
     defer {
-      withExtendedLifetime(domain.preferences) {
-        (observations + [failures]).forEach { $0.cancel() }
-      }
+      withExtendedLifetime(domain) { observations.forEach { $0.cancel() } }
     }
     let end = timeout.map { ContinuousClock.now + $0 }
     while true {
@@ -131,7 +124,7 @@ struct WatchCommand: PreferenceSubcommand {
     }
   }
 
-  private static func duration(_ text: String) throws -> Duration {
+  static func duration(_ text: String) throws -> Duration {
     guard let duration = DurationText.parse(text) else {
       throw ValidationError(PreferenceUsageText.duration)
     }

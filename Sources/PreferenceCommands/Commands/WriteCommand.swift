@@ -73,7 +73,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
   }
 
   func perform(in session: PreferenceSession) throws {
-    let domain = session.domain
+    let domain = try session.domain
     let new = try newValue()
     let expected = try expect.map { try Self.read([$0], as: formOfExpected) }
     // A transaction would create the domain.

@@ -21,6 +21,7 @@ protocol DomainStore {
   ///
   /// - Parameter body: Gets the store to read and change. It may be called again if somebody else
   ///   has changed the same keys meanwhile.
+  /// - Throws: What the closure throws, or the failure of the store.
   func change(_ body: (any DomainStore) throws -> Void) throws
 
   /// Starts notifying of the changes of everybody.
@@ -30,6 +31,7 @@ protocol DomainStore {
   ///   - initial: Whether to report the present values first.
   ///   - changes: Gets the changes, and the failure because of which there will be no more.
   /// - Returns: What ends it, and must be kept until then.
+  /// - Throws: The failure because of which nothing is observed, such as too many watches.
   func observe(
     _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation]
@@ -38,6 +40,6 @@ protocol DomainStore {
   /// they are.
   var failureOfImport: PreferencesError? { get }
 
-  /// Waits until everything is where a power failure or the end of this machine's network leaves it.
+  /// Waits until all changes are on the disk, and sent if the domain is a shared store.
   func synchronize() throws
 }

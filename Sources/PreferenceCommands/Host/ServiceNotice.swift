@@ -22,7 +22,7 @@ enum ServiceNotice {
     withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         _ = sendto(
-          socket, text, text.utf8.count, Int32(MSG_NOSIGNAL.rawValue), address, socklen_t(size))
+          socket, text, text.utf8.count, Int32(MSG_NOSIGNAL), address, socklen_t(size))
       }
     }
   }

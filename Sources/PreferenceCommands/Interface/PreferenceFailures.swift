@@ -9,6 +9,10 @@ extension CommandLineError {
         ?? "'\(path) list\(Self.allDomains)' shows the domains")
   }
 
+  static func noSharedStore(_ name: String) -> Self {
+    Self(ExitCodes.notFound, "there is no shared store '\(name)' at this address")
+  }
+
   static func noKey(_ key: String, in domain: String, resembling other: String?) -> Self {
     Self(
       ExitCodes.notFound, "there is no '\(key)' in the domain '\(domain)'",

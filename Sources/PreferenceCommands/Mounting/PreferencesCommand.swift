@@ -27,11 +27,11 @@ public struct PreferencesCommand: ParsableCommand {
   static let name = PreferenceCommandGroupName.name
 
   /// The commands of the group, in the order of the help: `read`, `write`, `delete`, `list`, `watch`,
-  /// `import` and `export`.
+  /// `import`, `export` and `sync`.
   public static let subcommands: [any ParsableCommand.Type] = MountedCommands.list(
     [
       ReadCommand.self, WriteCommand.self, DeleteCommand.self, PreferenceListCommand.self,
-      WatchCommand.self, ImportCommand.self, ExportCommand.self,
+      WatchCommand.self, ImportCommand.self, ExportCommand.self, SyncCommand.self,
     ], of: name)
 
   /// The definition of the command.

@@ -41,7 +41,8 @@ struct SuiteReport {
       facts.append(("read-only", "this user may not change the store"))
     }
     if let report = state.report, report.code != nil {
-      facts.append(("trouble", "\(report.message ?? "unknown"), since \(DateText.text(report.date))"))
+      let since = DateText.text(report.date)
+      facts.append(("trouble", "\(report.message ?? "unknown"), since \(since)"))
     }
     return facts
   }
