@@ -27,7 +27,8 @@ extension PreferencesError.Code {
       case .permissionDenied: .accessDenied
       case .noSpace, .tooLarge: .overQuota
       case .compacted: .conflict
-      case .protocolViolation: .damaged
+      case .notFound, .protocolViolation: .damaged
+      case .forked: .forked
       }
   }
 }

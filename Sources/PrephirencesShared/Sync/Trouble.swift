@@ -29,7 +29,8 @@ struct Trouble: Error, Hashable {
       case .passwordUnavailable: .passwordUnavailable
       case .permissionDenied: .permissionDenied
       case .noSpace: .noSpace
-      case .tooLarge, .protocolViolation: .protocolViolation
+      case .tooLarge, .notFound, .protocolViolation: .protocolViolation
+      case .forked: .file
       }
     self.init(code, error.message)
   }
