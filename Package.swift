@@ -241,7 +241,9 @@ let package = Package(
     client("ServerSettings", ["Keychain", "Prephirences", "PrephirencesDurable"]),
     client("SampleTool", ["Keychain", "KeychainCommands", argumentParser]),
     client("SyncTool", ["Prephirences", "PrephirencesDurable", "PrephirencesShared"]),
-    client("UbiquitousSettings", ["Prephirences", "PrephirencesShared"], exclude: ["README.md"]),
+    client(
+      "UbiquitousSettings", ["Prephirences", "PrephirencesShared"],
+      exclude: ["Before", "README.md"]),
     client(
       "VaultWriterTool",
       ["KeychainCredentials", "KeychainSecrets", "KeychainVault", "KeychainVaultTesting"]),
@@ -361,7 +363,9 @@ let package = Package(
       "SwiftyUserDefaultsSamplesTests", ["SwiftyUserDefaults"], exclude: ["SAMPLES.md"],
       packageAccess: false, settings: [.swiftLanguageMode(.v5)]),
     tests(
-      "UbiquitousCanaryTests", ["Prephirences", "PrephirencesShared"], packageAccess: false),
+      "UbiquitousCanaryTests",
+      ["Prephirences", "PrephirencesShared", "TestPrograms", "UbiquitousSettings"],
+      packageAccess: false),
     tests(
       "UbiquitousCanaryMode5Tests", ["Prephirences", "PrephirencesShared"], packageAccess: false,
       settings: [.swiftLanguageMode(.v5)]),

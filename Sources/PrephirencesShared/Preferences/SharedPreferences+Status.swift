@@ -116,17 +116,26 @@ extension PreferencesError {
   /// What the engine said last, unless all is well.
   init?(_ report: SharingReport) {
     guard let word = report.code else { return nil }
-    self.init(Self.codes[word] ?? .unreachable, report.message ?? "the shared store: \(word)")
+    self.init(Code(word), report.message ?? "the shared store: \(word)")
   }
+}
 
-  /// The codes that reports have, by their words.
-  private static let codes: [String: Code] = [
-    "unreachable": .unreachable, "certificate": .unreachable, "timedOut": .timedOut,
-    "accessDenied": .accessDenied, "permissionDenied": .accessDenied,
-    "wrongPassword": .wrongPassword, "passwordUnavailable": .locked, "locked": .locked,
-    "foreignStore": .foreignStore, "foreign": .foreignStore, "overQuota": .overQuota,
-    "noSpace": .overQuota, "tooLarge": .overQuota, "invalidAddress": .invalidAddress,
-    "noLibrary": .unreachable, "damaged": .damaged, "protocolViolation": .damaged,
-    "unsupportedFormat": .unsupportedFormat, "newerForm": .unsupportedFormat,
-  ]
+extension PreferencesError.Code {
+  /// The code of a report's word; a newer release may have others.
+  fileprivate init(_ word: String) {
+    self =
+      switch Trouble.Code(rawValue: word) {
+      case .unreachable, .certificate, .noLibrary, nil: .unreachable
+      case .wrongPassword: .wrongPassword
+      case .passwordUnavailable: .locked
+      case .permissionDenied: .accessDenied
+      case .readOnly: .readOnly
+      case .noSpace: .overQuota
+      case .foreignStore: .foreignStore
+      case .newerForm: .unsupportedFormat
+      case .damaged, .protocolViolation: .damaged
+      case .invalidAddress: .invalidAddress
+      case .file: .inputOutput
+      }
+  }
 }
