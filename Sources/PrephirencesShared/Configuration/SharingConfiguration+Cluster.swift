@@ -15,22 +15,23 @@ extension SharingConfiguration {
     suiteName: String, environment: EnvironmentVariables = .process
   ) throws(PreferencesError) -> (client: EtcdConfiguration, prefix: String) {
     try check()
-    var address = try Self.address(address)
+    let address = try Self.address(address)
+    var endpoints = address.endpoints
     var completed = self
-    if address.endpoints.isEmpty {
-      address = try Self.completed(address, environment)
+    if endpoints.isEmpty {
+      endpoints = try Self.endpoints(for: address, environment)
       try completed.complete(environment)
       try completed.check()
     }
-    var client = EtcdConfiguration(endpoints: address.endpoints, usesTLS: address.usesTLS)
+    var client = EtcdConfiguration(endpoints: endpoints, usesTLS: address.usesTLS)
     client.certificateAuthority = completed.certificateAuthority
     client.certificate = completed.certificate
     client.key = completed.key
     client.user = completed.user
     client.proxy = completed.proxy
     if completed.user != nil { client.password = try completed.password(environment) }
-    let parts = address.prefix.split(separator: "/").map { String($0) }
-    return (client, (parts + [store ?? suiteName]).map { $0 + "/" }.joined())
+    let prefix = address.prefix.isEmpty ? "" : address.prefix + "/"
+    return (client, prefix + (store ?? suiteName) + "/")
   }
 
   /// What the file of the preferences must know.
@@ -80,9 +81,9 @@ extension SharingConfiguration {
     }
   }
 
-  private static func completed(
-    _ address: EtcdAddress, _ environment: EnvironmentVariables
-  ) throws(PreferencesError) -> EtcdAddress {
+  private static func endpoints(
+    for address: EtcdAddress, _ environment: EnvironmentVariables
+  ) throws(PreferencesError) -> [EtcdConfiguration.Endpoint] {
     guard let list = environment.value("ETCDCTL_ENDPOINTS") else {
       throw .unusable(
         "the address names no endpoint; add one, such as etcd+https://host:2379/\(address.prefix), "
@@ -101,7 +102,7 @@ extension SharingConfiguration {
       }
       hosts.append(host)
     }
-    return try Self.address("etcd+\(scheme)\(hosts.joined(separator: ","))/\(address.prefix)")
+    return try Self.address("etcd+" + scheme + hosts.joined(separator: ",")).endpoints
   }
 
   private mutating func complete(
