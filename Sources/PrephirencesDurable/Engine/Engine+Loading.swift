@@ -73,7 +73,7 @@ extension Engine {
   ) throws(PreferencesError) -> [KeyBytes: Any] {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
-    guard try PreferenceSchema.check(connection) == .ready else { return [:] }
+    guard case .ready = try PreferenceSchema.check(connection) else { return [:] }
     var values: [KeyBytes: Any] = [:]
     try OpenDatabase.forEach(in: connection) { key, value throws(PreferencesError) in
       values[key] = try value.decoded(forKey: key)

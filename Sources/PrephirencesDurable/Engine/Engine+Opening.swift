@@ -73,7 +73,7 @@ extension Engine {
     }
     guard let database = try connect(counter) else { return try loadPropertyList() }
     do throws(PreferencesError) {
-      if try PreferenceSchema.check(database.connection) == .empty {
+      if case .empty = try PreferenceSchema.check(database.connection) {
         guard forWriting else {
           database.connection.close()
           return try loadPropertyList()
@@ -97,7 +97,7 @@ extension Engine {
       return false
     }
     do throws(PreferencesError) {
-      guard try PreferenceSchema.check(database.connection) == .ready else {
+      guard case .ready = try PreferenceSchema.check(database.connection) else {
         database.connection.closeKeepingLog()
         return false
       }

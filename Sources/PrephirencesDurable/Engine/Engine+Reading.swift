@@ -92,8 +92,7 @@ extension Engine {
   }
 
   /// Reads within one transaction, after the cache has got what others have changed.
-  private func read<Result>(_ database: OpenDatabase, _ body: () throws -> Result) throws -> Result
-  {
+  func read<Result>(_ database: OpenDatabase, _ body: () throws -> Result) throws -> Result {
     try database.connection.run("BEGIN")
     defer { database.connection.rollBack() }
     let state = try database.state()

@@ -22,9 +22,9 @@ extension Engine {
   /// Within a transaction of the same thread, they become a part of that.
   ///
   /// If only a part of them fails, they are undone there; `isOne` is `false` if they are a single
-  /// change, which needs no such care.
+  /// change, which needs no such care. If `isUnit`, the changes of a shared file are sent as one.
   func write<Result>(
-    asOne isOne: Bool = true, _ body: (WriteTransaction) throws -> Result
+    asOne isOne: Bool = true, isUnit: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkGuard.check()
     if let transaction = ownTransaction {
@@ -40,13 +40,15 @@ extension Engine {
         let state = try database.state()
         try advance(to: state, database)
         let transaction = WriteTransaction(
-          database, generation: state.generation + 1, isObserved: !observers.isEmpty)
+          database, generation: state.generation + 1, isObserved: !observers.isEmpty,
+          keepsUnits: isUnit && state.sharing > 0)
         if !state.isImported { try importPropertyList(into: transaction) }
         let result = try withTransaction(transaction, body)
         try transaction.checkFailure()
         if transaction.isEmpty {
           database.connection.rollBack()
         } else {
+          if state.sharing > 0 { try admit(transaction, state) }
           try commit(transaction)
         }
         return result
@@ -90,7 +92,7 @@ extension Engine {
     throw PreferencesError(.conflict, "the file cannot be opened: \(file.path)")
   }
 
-  private func commit(_ transaction: WriteTransaction) throws {
+  func commit(_ transaction: WriteTransaction) throws {
     let database = transaction.database
     let generation = transaction.generation
     if generation % 1000 == 0, let floor = try transaction.forgetRemovals(keeping: 1000) {
@@ -112,6 +114,9 @@ extension Engine {
     }
     // If this fails, readers ask the database, and correct it.
     if !database.isOnNetwork { try? database.counter.set(generation) }
+    totals =
+      transaction.totals
+      ?? totals?.adding(SharedTotals.Growth(transaction.changes), of: transaction)
     record(transaction)
     try? checkpointIfNeeded(database)
   }
@@ -143,7 +148,7 @@ extension Engine {
   /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
   /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
   /// read keeps the log growing.
-  private func checkpointIfNeeded(_ database: OpenDatabase) throws(PreferencesError) {
+  func checkpointIfNeeded(_ database: OpenDatabase) throws(PreferencesError) {
     guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
     else { return }
     let rest = try checkpoint(database)

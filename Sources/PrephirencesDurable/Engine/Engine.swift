@@ -31,6 +31,10 @@ final class Engine: @unchecked Sendable {
   /// Whether this process has tried to import it since it opened the database.
   var hasTriedToImport = false
 
+  /// What the changes of a shared file must keep to, and how much it has; used under the lock.
+  var rules: SharingRules?
+  var totals: SharedTotals?
+
   /// The transaction of the thread that holds the lock.
   private(set) var transaction: WriteTransaction?
 

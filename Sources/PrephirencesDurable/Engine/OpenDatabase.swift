@@ -19,14 +19,22 @@ final class OpenDatabase {
   /// The generation that this connection has brought to the disk.
   var syncedGeneration: Int64 = 0
 
+  /// The random bytes of the unit of a shared file whose number this connection has brought to the
+  /// disk.
+  var syncedUnit: [UInt8] = []
+
+  /// Whether the tables that were checked are those of a shared file.
+  var isShared: Bool
+
   init(
     _ connection: SQLiteConnection, _ counter: GenerationCounter, _ identity: FileIdentity,
-    isOnNetwork: Bool
+    isOnNetwork: Bool, isShared: Bool = false
   ) {
     self.connection = connection
     self.counter = counter
     self.identity = identity
     self.isOnNetwork = isOnNetwork
+    self.isShared = isShared
   }
 
   /// Closes the files without the writers' lock, also if they were removed or replaced.
@@ -52,6 +60,10 @@ final class OpenDatabase {
     /// Removals up to this generation are no longer recorded.
     var floor: Int64 = 0
     var isImported = false
+
+    /// The generation in which the file was last shared, or its settings were changed; 0 if it is
+    /// not shared.
+    var sharing: Int64 = 0
   }
 
   /// The generations that a file can have: twice as much fits into the counter.
@@ -59,17 +71,31 @@ final class OpenDatabase {
 
   func state() throws(PreferencesError) -> State {
     var state: State?
-    try connection.run("SELECT generation, floor, imported FROM state") { row in
+    try connection.run("SELECT generation, floor, imported, sharing FROM state") { row in
       guard let generation = row.integer(0), let floor = row.integer(1),
-        let imported = row.integer(2), Self.generations.contains(generation)
+        let imported = row.integer(2), let sharing = row.integer(3), sharing >= 0,
+        Self.generations.contains(generation)
       else { return }
-      state = State(generation: generation, floor: floor, isImported: imported != 0)
+      state = State(
+        generation: generation, floor: floor, isImported: imported != 0, sharing: sharing)
     }
-    guard let state else {
-      throw PreferencesError(
-        .damaged, "the preferences are damaged; move the file away: \(connection.path)")
-    }
+    guard let state else { throw damage }
+    if (state.sharing > 0) != isShared { try checkSharing(state) }
     return state
+  }
+
+  /// Checks the tables that another process has made or removed.
+  private func checkSharing(_ state: State) throws(PreferencesError) {
+    let finding =
+      connection.isInTransaction
+      ? try PreferenceSchema.inspect(connection) : try PreferenceSchema.check(connection)
+    guard case .ready(let found) = finding, found == (state.sharing > 0) else { throw damage }
+    isShared = found
+  }
+
+  private var damage: PreferencesError {
+    PreferencesError(
+      .damaged, "the preferences are damaged; move the file away: \(connection.path)")
   }
 
   /// Returns the stored value of a key; `nil` if there is none.
@@ -119,14 +145,16 @@ final class OpenDatabase {
     return changes.count > limit ? nil : changes
   }
 
-  private static func key(_ row: SQLiteStatement) throws(PreferencesError) -> KeyBytes {
-    guard let text = String(validating: row.bytes(0), as: UTF8.self) else {
+  static func key(
+    _ row: SQLiteStatement, _ column: CInt = 0
+  ) throws(PreferencesError) -> KeyBytes {
+    guard let text = String(validating: row.bytes(column), as: UTF8.self) else {
       throw PreferencesError(.damaged, "a key of the preferences is damaged")
     }
     return KeyBytes(text)
   }
 
-  private static func value(
+  static func value(
     _ row: SQLiteStatement, _ column: CInt, _ key: KeyBytes
   ) throws(PreferencesError) -> StoredValue? {
     guard let number = row.integer(column).flatMap({ UInt8(exactly: $0) }),

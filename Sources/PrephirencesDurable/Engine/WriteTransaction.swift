@@ -16,6 +16,21 @@ final class WriteTransaction {
   /// Whether values have changed that `changes` doesn't list.
   private(set) var hasUnlistedChanges = false
 
+  /// Whether the changes may become one unit of a shared file.
+  let keepsUnits: Bool
+
+  /// The units that were made for unsent values of keys that this transaction has changed, too.
+  var unitsBefore: [KeyBytes: Int64] = [:]
+
+  /// How much a shared file has afterwards, if that was found out.
+  var totals: SharedTotals?
+
+  /// Whether the changes come from elsewhere.
+  var isApplying = false
+
+  /// Whether other processes must look at the file, although no value has changed.
+  var wakesOthers = false
+
   /// Why nothing may be committed any more.
   private var failure: PreferencesError?
 
@@ -25,15 +40,19 @@ final class WriteTransaction {
     let new: StoredValue?
   }
 
-  init(_ database: OpenDatabase, generation: Int64, isObserved: Bool) {
+  init(
+    _ database: OpenDatabase, generation: Int64, isObserved: Bool, keepsUnits: Bool = false
+  ) {
     self.database = database
     self.generation = generation
     self.isObserved = isObserved
+    self.keepsUnits = keepsUnits
   }
 
   /// Performs changes of which, if the closure throws, none remains.
   func part<Result>(_ body: () throws -> Result) throws -> Result {
     let (count, hadUnlistedChanges) = (changes.count, hasUnlistedChanges)
+    let unitsBefore = unitsBefore
     try run("SAVEPOINT part")
     do {
       let result = try body()
@@ -48,6 +67,7 @@ final class WriteTransaction {
       }
       changes.removeLast(changes.count - count)
       hasUnlistedChanges = hadUnlistedChanges
+      self.unitsBefore = unitsBefore
       throw error
     }
   }
@@ -56,7 +76,7 @@ final class WriteTransaction {
     try failing { () throws(PreferencesError) in try database.connection.run(sql) }
   }
 
-  var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges }
+  var isEmpty: Bool { changes.isEmpty && !hasUnlistedChanges && !wakesOthers }
 
   func checkFailure() throws(PreferencesError) { if let failure { throw failure } }
 
@@ -81,6 +101,7 @@ final class WriteTransaction {
         old = StoredValue(kind: .removed, bytes: [])
       }
       guard old != new else { return }
+      if keepsUnits { try keepUnsentValue(of: key) }
       try write(new, for: key)
       changes.append(Change(key: key, old: old, new: new))
     }
@@ -107,11 +128,12 @@ final class WriteTransaction {
 
   func removeAll() throws(PreferencesError) {
     try failing { () throws(PreferencesError) in
-      if isObserved {
-        try database.forEach { key, value in
+      if isObserved || keepsUnits {
+        try database.forEach { key, value throws(PreferencesError) in
           changes.append(Change(key: key, old: value, new: nil))
         }
       }
+      if keepsUnits { for change in changes { try keepUnsentValue(of: change.key) } }
       hasUnlistedChanges = true
       try database.connection.run(
         "UPDATE preference SET kind = 0, value = x'', generation = ? WHERE kind != 0",

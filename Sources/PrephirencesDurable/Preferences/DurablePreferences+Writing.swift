@@ -97,7 +97,7 @@ extension DurablePreferences {
     _ body: (Transaction) throws -> Result
   ) throws -> Result {
     let engine = try engine()
-    return try engine.write { _ in try body(Transaction(self)) }
+    return try engine.write(isUnit: true) { _ in try body(Transaction(self)) }
   }
 
   /// Several reads and changes of preferences that are performed as one.

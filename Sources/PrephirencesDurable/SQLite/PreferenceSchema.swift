@@ -4,7 +4,10 @@ internal import Prephirences
 enum PreferenceSchema {
   /// "Pref" in ASCII.
   static let applicationID: Int64 = 0x5072_6566
+
+  /// The version of a file that is not shared, and of one that is.
   static let version: Int64 = 1
+  static let sharedVersion: Int64 = 2
 
   private static let statements = [
     """
@@ -15,7 +18,8 @@ enum PreferenceSchema {
     "CREATE INDEX removal ON preference(generation) WHERE kind = 0",
     """
     CREATE TABLE state(one INTEGER PRIMARY KEY CHECK(one = 1), generation INTEGER NOT NULL, \
-    floor INTEGER NOT NULL, syncs INTEGER NOT NULL, imported INTEGER NOT NULL)
+    floor INTEGER NOT NULL, syncs INTEGER NOT NULL, imported INTEGER NOT NULL, \
+    sharing INTEGER NOT NULL)
     """,
   ]
 
@@ -23,7 +27,7 @@ enum PreferenceSchema {
   enum Finding {
     /// The file has no tables, because its creation did not end.
     case empty
-    case ready
+    case ready(isShared: Bool)
   }
 
   /// Sets what protects against a hostile file; nothing is read before.
@@ -56,6 +60,11 @@ enum PreferenceSchema {
   static func check(_ connection: SQLiteConnection) throws(PreferencesError) -> Finding {
     try connection.run("BEGIN")
     defer { connection.rollBack() }
+    return try inspect(connection)
+  }
+
+  /// Checks the tables; within a transaction.
+  static func inspect(_ connection: SQLiteConnection) throws(PreferencesError) -> Finding {
     let application = try connection.integer("PRAGMA application_id") ?? 0
     let version = try connection.integer("PRAGMA user_version") ?? 0
     var objects: Set<String> = []
@@ -68,23 +77,25 @@ enum PreferenceSchema {
       throw PreferencesError(
         .damaged, "the file is an SQLite database of another program; move it away: \(path)")
     }
-    guard version <= Self.version else {
+    guard version <= sharedVersion else {
       throw PreferencesError(
         .unsupportedFormat,
-        "the preferences have format \(version), and this release reads format \(Self.version); "
+        "the preferences have format \(version), and this release reads format \(sharedVersion); "
           + "use a newer release: \(path)")
     }
-    guard version == Self.version, objects == Set(statements) else {
+    let isShared = version == sharedVersion
+    let expected = isShared ? statements + SharingSchema.statements : statements
+    guard isShared || version == Self.version, objects == Set(expected) else {
       throw PreferencesError(
         .damaged, "the tables of the preferences are damaged; move the file away: \(path)")
     }
-    return .ready
+    return .ready(isShared: isShared)
   }
 
   /// Creates the tables; within a transaction.
   static func create(_ connection: SQLiteConnection) throws(PreferencesError) {
     for statement in statements { try connection.run(statement) }
-    try connection.run("INSERT INTO state VALUES(1, 1, 0, 0, 0)")
+    try connection.run("INSERT INTO state VALUES(1, 1, 0, 0, 0, 0)")
     try connection.run("PRAGMA application_id = \(applicationID)")
     try connection.run("PRAGMA user_version = \(version)")
   }

@@ -38,7 +38,28 @@ package struct SharedRow: Hashable, Sendable {
   package init(
     key: PreferenceKey, value: PreferenceObject?, writer: WriterTag, number: Int64
   ) throws(PreferencesError) {
-    throw PreferencesError(.unstorable, "not built yet")
+    let stored = try unwrapped(value).map { value throws(PreferencesError) in
+      try ValueEncoder.encode(value, forKey: key)
+    }
+    self.init(key: key, stored: stored, writer: writer, number: number)
+  }
+
+  init(key: PreferenceKey, stored: StoredValue?, writer: WriterTag, number: Int64) {
+    let header = [Self.form, (stored?.kind ?? .removed).rawValue]
+    self.init(
+      key: key, revision: 0,
+      bytes: header + writer.bytes + BigEndian.bytes(number) + (stored?.bytes ?? []))
+  }
+
+  // By bytes: keys that are equal as text can be two.
+  package static func == (one: Self, other: Self) -> Bool {
+    one.revision == other.revision && one.bytes == other.bytes
+      && one.key.utf8.elementsEqual(other.key.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(revision)
+    hasher.combine(bytes)
   }
 
   package enum Content {
@@ -49,8 +70,48 @@ package struct SharedRow: Hashable, Sendable {
     case damaged
   }
 
-  package var content: Content { .damaged }
+  package var content: Content {
+    switch form {
+    case .value(nil): .removal
+    case .value(let stored?): ValueDecoder.decode(stored).map { .value($0) } ?? .damaged
+    case .newer: .newer
+    case .damaged: .damaged
+    }
+  }
+
   /// `nil` if the form is newer, or the row damaged.
-  package var writer: WriterTag? { nil }
-  package var number: Int64? { nil }
+  package var writer: WriterTag? { isReadable ? WriterTag(Array(bytes[2..<18])) : nil }
+  package var number: Int64? { isReadable ? BigEndian.number(bytes[18..<Self.headerCount]) : nil }
+
+  private static let form: UInt8 = 1
+  private static let headerCount = UnitLimit.rowHeader
+
+  private var isReadable: Bool { bytes.first == Self.form && bytes.count >= Self.headerCount }
+
+  /// What a row has, without decoding the value; `nil` is a removal.
+  enum Form: Hashable {
+    case value(StoredValue?)
+    case newer
+    case damaged
+  }
+
+  var form: Form {
+    guard let form = bytes.first, form >= Self.form else { return .damaged }
+    guard form == Self.form else { return .newer }
+    guard isReadable else { return .damaged }
+    guard let kind = ValueKind(rawValue: bytes[1]) else { return .newer }
+    let value = StoredValue(kind: kind, bytes: Array(bytes[Self.headerCount...]))
+    return .value(kind == .removed ? nil : value)
+  }
+}
+
+/// Numbers in rows.
+enum BigEndian {
+  static func bytes(_ number: Int64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+  }
+
+  static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
 }

@@ -6,6 +6,8 @@ struct KeyBytes: Hashable, Sendable {
 
   init(_ text: PreferenceKey) { self.text = text }
 
+  var bytes: [UInt8] { Array(text.utf8) }
+
   static func == (one: KeyBytes, other: KeyBytes) -> Bool {
     one.text.utf8.elementsEqual(other.text.utf8)
   }

@@ -1,0 +1,194 @@
+internal import Prephirences
+
+/// What becomes of a unit.
+enum UnitState: Equatable {
+  case waiting
+  /// It has the last number, and may have been performed.
+  case inFlight
+  /// A key of it was changed elsewhere: it waits for a decision.
+  case conflict
+  case setAside(SetAsideReason)
+
+  init?(_ number: Int64) {
+    switch number {
+    case 0: self = .waiting
+    case 1: self = .inFlight
+    case 2: self = .conflict
+    default:
+      guard let reason = SetAsideReason(rawValue: Int(number) - 10) else { return nil }
+      self = .setAside(reason)
+    }
+  }
+
+  var number: Int64 {
+    switch self {
+    case .waiting: 0
+    case .inFlight: 1
+    case .conflict: 2
+    case .setAside(let reason): Int64(10 + reason.rawValue)
+    }
+  }
+}
+
+/// Changes that become visible elsewhere at once: those of a transaction, or a single one.
+struct LoggedUnit {
+  let id: Int64
+  let isAtomic: Bool
+  let state: UnitState
+  /// The last number that it was sent with, if any.
+  let writer: WriterTag
+  let number: Int64
+}
+
+/// A change that the engine has not yet.
+struct LoggedChange {
+  let unit: Int64
+  let key: KeyBytes
+  let value: StoredValue?
+}
+
+extension ReplicaTransaction {
+  /// The unit of changes that have none yet: single ones, each the last of its key.
+  static let loose: Int64 = 0
+
+  /// Returns the unit of the first unsent change of a key; `nil` if there is none.
+  func firstUnit(of key: KeyBytes) throws(PreferencesError) -> Int64? {
+    var first: Int64?
+    try connection.run(
+      "SELECT unit FROM log WHERE key = ? AND unit > 0 ORDER BY unit LIMIT 1", .bytes(key.bytes)
+    ) { row in first = row.integer(0) }
+    if let first { return first }
+    return try isLoose(key) ? Self.loose : nil
+  }
+
+  func isLoose(_ key: KeyBytes) throws(PreferencesError) -> Bool {
+    var isLoose = false
+    try connection.run("SELECT 1 FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes)) { _ in
+      isLoose = true
+    }
+    return isLoose
+  }
+
+  /// Returns the last unsent change of a key; `nil` if there is none.
+  func lastChange(of key: KeyBytes) throws(PreferencesError) -> LoggedChange? {
+    if let change = try changes(of: Self.loose, only: key).first { return change }
+    var last: LoggedChange?
+    try connection.run(
+      """
+      SELECT unit, key, kind, value FROM log WHERE key = ? AND unit > 0 \
+      ORDER BY unit DESC LIMIT 1
+      """, .bytes(key.bytes)
+    ) { row throws(PreferencesError) in last = try Self.change(row) }
+    return last
+  }
+
+  func changes(
+    of unit: Int64, only key: KeyBytes? = nil
+  ) throws(PreferencesError) -> [LoggedChange] {
+    var changes: [LoggedChange] = []
+    let columns = "SELECT unit, key, kind, value FROM log WHERE unit = ?"
+    if let key {
+      try connection.run(columns + " AND key = ?", .integer(unit), .bytes(key.bytes)) {
+        row throws(PreferencesError) in changes.append(try Self.change(row))
+      }
+    } else {
+      try connection.run(columns, .integer(unit)) { row throws(PreferencesError) in
+        changes.append(try Self.change(row))
+      }
+    }
+    return changes
+  }
+
+  static func change(_ row: SQLiteStatement) throws(PreferencesError) -> LoggedChange {
+    let key = try OpenDatabase.key(row, 1)
+    return LoggedChange(
+      unit: row.integer(0) ?? 0, key: key, value: try OpenDatabase.value(row, 2, key))
+  }
+
+  func units(in state: UnitState) throws(PreferencesError) -> [LoggedUnit] {
+    var units: [LoggedUnit] = []
+    try connection.run(
+      "SELECT id, atomic, state, tag, number FROM unit WHERE state = ? ORDER BY id",
+      .integer(state.number)
+    ) { row throws(PreferencesError) in units.append(try unit(row)) }
+    return units
+  }
+
+  func unit(_ id: Int64) throws(PreferencesError) -> LoggedUnit {
+    var found: LoggedUnit?
+    try connection.run(
+      "SELECT id, atomic, state, tag, number FROM unit WHERE id = ?", .integer(id)
+    ) { row throws(PreferencesError) in found = try unit(row) }
+    guard let found else { throw .damagedSharing(connection.path) }
+    return found
+  }
+
+  func unit(_ row: SQLiteStatement) throws(PreferencesError) -> LoggedUnit {
+    guard let id = row.integer(0), let isAtomic = row.integer(1),
+      let state = row.integer(2).flatMap(UnitState.init), let number = row.integer(4)
+    else { throw .damagedSharing(connection.path) }
+    return LoggedUnit(
+      id: id, isAtomic: isAtomic == 1, state: state, writer: WriterTag(row.bytes(3)),
+      number: number)
+  }
+
+  /// Logs a value that the engine has lost as an unsent single change.
+  func log(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+    try connection.run(
+      "INSERT INTO log VALUES(0, ?, ?, ?, ?, \(SharingSchema.now))", .bytes(key.bytes),
+      .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
+      .bytes(value?.bytes ?? []))
+    write.wakesOthers = true
+  }
+
+  /// Makes a loose change a unit of its own.
+  func claim(_ key: KeyBytes) throws(PreferencesError) -> Int64 {
+    let unit = try write.makeUnit(isAtomic: false)
+    try write.move(key, to: unit)
+    return unit
+  }
+
+  func set(
+    _ state: UnitState, of unit: Int64, _ message: String = ""
+  ) throws(PreferencesError) {
+    try connection.run(
+      "UPDATE unit SET state = ?, message = ? WHERE id = ?", .integer(state.number),
+      .bytes(Array(message.utf8)), .integer(unit))
+  }
+
+  /// Removes a unit with its changes.
+  func remove(_ unit: Int64) throws(PreferencesError) {
+    try connection.run("DELETE FROM log WHERE unit = ?", .integer(unit))
+    try connection.run("DELETE FROM unit WHERE id = ?", .integer(unit))
+  }
+
+  func removeLoose(_ key: KeyBytes) throws(PreferencesError) {
+    try connection.run("DELETE FROM log WHERE unit = 0 AND key = ?", .bytes(key.bytes))
+  }
+
+  // MARK: - The unit that was numbered
+
+  /// Whether a unit was numbered, and it is not known whether the engine has it.
+  func isInFlight() throws(PreferencesError) -> Bool { try !units(in: .inFlight).isEmpty }
+
+  /// The engine has the unit that was numbered last.
+  func acknowledge(revision: Int64) throws(PreferencesError) {
+    for unit in try units(in: .inFlight) {
+      for change in try changes(of: unit.id) {
+        let row = SharedRow(
+          key: change.key.text, stored: change.value, writer: sync.writer, number: sync.number)
+        try setShadow(
+          SharedRow(key: row.key, revision: revision, bytes: row.bytes), of: change.key)
+      }
+      try remove(unit.id)
+    }
+    sync.writerRow = sync.newWriterRow
+    sync.writtenRevision = revision
+    try note(sync.number, of: sync.writer)
+  }
+
+  /// The engine has not the unit that was numbered last, and can never perform it.
+  func recall() throws(PreferencesError) {
+    try connection.run("UPDATE unit SET state = 0 WHERE state = 1")
+  }
+}

@@ -1,0 +1,96 @@
+internal import Prephirences
+
+extension ReplicaTransaction {
+  /// Compares everything that the engine has with the shadow.
+  func apply(_ snapshot: SharedSnapshot) throws(PreferencesError) -> SnapshotOutcome {
+    guard let identity = snapshot.identity, sync.identity ?? identity == identity else {
+      return .foreign
+    }
+    sync.identity = identity
+    guard try meetWriter(of: snapshot) else { return .cloned }
+    try acknowledge(snapshot.rows)
+    let seen = try writers()
+    var shadows = try allShadows()
+    for row in snapshot.rows {
+      let key = KeyBytes(row.key)
+      let known = shadows.removeValue(forKey: key)
+      if let known, known.bytes == row.bytes {
+        if known.revision != row.revision { try setShadow(row, of: key) }
+      } else {
+        try compare(row, with: known, key, seen, snapshot)
+      }
+    }
+    for (key, known) in shadows { try miss(known, key, snapshot) }
+    for row in snapshot.rows {
+      if let writer = row.writer, let number = row.number { try note(number, of: writer) }
+    }
+    for (tag, row) in snapshot.writers {
+      if let number = Self.number(ofWriter: row) { try note(number, of: tag) }
+    }
+    sync.revision = snapshot.revision
+    sync.arrival = .serverChange
+    return .applied
+  }
+
+  /// Finds out what the engine has of this writer.
+  ///
+  /// - Returns: `false` if another file writes with its tag.
+  private func meetWriter(of snapshot: SharedSnapshot) throws(PreferencesError) -> Bool {
+    let row = snapshot.writers[sync.writer]
+    guard row != sync.writerRow else { return true }
+    if row == sync.newWriterRow, try isInFlight() {
+      try acknowledge(revision: snapshot.revision)
+      return true
+    }
+    let known = sync.writerRow.flatMap(Self.number(ofWriter:)) ?? 0
+    guard row.flatMap(Self.number(ofWriter:)) ?? 0 < known else { return false }
+    // The engine was restored: units were lost.
+    try forgetWriterRow(row, snapshot.revision)
+    return true
+  }
+
+  /// A row differs from what the engine had.
+  private func compare(
+    _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
+    _ snapshot: SharedSnapshot
+  ) throws(PreferencesError) {
+    let lost = known.flatMap { known in
+      Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
+    }
+    // Everything up to that number of its writer was received before, so this is older than what the
+    // engine had: it was restored.
+    let isOlder =
+      if let writer = row.writer, let number = row.number, let last = seen[writer]?.number {
+        number <= last
+      } else {
+        false
+      }
+    // An own change that the engine has lost is sent again; if the key was changed since, that is
+    // decided as if it had not been sent.
+    if let lost, try firstUnit(of: key) == nil, let value = Self.readable(lost) {
+      try log(value.value, for: key)
+    }
+    try receive(row, of: key, isOlder: isOlder)
+  }
+
+  /// The engine has no row any more.
+  private func miss(
+    _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
+  ) throws(PreferencesError) {
+    guard case .value(_?) = known.form, sync.revision < snapshot.floor,
+      !Self.isLost(known, snapshot)
+    else { return try lose(known, key) }
+    // The removal was collected while this machine was away.
+    try receive(nil, of: key)
+  }
+
+  private static func isOwn(_ row: SharedRow, _ seen: [WriterTag: Writer]) -> Bool {
+    row.writer.flatMap { seen[$0]?.isOwn } ?? false
+  }
+
+  /// Whether the engine does not know that this row was ever written.
+  private static func isLost(_ row: SharedRow, _ snapshot: SharedSnapshot) -> Bool {
+    guard let writer = row.writer, let number = row.number else { return false }
+    return snapshot.writers[writer].flatMap(Self.number(ofWriter:)) ?? 0 < number
+  }
+}

@@ -1,0 +1,109 @@
+internal import Prephirences
+
+/// A transaction on a shared file: the shadow, the log and what is known of the engine.
+///
+/// The base of the first unsent change of a key is what the shadow has of that: if the shadow
+/// changes, the change goes on, is dropped, or waits for a decision.
+final class ReplicaTransaction {
+  let write: WriteTransaction
+  private let before: SyncRecord
+  var sync: SyncRecord
+
+  init(_ write: WriteTransaction) throws(PreferencesError) {
+    self.write = write
+    before = try SyncRecord.read(write.database.connection)
+    sync = before
+  }
+
+  var connection: SQLiteConnection { write.database.connection }
+
+  /// Writes what is kept in memory.
+  func close() throws(PreferencesError) { if sync != before { try sync.save(connection) } }
+
+  // MARK: - Shadow
+
+  /// Returns what the engine had of a key last; `nil` if nothing.
+  func shadow(_ key: KeyBytes) throws(PreferencesError) -> SharedRow? {
+    var found: SharedRow?
+    try connection.run("SELECT revision, row FROM shadow WHERE key = ?", .bytes(key.bytes)) { row in
+      found = SharedRow(key: key.text, revision: row.integer(0) ?? 0, bytes: row.bytes(1))
+    }
+    return found
+  }
+
+  func allShadows() throws(PreferencesError) -> [KeyBytes: SharedRow] {
+    var all: [KeyBytes: SharedRow] = [:]
+    try connection.run("SELECT key, revision, row FROM shadow") { row throws(PreferencesError) in
+      let key = try OpenDatabase.key(row)
+      all[key] = SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2))
+    }
+    return all
+  }
+
+  /// Records what the engine has of a key; `nil` is nothing.
+  func setShadow(_ row: SharedRow?, of key: KeyBytes) throws(PreferencesError) {
+    guard let row else {
+      return try connection.run("DELETE FROM shadow WHERE key = ?", .bytes(key.bytes))
+    }
+    let kind: Int64 =
+      switch row.form {
+      case .value(let stored): Int64((stored?.kind ?? .removed).rawValue)
+      case .newer: -1
+      case .damaged: -2
+      }
+    try connection.run(
+      "INSERT OR REPLACE INTO shadow VALUES(?, ?, ?, ?)", .bytes(key.bytes),
+      .integer(row.revision), .integer(kind), .bytes(row.bytes))
+  }
+
+  // MARK: - Writers
+
+  struct Writer {
+    /// The highest number that was seen.
+    var number: Int64
+    /// Whether this file is the writer, or was.
+    var isOwn: Bool
+  }
+
+  func writers() throws(PreferencesError) -> [WriterTag: Writer] {
+    var writers: [WriterTag: Writer] = [:]
+    try connection.run("SELECT tag, number, own FROM writer") { row in
+      writers[WriterTag(row.bytes(0))] = Writer(
+        number: row.integer(1) ?? 0, isOwn: row.integer(2) == 1)
+    }
+    return writers
+  }
+
+  /// Records that a writer has sent a unit.
+  func note(_ number: Int64, of tag: WriterTag) throws(PreferencesError) {
+    try connection.run(
+      """
+      INSERT INTO writer VALUES(?, ?, 0) ON CONFLICT(tag) DO UPDATE SET number = excluded.number \
+      WHERE excluded.number > number
+      """, .bytes(tag.bytes), .integer(number))
+  }
+
+  /// Becomes another writer, which has sent nothing yet.
+  func takeNewTag() throws(PreferencesError) {
+    sync.takeNewTag()
+    try connection.run("INSERT INTO writer VALUES(?, 0, 1)", .bytes(sync.writer.bytes))
+  }
+
+  // MARK: - Values
+
+  /// Changes a value as the engine or a decision has it, and tells observers of all processes.
+  func apply(
+    _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
+  ) throws(PreferencesError) {
+    let old: StoredValue?
+    do throws(PreferencesError) {
+      old = try write.database.stored(key)
+    } catch {
+      // What others have written may replace a damaged value.
+      guard error.code == .damaged else { throw error }
+      old = nil
+    }
+    guard try write.apply(new, for: key) else { return }
+    try addToJournal(key, from: old, to: new, conflict: conflict, writer)
+  }
+}

@@ -1,0 +1,114 @@
+package import Prephirences
+
+extension SharedReplica {
+  // MARK: - Receiving
+
+  /// Compares everything that the engine has, at one revision, with the shadow.
+  ///
+  /// Nothing happens if the identity is not that of the file; the first one is taken.
+  package func apply(_ snapshot: SharedSnapshot) throws(PreferencesError) -> SnapshotOutcome {
+    try change { try $0.apply(snapshot) }
+  }
+
+  /// Applies what a watch has reported: each element is one revision.
+  ///
+  /// - Returns: ``SnapshotOutcome/cloned`` if one shows that another file writes with this file's
+  ///   tag; that one and later ones are not applied.
+  package func apply(
+    _ revisions: [SharedRevision]
+  ) throws(PreferencesError) -> SnapshotOutcome {
+    try change { transaction in
+      for revision in revisions where try !transaction.apply(revision) { return .cloned }
+      return .applied
+    }
+  }
+
+  // MARK: - Sending
+
+  /// Returns the unit that was numbered and is not settled; else numbers the next one, and syncs the
+  /// file, so that the number is never used again. `nil` if nothing can be sent now.
+  package func nextUnit() throws(PreferencesError) -> SharedUnit? {
+    let (unit, nonce, database) = try change(syncing: true) { transaction in
+      let database = transaction.write.database
+      if try !transaction.isInFlight() { try transaction.numberNextUnit() }
+      let unit = try transaction.numberedUnit()
+      let nonce = transaction.sync.nonce
+      // Another process may have been killed before its number was on the disk. Only a change of the
+      // file syncs it.
+      if unit != nil, database.syncedUnit != nonce {
+        try transaction.connection.run("UPDATE state SET syncs = syncs + 1")
+      }
+      return (unit, nonce, database)
+    }
+    if unit != nil { try synced(nonce, database) }
+    return unit
+  }
+
+  private func synced(_ nonce: [UInt8], _ database: OpenDatabase) throws(PreferencesError) {
+    try preferences.typed { try preferences.engine().locked { database.syncedUnit = nonce } }
+  }
+
+  /// The engine has the unit. Also called by `apply` when it meets the unit's rows.
+  ///
+  /// Nothing happens if the unit is settled already.
+  package func acknowledge(_ unit: SharedUnit, revision: Int64) throws(PreferencesError) {
+    try settle(unit) { try $0.acknowledge(revision: revision) }
+  }
+
+  /// The engine has refused the unit's compares, and can never perform it: its changes go back into
+  /// the log. Those whose key was changed since wait for a decision, once that was received.
+  package func reject(_ unit: SharedUnit) throws(PreferencesError) {
+    try settle(unit) { try $0.recall() }
+  }
+
+  /// The engine refuses the unit for another reason: it waits, and others go on.
+  ///
+  /// - Parameter keys: Which changes wait; the others go back into the log. `nil`, and those of a
+  ///   transaction: all.
+  package func setAside(
+    _ unit: SharedUnit, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
+  ) throws(PreferencesError) {
+    let named = keys.map { Set($0.map(KeyBytes.init)) }
+    try settle(unit) { transaction in
+      for unit in try transaction.units(in: .inFlight) {
+        let waits =
+          try unit.isAtomic
+          || named.map { named in
+            try transaction.changes(of: unit.id).contains { named.contains($0.key) }
+          } ?? true
+        try transaction.set(waits ? .setAside(reason) : .waiting, of: unit.id, waits ? message : "")
+      }
+    }
+  }
+
+  /// Changes the unit that was numbered last, if it is this one.
+  private func settle(
+    _ unit: SharedUnit, _ body: (ReplicaTransaction) throws -> Void
+  ) throws(PreferencesError) {
+    try change { transaction in
+      let sync = transaction.sync
+      guard sync.writer == unit.writer, sync.newWriterRow == unit.newWriterRow,
+        try transaction.isInFlight()
+      else { return }
+      try body(transaction)
+    }
+  }
+
+  /// Lets what was set aside be sent again; of one reason, or all.
+  package func retrySetAside(_ reason: SetAsideReason?) throws(PreferencesError) {
+    try change { transaction in
+      let (least, greatest) =
+        reason.map { reason in
+          (UnitState.setAside(reason).number, UnitState.setAside(reason).number)
+        } ?? (10, .max)
+      let count =
+        try transaction.connection.integer(
+          "SELECT count(*) FROM unit WHERE state >= 10") ?? 0
+      guard count > 0 else { return }
+      try transaction.connection.run(
+        "UPDATE unit SET state = 0, message = x'' WHERE state BETWEEN ? AND ?", .integer(least),
+        .integer(greatest))
+      transaction.write.wakesOthers = true
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+package import Prephirences
+
+extension SharedReplica {
+  /// What came from elsewhere after an entry of the journal; `nil` if older entries are forgotten.
+  package func journal(after entry: Int64) throws(PreferencesError) -> [JournalEntry]? {
+    try inspect { database in
+      var (first, last): (Int64, Int64) = (1, 0)
+      try database.connection.run("SELECT min(number), max(number) FROM journal") { row in
+        (first, last) = (row.integer(0) ?? 1, row.integer(1) ?? 0)
+      }
+      // A greater number is one of a journal that was removed when sharing ended.
+      guard first - 1 <= entry, entry <= last else { return nil }
+      return try Self.entries(database, "number > ? ORDER BY number", entry)
+    }
+  }
+
+  /// The number of the last entry.
+  package func lastJournalEntry() throws(PreferencesError) -> Int64 {
+    try inspect { try $0.connection.integer("SELECT max(number) FROM journal") ?? 0 }
+  }
+
+  /// The last entries, the oldest first.
+  package func recentJournal(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
+    try inspect { database in
+      try Self.entries(database, "1 ORDER BY number DESC LIMIT ?", Int64(limit)).reversed()
+    }
+  }
+
+  private static func entries(
+    _ database: OpenDatabase, _ condition: String, _ value: Int64
+  ) throws(PreferencesError) -> [JournalEntry] {
+    var entries: [JournalEntry] = []
+    try database.connection.run(
+      """
+      SELECT number, date, reason, conflict, tag, key, old_kind, old, new_kind, new FROM journal \
+      WHERE \(condition)
+      """, .integer(value)
+    ) { row throws(PreferencesError) in
+      let key = try OpenDatabase.key(row, 5)
+      let (old, new) = (try OpenDatabase.value(row, 6, key), try OpenDatabase.value(row, 8, key))
+      let tag = row.bytes(4)
+      entries.append(
+        JournalEntry(
+          number: row.integer(0) ?? 0, date: Date(milliseconds: row.integer(1) ?? 0),
+          reason: JournalEntry.Reason(rawValue: Int(row.integer(2) ?? 0)) ?? .serverChange,
+          key: key.text, old: old.flatMap(ValueDecoder.decode),
+          new: new.flatMap(ValueDecoder.decode), isConflict: row.integer(3) == 1,
+          writer: tag.isEmpty ? nil : WriterTag(tag)))
+    }
+    return entries
+  }
+}

@@ -1,0 +1,128 @@
+package import Foundation
+package import Prephirences
+
+extension SharedReplica {
+  package func state() throws(PreferencesError) -> SharingState {
+    try inspect { database in
+      let connection = database.connection
+      let sync = try SyncRecord.read(connection)
+      var state = SharingState(
+        settings: sync.settings, identity: sync.identity, writer: sync.writer,
+        writerRow: sync.writerRow, revision: sync.revision, isReadOnly: sync.isReadOnly,
+        unsentKeys: 0, unsentBytes: 0, oldestUnsent: nil, report: nil, setAside: [],
+        newerKeys: [])
+      try connection.run(
+        "SELECT count(DISTINCT key), sum(length(key) + length(value)), min(since) FROM log"
+      ) { row in
+        state.unsentKeys = Int(row.integer(0) ?? 0)
+        state.unsentBytes = Int(row.integer(1) ?? 0)
+        state.oldestUnsent = row.integer(2).map(Date.init(milliseconds:))
+      }
+      try connection.run("SELECT report FROM sync") { row in
+        state.report = try? JSONDecoder().decode(SharingReport.self, from: Data(row.bytes(0)))
+      }
+      try connection.run("SELECT key FROM shadow WHERE kind = -1") { row throws(PreferencesError) in
+        state.newerKeys.append(try OpenDatabase.key(row).text)
+      }
+      state.setAside = try Self.setAside(connection)
+      return state
+    }
+  }
+
+  private static func setAside(
+    _ connection: SQLiteConnection
+  ) throws(PreferencesError) -> [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] {
+    var found: [(keys: [PreferenceKey], reason: SetAsideReason, message: String)] = []
+    var last: Int64?
+    try connection.run(
+      """
+      SELECT log.key, unit.id, unit.state, unit.message FROM unit JOIN log ON log.unit = unit.id \
+      WHERE unit.state >= 10 ORDER BY unit.id
+      """
+    ) { row throws(PreferencesError) in
+      let key = try OpenDatabase.key(row).text
+      let id = row.integer(1)
+      if id == last { return found[found.count - 1].keys.append(key) }
+      last = id
+      guard case .setAside(let reason) = row.integer(2).flatMap(UnitState.init) else { return }
+      found.append(([key], reason, String(decoding: row.bytes(3), as: UTF8.self)))
+    }
+    return found
+  }
+
+  /// The keys that have unsent changes, the oldest first.
+  package func unsent() throws(PreferencesError) -> [UnsentChange] {
+    try inspect { database in
+      var changes: [KeyBytes: UnsentChange] = [:]
+      // The changes of a key in their order; single ones without a unit are the last.
+      try database.connection.run(
+        """
+        SELECT log.key, log.kind, log.since, coalesce(unit.state, 0) FROM log \
+        LEFT JOIN unit ON unit.id = log.unit ORDER BY log.unit = 0, log.unit
+        """
+      ) { row throws(PreferencesError) in
+        let key = try OpenDatabase.key(row)
+        let date = Date(milliseconds: row.integer(2) ?? 0)
+        let waits = (row.integer(3) ?? 0) >= UnitState.conflict.number
+        let earlier = changes[key]
+        changes[key] = UnsentChange(
+          key: key.text, isRemoval: row.integer(1) == 0, date: min(earlier?.date ?? date, date),
+          waits: earlier?.waits ?? false || waits)
+      }
+      return changes.values.sorted { $0.date < $1.date }
+    }
+  }
+
+  /// Where the log ends now, for ``unsent(upTo:)``.
+  package func logMark() throws(PreferencesError) -> Int64 {
+    try inspect { try $0.connection.integer("SELECT max(generation) FROM log") ?? 0 }
+  }
+
+  /// What the log still has of the changes that it had when its mark was taken.
+  package func unsent(upTo mark: Int64) throws(PreferencesError) -> UnsentChanges {
+    try inspect { database in
+      var (keys, waiting, numbered): ([PreferenceKey], Int, Bool) = ([], 0, false)
+      try database.connection.run(
+        """
+        SELECT log.key, coalesce(unit.state, 0) FROM log LEFT JOIN unit ON unit.id = log.unit \
+        WHERE log.generation <= ?
+        """, .integer(mark)
+      ) { row throws(PreferencesError) in
+        keys.append(try OpenDatabase.key(row).text)
+        let state = row.integer(1) ?? 0
+        if state >= UnitState.conflict.number { waiting += 1 }
+        if state == UnitState.inFlight.number { numbered = true }
+      }
+      return UnsentChanges(
+        keys: keys, mayHaveHappened: numbered, areWaiting: waiting == keys.count && !keys.isEmpty)
+    }
+  }
+
+  /// What to remove from the engine, if it has more than `limit` removals: the keys with their rows,
+  /// the oldest first, and the new floor; `nil` if there is nothing to do.
+  ///
+  /// They are as many as one transaction of the engine can compare; call it again after that.
+  package func removalsToCollect(
+    above limit: Int
+  ) throws(PreferencesError) -> (rows: [SharedRow], floor: Int64)? {
+    try inspect { database in
+      let count = Int(
+        try database.connection.integer("SELECT count(*) FROM shadow WHERE kind = 0") ?? 0)
+      guard count > limit else { return nil }
+      var rows: [SharedRow] = []
+      try database.connection.run(
+        "SELECT key, revision, row FROM shadow WHERE kind = 0 ORDER BY revision LIMIT ?",
+        .integer(Int64(min(count - limit, UnitLimit.keys)))
+      ) { row throws(PreferencesError) in
+        let key = try OpenDatabase.key(row)
+        rows.append(
+          SharedRow(key: key.text, revision: row.integer(1) ?? 0, bytes: row.bytes(2)))
+      }
+      return rows.last.map { (rows, $0.revision) }
+    }
+  }
+}
+
+extension Date {
+  init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+}
