@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import Prephirences
 
 extension SharedReplica {
