@@ -1,0 +1,101 @@
+import EtcdTesting
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import PrephirencesFiles
+import Synchronization
+import Testing
+
+@testable import PrephirencesShared
+
+@Suite("Conflicts of machines")
+struct SyncConflictTests {
+  private let cluster: EtcdServer
+  private let prefix = EtcdServer.newPrefix()
+
+  init() throws { cluster = try .any }
+
+  /// Two machines that had the same value, and the second of which has changed it offline.
+  private func diverged(
+    resolver: SyncWorker.Resolver?
+  ) throws -> (one: SyncMachine, two: SyncMachine) {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("old", "key")
+    try one.flush()
+    let folder = try SyncFolder()
+    let before = try SyncMachine(cluster, prefix, in: folder, resolver: resolver)
+    try before.waitFor("old", "key")
+    before.worker.stop(.test)
+    try before.set("two", "key")
+    try one.set("one", "key")
+    try one.flush()
+    return (one, try SyncMachine(cluster, prefix, in: folder, resolver: resolver))
+  }
+
+  @Test func orderOfEngineWins() throws {
+    let (one, two) = try diverged(resolver: nil)
+    try two.waitFor("one", "key")
+    try two.flush()
+    #expect(one.text("key") == "one")
+    let lost = try two.replica.journal(after: 0)?.first { $0.isConflict }
+    #expect(lost?.old as? String == "two" && lost?.new as? String == "one")
+  }
+
+  @Test func closureDecides() throws {
+    let (one, two) = try diverged { conflict in
+      let value = conflict.values[0]
+      return .set([(value.key, "\(value.local ?? "-") and \(value.shared ?? "-")")])
+    }
+    try one.waitFor("two and one", "key")
+    #expect(two.text("key") == "two and one")
+  }
+
+  @Test func closureKeepsLocalValue() throws {
+    let (one, two) = try diverged { _ in .keepLocal }
+    try one.waitFor("two", "key")
+    #expect(two.text("key") == "two")
+  }
+
+  @Test func closureThatThrowsLetsTheUnitWait() throws {
+    struct Unsure: Error {}
+    let mayDecide = Mutex(false)
+    let (one, two) = try diverged { _ in
+      guard mayDecide.withLock({ $0 }) else { throw Unsure() }
+      return .keepLocal
+    }
+    try two.wait("the reason") { try two.replica.conflicts().first?.message != nil }
+    let conflict = try #require(try two.replica.conflicts().first)
+    #expect(conflict.message?.contains("Unsure") == true)
+    #expect(conflict.message?.contains("two") == false)
+    // Other changes go on.
+    try two.set("sent", "other")
+    try one.waitFor("sent", "other")
+    #expect(one.text("key") == "one" && two.text("key") == "two")
+    let error = #expect(throws: PreferencesError.self) { try two.worker.flush(.test) }
+    #expect(error?.code == .conflict && error?.message.contains("'key'") == true)
+    mayDecide.withLock { $0 = true }
+    two.worker.wake()
+    try one.waitFor("two", "key")
+  }
+
+  @Test func conflictRejectsTheWholeUnit() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("old", "a")
+    try one.flush()
+    let folder = try SyncFolder()
+    let before = try SyncMachine(cluster, prefix, in: folder)
+    try before.waitFor("old", "a")
+    before.worker.stop(.test)
+    try before.preferences.transaction { transaction in
+      try transaction.set("two", forKey: "a")
+      try transaction.set("two", forKey: "b")
+    }
+    try one.set("one", "a")
+    try one.flush()
+    let two = try SyncMachine(cluster, prefix, in: folder)
+    try two.waitFor("one", "a")
+    try two.flush()
+    #expect(two.text("b") == nil)
+    #expect(one.text("b") == nil)
+  }
+}

@@ -1,0 +1,145 @@
+import EtcdTesting
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import PrephirencesEtcd
+import PrephirencesFiles
+import Synchronization
+import Testing
+
+@testable import PrephirencesShared
+
+@Suite("Machines in step")
+struct SyncConvergenceTests {
+  private let cluster: EtcdServer
+  private let prefix = EtcdServer.newPrefix()
+
+  init() throws { cluster = try .any }
+
+  @Test func changesArriveOnOtherMachines() throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    try one.set("blue", "colour")
+    try two.waitFor("blue", "colour")
+    try two.set("green", "colour")
+    try one.waitFor("green", "colour")
+    try one.set(nil, "colour")
+    try two.waitFor(nil, "colour")
+    try one.flush()
+    #expect(try one.replica.state().unsentKeys == 0)
+    #expect(try two.replica.conflicts().isEmpty)
+  }
+
+  @Test func observersOfOtherMachinesAreNotified() async throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    try one.set("1", "first")
+    try two.waitFor("1", "first")
+    let seen = Mutex<[String]>([])
+    let observation = two.preferences.observe(forKeys: ["key"]) { change in
+      seen.withLock { $0.append(change.newValue as? String ?? "-") }
+    }
+    try one.set("new", "key")
+    try two.wait("the notification") { seen.withLock { $0 == ["new"] } }
+    observation.cancel()
+    let entries = try two.replica.journal(after: 0)?.filter { $0.key == "key" }
+    #expect(entries?.map(\.reason) == [.serverChange])
+  }
+
+  @Test func writesOfEveryConnectionAreSent() throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    let other = DurablePreferences(
+      suiteName: "suite", folder: one.folder.path, patience: .seconds(11))
+    try other.storeObject("from another process", forKey: "key")
+    try two.waitFor("from another process", "key")
+  }
+
+  @Test func unitIsOneRevision() throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    try one.preferences.transaction { transaction in
+      for number in 0..<120 { try transaction.set(number, forKey: "key \(number)") }
+    }
+    try two.wait("the unit") { two["key 119"] as? Int == 119 }
+    for number in 0..<120 { #expect(two["key \(number)"] as? Int == number) }
+    let rows = try cluster.rows(prefix).filter { $0.key.hasPrefix("k/") }
+    #expect(rows.count == 120 && Set(rows.values.map(\.modRevision)).count == 1)
+  }
+
+  /// The base of a large value is not compared whole.
+  @Test func largeValuesAreReplaced() throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    for byte in UInt8(1)...3 {
+      let value = Data(repeating: byte, count: 1_000_000)
+      try (byte == 2 ? two : one).set(value, "large")
+      let reader = byte == 2 ? one : two
+      try reader.wait("the large value") { reader["large"] as? Data == value }
+    }
+    #expect(try one.replica.conflicts().isEmpty && two.replica.conflicts().isEmpty)
+  }
+
+  @Test func firstContactMergesValues() throws {
+    let one = try SyncMachine(
+      cluster, prefix,
+      prepare: { preferences in
+        try preferences.storeObject("one", forKey: "both")
+        try preferences.storeObject("one", forKey: "mine")
+      })
+    try one.flush()
+    let two = try SyncMachine(
+      cluster, prefix,
+      prepare: { preferences in
+        try preferences.storeObject("two", forKey: "both")
+        try preferences.storeObject("two", forKey: "yours")
+      })
+    try two.waitFor("one", "mine")
+    try one.waitFor("two", "yours")
+    try two.waitFor("one", "both")
+    try two.flush()
+    let entries = try two.replica.journal(after: 0) ?? []
+    let lost = entries.first { $0.isConflict }
+    #expect(lost?.key == "both" && lost?.old as? String == "two" && lost?.new as? String == "one")
+    #expect(entries.first { $0.key == "mine" }?.reason == .initialSync)
+  }
+
+  @Test func writersAtTheSameTimeAgree() throws {
+    let machines = try (0..<3).map { _ in try SyncMachine(cluster, prefix) }
+    DispatchQueue.concurrentPerform(iterations: 3) { index in
+      for number in 0..<60 {
+        try? machines[index].set("\(index) \(number)", "key \(number % 7)")
+        try? machines[index].set("\(index) \(number)", "own \(index) \(number)")
+      }
+    }
+    for machine in machines { try machine.flush() }
+    let last = try machines.map { try $0.replica.state().revision }.max() ?? 0
+    for machine in machines {
+      try machine.wait("the last revision") {
+        let revision = try machine.replica.state().revision
+        return revision >= last
+      }
+      for index in 0..<3 {
+        for number in 0..<60 {
+          #expect(machine.text("own \(index) \(number)") == "\(index) \(number)")
+        }
+      }
+      for number in 0..<7 {
+        #expect(machine.text("key \(number)") == machines[0].text("key \(number)"))
+      }
+    }
+  }
+
+  @Test func tenThousandKeysArrive() throws {
+    let one = try SyncMachine(
+      cluster, prefix,
+      prepare: { preferences in
+        let keys = (0..<10_000).map { "key \($0)" }
+        try preferences.storeObjects(Dictionary(uniqueKeysWithValues: zip(keys, 0...)))
+      })
+    try one.worker.flush(Deadline(after: .seconds(60)))
+    let two = try SyncMachine(cluster, prefix)
+    try two.wait("the keys", seconds: 60) { two["key 9999"] as? Int == 9999 }
+    #expect(two.preferences.dictionary().count == 10_000)
+  }
+}

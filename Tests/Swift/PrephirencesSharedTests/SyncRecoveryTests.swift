@@ -1,0 +1,141 @@
+import EtcdTesting
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import PrephirencesEtcd
+import PrephirencesFiles
+import Testing
+
+@testable import PrephirencesShared
+
+/// Each test has an engine of its own, because it stops or changes that.
+@Suite("Recovery of machines and engines")
+struct SyncRecoveryTests {
+  private let cluster: EtcdServer
+  private let prefix = EtcdServer.newPrefix()
+
+  init() throws { cluster = try EtcdServer() }
+
+  @Test func compactionWhileOfflineIsNoGap() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("old", "removed")
+    try one.set("old", "changed")
+    try one.flush()
+    let folder = try SyncFolder()
+    do {
+      let two = try SyncMachine(cluster, prefix, in: folder)
+      try two.waitFor("old", "changed")
+      two.worker.stop(.test)
+    }
+    try one.set(nil, "removed")
+    try one.set("new", "changed")
+    try one.flush()
+    try cluster.compact(try one.replica.state().revision)
+    let two = try SyncMachine(cluster, prefix, in: folder)
+    try two.waitFor("new", "changed")
+    #expect(two.text("removed") == nil)
+  }
+
+  @Test func flushEndsAtItsDeadlineAndNothingIsLost() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("first", "key")
+    try one.flush()
+    cluster.stop()
+    try one.set("second", "key")
+    let start = ContinuousClock.now
+    let error = #expect(throws: PreferencesError.self) {
+      try one.worker.flush(Deadline(after: .milliseconds(500)))
+    }
+    #expect(start.duration(to: .now) < .seconds(5))
+    #expect(error?.code == .timedOut && error?.message.contains("'key'") == true)
+    #expect(error?.message.contains("second") == false)
+    #expect(one.text("key") == "second")
+    try one.waitFor(code: "unreachable")
+    try cluster.start()
+    try one.flush()
+    try one.waitFor(code: nil)
+    let two = try SyncMachine(cluster, prefix)
+    try two.waitFor("second", "key")
+  }
+
+  @Test func stoppedWorkerJoinsItsThreadsWhileTheEngineStandsStill() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("first", "key")
+    try one.flush()
+    cluster.pause()
+    defer { cluster.resume() }
+    try one.set("second", "key")
+    let start = ContinuousClock.now
+    one.worker.stop(.test)
+    #expect(start.duration(to: .now) < .seconds(5))
+    #expect(SenderLock.holder(besides: try one.replica.filePath()) == nil)
+  }
+
+  @Test func restoredEngineGetsLostChangesAgain() throws {
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(cluster, prefix)
+    try one.set("old", "a")
+    try one.set("old", "b")
+    try two.waitFor("old", "b")
+    let path = cluster.folder + "/snapshot"
+    try cluster.saveSnapshot(path)
+    try one.set("lost by the engine", "a")
+    try two.set("new of two", "c")
+    try one.set(nil, "b")
+    try one.flush()
+    try two.flush()
+    try one.waitFor("new of two", "c")
+    try two.waitFor("lost by the engine", "a")
+    try cluster.restoreSnapshot(path)
+    for machine in [one, two] {
+      try machine.set("after", "after \(machine === one)")
+      try machine.flush()
+    }
+    let rows = try cluster.rows(prefix)
+    #expect(rows["k/a"] != nil && rows["k/c"] != nil)
+    let three = try SyncMachine(cluster, prefix)
+    for machine in [one, two, three] {
+      try machine.waitFor("lost by the engine", "a")
+      try machine.waitFor("new of two", "c")
+      try machine.waitFor(nil, "b")
+      try machine.waitFor("after", "after true")
+      try machine.waitFor("after", "after false")
+    }
+  }
+
+  @Test func clonedFileGetsATagOfItsOwn() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("old", "key")
+    try one.flush()
+    one.worker.stop(.test)
+    try one.set("unsent", "both have this")
+    try one.preferences.synchronize()
+    let folder = try SyncFolder()
+    for name in try FileManager.default.contentsOfDirectory(atPath: one.folder.path) {
+      try FileManager.default.copyItem(
+        atPath: one.folder.path + "/" + name, toPath: folder.path + "/" + name)
+    }
+    let first = try SyncMachine(cluster, prefix, in: one.folder, isOther: true)
+    try first.set("first", "of first")
+    try first.flush()
+    let clone = try SyncMachine(cluster, prefix, in: folder)
+    try clone.set("clone", "of clone")
+    try clone.flush()
+    try first.waitFor("clone", "of clone")
+    try clone.waitFor("first", "of first")
+    #expect(try first.replica.state().writer != clone.replica.state().writer)
+    for machine in [first, clone] { #expect(machine.text("both have this") == "unsent") }
+  }
+
+  @Test func deadEndpointsArePassed() throws {
+    let one = try SyncMachine(
+      cluster, prefix,
+      change: { configuration in
+        let dead = EtcdConfiguration.Endpoint(host: "127.0.0.1", port: 1)
+        configuration.endpoints = [dead, dead] + configuration.endpoints
+      })
+    try one.set("sent", "key")
+    try one.flush()
+    #expect(try cluster.rows(prefix)["k/key"] != nil)
+  }
+}
