@@ -12,7 +12,9 @@ struct Adoption {
       while true {
         if let identity = try readIdentity(deadline) {
           guard try core.replica.state().identity != identity else { return }
-          return try core.replica.adopt(identity: identity)
+          try core.replica.adopt(identity: identity)
+          // Whoever sends waits for this.
+          return SenderLock.requestRetry(besides: try core.replica.filePath())
         }
         try createIdentity(deadline)
       }

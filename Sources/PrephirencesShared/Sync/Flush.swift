@@ -14,7 +14,9 @@ struct Flush {
     guard !unsent.keys.isEmpty else { return }
     let path = try replica.filePath()
     // Without notifications, only a look shows what has changed.
-    let watch = try? FileWatch(withSuffixes: ["-lock"], noticesEachWrite: true) { path }
+    let watch = try? FileWatch(
+      withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
+    ) { path }
     defer { watch?.close() }
     SenderLock.requestRetry(besides: path)
     if !core.isForked { core.signals.change { $0.wakes += 1 } }

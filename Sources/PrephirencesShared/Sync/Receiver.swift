@@ -100,7 +100,7 @@ struct Receiver {
       compares: [.absent(key)], success: [.put(key: key, value: StoreRow.newIdentity())])
     do throws(EtcdError) {
       _ = try session.client.perform(
-        transaction, deadline: Deadline(after: .seconds(10)), cancellation: connection)
+        transaction, deadline: Deadline(after: .seconds(15)), cancellation: connection)
     } catch {
       // Whether it happened is seen when everything is read again.
       guard error.mayHaveHappened else { throw error }

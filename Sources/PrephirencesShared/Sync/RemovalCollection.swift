@@ -49,7 +49,7 @@ struct RemovalCollection {
     let answer: EtcdTransactionAnswer
     do throws(EtcdError) {
       answer = try session.client.perform(
-        transaction, deadline: Deadline(after: .seconds(10)), cancellation: session.cancellation)
+        transaction, deadline: Deadline(after: .seconds(15)), cancellation: session.cancellation)
     } catch {
       // The receiver sees whether it has happened.
       guard !error.mayHaveHappened, error.code != .permissionDenied else { return false }

@@ -14,6 +14,8 @@ struct Sender {
   private var refusals = 0
   /// How many units were sent without a rest.
   private var busy = 0
+  /// Whether a unit was sent whose acknowledgement nobody was told of.
+  private var hasSent = false
   private var backoff: Backoff
   private var rights: WriteRights
   private var removals: RemovalCollection
@@ -60,6 +62,7 @@ struct Sender {
     }
     guard let unit = try replica.nextUnit() else {
       busy = 0
+      announce()
       if session.reports.trouble(of: .sender) != nil { session.reports.contact(of: .sender) }
       try removals.collect()
       return rest(state, atMost: nil) { $0.fileChanges != state.fileChanges }
@@ -68,6 +71,12 @@ struct Sender {
     busy += 1
     // Who writes on and on is left some time, and sends more at once.
     if busy > 2 { rest(state, atMost: .milliseconds(10)) { _ in false } }
+  }
+
+  private mutating func announce() {
+    guard hasSent else { return }
+    hasSent = false
+    session.announce()
   }
 
   private func rest(
@@ -94,9 +103,10 @@ struct Sender {
     guard let identity = session.identity else { return }
     let request = UnitTransaction(layout: session.layout, identity: identity, unit: unit)
     let answer: EtcdTransactionAnswer
+    hasSent = true
     do throws(EtcdError) {
       answer = try session.client.perform(
-        request.transaction, deadline: Deadline(after: .seconds(10)),
+        request.transaction, deadline: Deadline(after: .seconds(15)),
         cancellation: session.cancellation)
     } catch {
       // What may have happened is sent again, unchanged, until the answer is definite.
@@ -106,6 +116,7 @@ struct Sender {
     switch request.outcome(of: answer) {
     case .committed(let revision):
       try replica.acknowledge(unit, revision: revision)
+      announce()
       refusals = 0
       backoff.reset()
       removals.count(unit.changes.count)

@@ -59,6 +59,14 @@ final class SenderLock: @unchecked Sendable {
   /// What ``requestRetry(besides:)`` changes.
   var retryRequest: [UInt8] { Self.read(file?.descriptor, at: Self.requestOffset, 8) }
 
+  /// Tells those who wait for it that the engine has taken changes.
+  ///
+  /// The file of preferences does not change with that.
+  func announce() {
+    let number = withUnsafeBytes(of: UInt64.random(in: 0 ... .max)) { Array($0) }
+    _ = try? file?.descriptor.writeAll(toAbsoluteOffset: Self.announcementOffset, number)
+  }
+
   /// Lets the process that sends try again at once.
   static func requestRetry(besides path: String) {
     guard let descriptor = try? PrivateFile.open(path + suffix, .readWrite) else { return }
@@ -79,6 +87,7 @@ final class SenderLock: @unchecked Sendable {
 
   private static let numberCount = 15
   private static let requestOffset: Int64 = 16
+  private static let announcementOffset: Int64 = 24
 
   private static func text(_ process: pid_t) -> [UInt8] {
     let digits = Array(String(process).utf8)

@@ -144,7 +144,9 @@ final class SyncCore: Sendable {
       state.isInStep = false
       state.received = 0
     }
-    let session = SyncSession(replica, client, layout, options, signals, reports)
+    let session = SyncSession(replica, client, layout, options, signals, reports) {
+      lock.announce()
+    }
     ends.withLock { $0.session = session }
     let threads = signals.read { $0.threads }
     if isStopping { session.end() }

@@ -15,6 +15,9 @@ final class SyncSession: Sendable {
   let signals: SyncSignals
   let reports: SyncReports
 
+  /// Tells all processes that the engine has taken changes.
+  let announce: @Sendable () -> Void
+
   /// Ends every call of the session.
   let cancellation = EtcdCancellation()
 
@@ -30,7 +33,7 @@ final class SyncSession: Sendable {
 
   init(
     _ replica: SharedReplica, _ client: EtcdClient, _ layout: StoreLayout, _ options: SyncOptions,
-    _ signals: SyncSignals, _ reports: SyncReports
+    _ signals: SyncSignals, _ reports: SyncReports, announce: @escaping @Sendable () -> Void
   ) {
     self.replica = replica
     self.client = client
@@ -38,6 +41,7 @@ final class SyncSession: Sendable {
     self.options = options
     self.signals = signals
     self.reports = reports
+    self.announce = announce
   }
 
   var isEnding: Bool { signals.read { $0.isEnding || $0.isStopping } }

@@ -36,7 +36,7 @@ struct WriteRights {
       success: [.put(key: key, value: [])])
     do throws(EtcdError) {
       _ = try session.client.perform(
-        transaction, deadline: Deadline(after: .seconds(10)), cancellation: session.cancellation)
+        transaction, deadline: Deadline(after: .seconds(15)), cancellation: session.cancellation)
       return true
     } catch {
       guard error.code == .permissionDenied else { throw error }
