@@ -23,18 +23,23 @@ struct RemovalCollection {
     guard isDue || changes >= max(1, session.options.greatestRemovals / 100) else { return }
     isDue = false
     changes = 0
-    let found = try session.replica.removalsToCollect(above: session.options.greatestRemovals)
-    guard let found, let identity = session.identity else { return }
-    var rest = found.rows[...]
-    while !rest.isEmpty, !session.isEnding {
-      let piece = rest.prefix(Self.pieceCount)
-      rest = rest.dropFirst(Self.pieceCount)
-      // A piece whose rows were changed, or collected by another machine, is left.
-      guard try remove(piece, identity) else { return }
+    while !session.isEnding, let identity = session.identity {
+      let found = try session.replica.removalsToCollect(above: session.options.greatestRemovals)
+      guard let found, let revision = try remove(found.rows.prefix(Self.pieceCount), identity)
+      else { return }
+      // The file forgets them when the receiver has them.
+      let isKnown = session.signals.wait(.seconds(10)) {
+        $0.isEnding || $0.isStopping || !$0.isInStep || $0.received >= revision
+      }
+      guard isKnown, session.signals.read({ $0.isInStep }) else { return }
     }
   }
 
-  private func remove(_ rows: ArraySlice<SharedRow>, _ identity: [UInt8]) throws -> Bool {
+  /// - Returns: The revision of the collection; `nil` if the rows were changed, or collected by
+  ///   another machine.
+  private func remove(
+    _ rows: ArraySlice<SharedRow>, _ identity: [UInt8]
+  ) throws -> Int64? {
     let layout = session.layout
     let known = session.floorRow
     let greatest = rows.map(\.revision).max() ?? 0
@@ -52,10 +57,11 @@ struct RemovalCollection {
         transaction, deadline: Deadline(after: .seconds(15)), cancellation: session.cancellation)
     } catch {
       // The receiver sees whether it has happened.
-      guard !error.mayHaveHappened, error.code != .permissionDenied else { return false }
+      guard !error.mayHaveHappened, error.code != .permissionDenied else { return nil }
       throw error
     }
-    if answer.succeeded { session.floorRow = StoreRow.floor(floor) }
-    return answer.succeeded
+    guard answer.succeeded else { return nil }
+    session.floorRow = StoreRow.floor(floor)
+    return answer.header.revision
   }
 }
