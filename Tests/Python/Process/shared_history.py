@@ -118,12 +118,18 @@ class Model:
 
   def repeated(self, history: History):
     """Nothing is there twice."""
+    inherited = self.inherited()
     seen: dict[tuple, Entry] = {}
     for each in history.entries:
       name = (each.key, each.value)
-      if each.value is not None and name in seen:
+      if each.value is not None and name in seen and name not in inherited:
         yield f"{each.key}: {each.value!r} is written at {seen[name].revision} and at {each.revision}"
       seen[name] = each
+
+  def inherited(self) -> set[tuple]:
+    """What two programs may send that keep their own values: one had it from the copy of a home."""
+    sources = {source for copy, source in self.copied.items() if copy in self.deciding}
+    return {(write.key, write.value) for write in self.writes if write.machine in sources}
 
   def unknown(self, history: History):
     """Nothing is there that nobody wrote."""
@@ -211,7 +217,7 @@ class Model:
     """A machine's writes of a key keep their order."""
     place = {(write.key, write.value): index for index, write in enumerate(self.writes)}
     machine = {(write.key, write.value): write.machine for write in self.writes}
-    lost = {(each.key, each.value) for each in history.lost}
+    lost = {(each.key, each.value) for each in history.lost} | self.inherited()
     last: dict[tuple[str, str], Entry] = {}
     for each in history.entries:
       name = (each.key, each.value)

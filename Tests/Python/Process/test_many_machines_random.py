@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -140,16 +141,23 @@ class Run:
     values = self.history.values()
     for machine in self.machines:
       machine.agrees(values, LIMIT)
-      self.model.conflicts |= {
-        (machine.name, event["key"], event["lost"]) for event in machine.events
-        if event["event"] == "conflict"}
+    # Programs are told of conflicts on a thread of their own.
+    end = time.monotonic() + 10
+    while (faults := self.faults()) and time.monotonic() < end:
+      time.sleep(0.2)
+    return faults
+
+  def faults(self) -> list[str]:
+    self.model.conflicts = {
+      (machine.name, event["key"], event["lost"]) for machine in self.machines
+      for event in list(machine.events) if event["event"] == "conflict"}
     return self.model.faults(self.history)
 
 
 def run(folder: Path, tool: str, faults, seed: int, writes: int) -> None:
-  print(f"seed {seed}")
   with ExitStack() as stack:
     this = Run(stack, folder, tool, seed)
+    print(f"seed {seed}, deciding {this.model.deciding}")
     for fault in faults:
       end = fault(this)
       this.write(writes // len(faults))
