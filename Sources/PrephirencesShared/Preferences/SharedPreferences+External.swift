@@ -40,7 +40,7 @@ extension SharedPreferences {
     /// The keys whose values have changed, also those that were removed; each once.
     public let keys: [PreferenceKey]
 
-    /// The conflicts that this machine has lost.
+    /// The conflicts that this machine has lost, in their order; a key may be lost several times.
     public let lostValues: [LostValue]
   }
 
@@ -91,9 +91,8 @@ extension SharedPreferences.ExternalChange {
   /// This change and a later one of the same reason.
   func followed(by later: Self) -> Self {
     let known = Set(keys.map { Array($0.utf8) })
-    let lost = Set(later.lostValues.map { Array($0.key.utf8) })
     return Self(
       reason: reason, keys: keys + later.keys.filter { !known.contains(Array($0.utf8)) },
-      lostValues: lostValues.filter { !lost.contains(Array($0.key.utf8)) } + later.lostValues)
+      lostValues: lostValues + later.lostValues)
   }
 }
