@@ -63,6 +63,10 @@ class Run:
         Write(machine.name, key, before[key], value, number if len(keys) > 1 else None)
         for key, value in changes.items()]
 
+  def exchange(self) -> None:
+    """Lets one machine send what it can; who is cut off cannot."""
+    self.chance.choice(self.machines).ask("flush", 1)
+
   # Faults: each does something, and returns what ends it.
 
   def nothing(self):
@@ -160,9 +164,11 @@ def run(folder: Path, tool: str, faults, seed: int, writes: int) -> None:
     print(f"seed {seed}, deciding {this.model.deciding}")
     for fault in faults:
       end = fault(this)
-      this.write(writes // len(faults))
+      this.write(writes // len(faults) // 2)
+      this.exchange()
+      this.write(writes // len(faults) // 4)
       end()
-      # Without it, all that follows would be one phase for who was cut off.
+      this.exchange()
       this.write(writes // len(faults) // 4)
     assert this.finish() == []
     assert this.history.entries, "nothing was written"
