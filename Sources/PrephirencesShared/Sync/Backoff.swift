@@ -4,10 +4,14 @@ struct Backoff {
   private let greatest: Duration
   private var next: Duration
 
-  init(from least: Duration = .milliseconds(100), to greatest: Duration = .seconds(30)) {
+  init(from least: Duration, to greatest: Duration) {
     self.least = least
     self.greatest = greatest
     next = least
+  }
+
+  init(_ options: SyncOptions) {
+    self.init(from: options.leastBackoff, to: options.greatestBackoff)
   }
 
   mutating func delay() -> Duration {

@@ -18,12 +18,16 @@ struct Flush {
       withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
     ) { path }
     defer { watch?.close() }
-    SenderLock.requestRetry(besides: path)
-    if !core.isForked { core.signals.change { $0.wakes += 1 } }
+    // Whoever sends waits no longer for its next attempt.
+    if try replica.state().report?.code != nil { core.wake() }
     while true {
       unsent = try replica.unsent(upTo: mark)
       guard !unsent.keys.isEmpty else { return }
-      guard !unsent.areWaiting else { throw waiting(unsent) }
+      if unsent.areWaiting {
+        // A closure may be about to decide, in whichever process.
+        let mayBeDecided = try replica.conflicts().contains { $0.message == nil }
+        guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
+      }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
       if let watch {
         // A notification can be lost, the deadline must not.

@@ -15,7 +15,7 @@ struct Receiver {
 
   /// Receives until the session ends.
   func run() {
-    var backoff = Backoff(to: session.options.greatestBackoff)
+    var backoff = Backoff(session.options)
     while !session.isEnding {
       do {
         let connection = session.beginConnection()

@@ -12,7 +12,7 @@ struct Sender {
 
   /// How often the engine has refused units since the last one that it took.
   private var refusals = 0
-  /// How many units were sent without a rest.
+  /// How many units with many changes were sent without a rest.
   private var busy = 0
   /// Whether a unit was sent whose acknowledgement nobody was told of.
   private var hasSent = false
@@ -22,7 +22,7 @@ struct Sender {
 
   init(_ session: SyncSession) {
     self.session = session
-    backoff = Backoff(to: session.options.greatestBackoff)
+    backoff = Backoff(session.options)
     rights = WriteRights(session)
     removals = RemovalCollection(session)
   }
@@ -68,8 +68,8 @@ struct Sender {
       return rest(state, atMost: nil) { $0.fileChanges != state.fileChanges }
     }
     try send(unit)
-    busy += 1
     // Who writes on and on is left some time, and sends more at once.
+    if unit.changes.count > 4 { busy += 1 }
     if busy > 2 { rest(state, atMost: .milliseconds(10)) { _ in false } }
   }
 

@@ -32,6 +32,8 @@ final class SenderLock: @unchecked Sendable {
     }
     // Without its number the process is not named by the status, and nothing else.
     _ = try? descriptor.writeAll(toAbsoluteOffset: 0, Self.text(getpid()))
+    // Later, the file would become longer, which looks like a request.
+    announce()
     return true
   }
 

@@ -62,6 +62,12 @@ final class SyncCore: Sendable {
     run("prefs-decide") { Decider(core: $0, resolver: resolver).run() }
   }
 
+  /// Lets whoever sends try again at once, in whichever process.
+  func wake() {
+    signals.change { $0.wakes += 1 }
+    if let path = try? replica.filePath() { SenderLock.requestRetry(besides: path) }
+  }
+
   /// Ends all threads; returns before they have ended.
   func end() {
     signals.change { $0.isStopping = true }
@@ -71,16 +77,20 @@ final class SyncCore: Sendable {
     }
   }
 
-  private func run(_ name: String, _ body: @escaping @Sendable (SyncCore) -> Void) {
+  /// - Returns: Whether the thread was started.
+  @discardableResult
+  private func run(_ name: String, _ body: @escaping @Sendable (SyncCore) -> Void) -> Bool {
     signals.change { $0.threads += 1 }
     do throws(Errno) {
       try DetachedThread.start(named: name) { [self] in
         body(self)
         signals.change { $0.threads -= 1 }
       }
+      return true
     } catch {
       signals.change { $0.threads -= 1 }
       reports.report(Trouble(.file, "no thread could be started: \(error)"), of: .lock)
+      return false
     }
   }
 
@@ -148,14 +158,13 @@ final class SyncCore: Sendable {
       lock.announce()
     }
     ends.withLock { $0.session = session }
-    let threads = signals.read { $0.threads }
     if isStopping { session.end() }
-    run("prefs-receive") { _ in
+    runInSession("prefs-receive", session) { _ in
       Receiver(session: session).run()
       session.end()
     }
     let request = Mutex(lock.retryRequest)
-    run("prefs-file") { core in
+    runInSession("prefs-file", session) { core in
       core.noticeChanges(path) {
         let now = lock.retryRequest
         let isNew = request.withLock { last in
@@ -175,7 +184,21 @@ final class SyncCore: Sendable {
     }
     for watch in watches { watch.cancel() }
     // With the lock, nobody else may still use the file for this process.
-    signals.wait(nil) { $0.threads <= threads }
+    signals.wait(nil) { $0.sessionThreads == 0 }
+  }
+
+  /// Without one of its threads, a session does nothing.
+  private func runInSession(
+    _ name: String, _ session: SyncSession, _ body: @escaping @Sendable (SyncCore) -> Void
+  ) {
+    signals.change { $0.sessionThreads += 1 }
+    let isStarted = run(name) { core in
+      body(core)
+      core.signals.change { $0.sessionThreads -= 1 }
+    }
+    guard !isStarted else { return }
+    signals.change { $0.sessionThreads -= 1 }
+    session.end()
   }
 
   /// Tells the other threads of changes of the file, until `isDone` says that it is enough.

@@ -14,6 +14,7 @@ final class SyncSignals: @unchecked Sendable {
 
     /// Whether the session with the engine ends.
     var isEnding = false
+    var sessionThreads = 0
     /// The revision that the receiver has applied.
     var received: Int64 = 0
     /// Whether the file was compared with everything that the engine has, on this connection.

@@ -52,16 +52,15 @@ package final class SyncWorker: Sendable {
 
   /// Tries at once what waits for a retry, in whichever process.
   package func wake() {
-    guard !core.isForked else { return }
-    core.signals.change { $0.wakes += 1 }
-    if let path = try? core.replica.filePath() { SenderLock.requestRetry(besides: path) }
+    if !core.isForked { core.wake() }
   }
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
   ///
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, which says whether a
-  ///   change may have happened, with ``PreferencesError/Code/conflict`` if everything that is
-  ///   unsent waits for a decision or was refused, or as the file fails.
+  ///   change may have happened; with ``PreferencesError/Code/conflict``, perhaps before the
+  ///   deadline, if everything that is unsent was refused, or waits for a decision that its closure
+  ///   did not make; or as the file fails.
   package func flush(_ deadline: Deadline) throws(PreferencesError) {
     try Flush(core: core).perform(deadline)
   }

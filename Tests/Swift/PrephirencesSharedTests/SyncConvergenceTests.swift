@@ -130,6 +130,27 @@ struct SyncConvergenceTests {
     }
   }
 
+  @Test func rowsOfNewerReleasesAndDamagedOnesStay() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("1", "key")
+    try one.flush()
+    let client = EtcdClient(cluster.configuration)
+    let layout = StoreLayout(prefix: prefix)
+    let foreign: [String: [UInt8]] = ["newer": [2, 1, 0], "damaged": [1, 3, 3], "empty": []]
+    for (key, row) in foreign { _ = try client.put(layout.key(key), row, deadline: .test) }
+    _ = try client.put(layout.prefix + Array("later/x".utf8), [9], deadline: .test)
+    let two = try SyncMachine(cluster, prefix)
+    try two.waitFor("1", "key")
+    for machine in [one, two] {
+      try machine.wait("the report") { try machine.replica.state().newerKeys.contains("newer") }
+      try machine.set("mine", "newer")
+      try machine.set("2", "key")
+      try machine.wait("the other change") { try cluster.rows(prefix)["k/key"]?.value.last == 0x32 }
+      #expect(try cluster.rows(prefix)["k/newer"]?.value == [2, 1, 0])
+    }
+    #expect(try cluster.rows(prefix)["later/x"]?.value == [9])
+  }
+
   @Test func tenThousandKeysArrive() throws {
     let one = try SyncMachine(
       cluster, prefix,

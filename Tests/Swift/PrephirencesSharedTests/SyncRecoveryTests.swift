@@ -58,6 +58,21 @@ struct SyncRecoveryTests {
     try two.waitFor("second", "key")
   }
 
+  @Test func wakeOfAnotherProcessEndsTheWaitForARetry() throws {
+    var options = SyncMachine.options
+    options.leastBackoff = .seconds(3600)
+    options.greatestBackoff = .seconds(3600)
+    cluster.stop()
+    let one = try SyncMachine(cluster, prefix, options: options)
+    try one.waitFor(code: "unreachable")
+    try cluster.start()
+    let other = try SyncMachine(cluster, prefix, in: one.folder, isOther: true, starts: false)
+    other.worker.wake()
+    try one.waitFor(code: nil)
+    try one.set("sent", "key")
+    try other.flush()
+  }
+
   @Test func stoppedWorkerJoinsItsThreadsWhileTheEngineStandsStill() throws {
     let one = try SyncMachine(cluster, prefix)
     try one.set("first", "key")

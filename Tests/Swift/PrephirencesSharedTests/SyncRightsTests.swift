@@ -15,10 +15,11 @@ struct SyncRightsTests {
   private let prefix = "fleet/app/"
 
   private func machine(
-    _ cluster: EtcdServer, _ user: String, password: @escaping @Sendable () throws -> String
+    _ cluster: EtcdServer, _ user: String, resolver: SyncWorker.Resolver? = nil,
+    password: @escaping @Sendable () throws -> String
   ) throws -> SyncMachine {
     try SyncMachine(
-      cluster, prefix,
+      cluster, prefix, resolver: resolver,
       change: { configuration in
         configuration.user = user
         configuration.password = { Array(try password().utf8) }
@@ -97,7 +98,8 @@ struct SyncRightsTests {
     let cluster = try EtcdServer()
     try cluster.enableAuthentication()
     try cluster.addUser("writer", password: "w", prefix: prefix)
-    let machine = try machine(cluster, "writer") { throw NoPassword() }
+    let machine = try machine(
+      cluster, "writer", resolver: { _ in .keepLocal }, password: { throw NoPassword() })
     try machine.set("1", "key")
     try machine.waitFor(code: "passwordUnavailable")
     let other = try SyncMachine(
