@@ -21,7 +21,13 @@ struct SyncWaiting {
     do throws(PreferencesError) {
       let worker = try worker()
       worker.wake()
-      let newest = try suite.direct().newestRevision(deadline)
+      let (newest, identity) = try suite.direct().newestRevision(deadline)
+      if let known = try shared.replica.state().identity, known != identity {
+        throw PreferencesError(
+          .foreignStore,
+          "the store of '\(suite.name)' is another one than this machine was in step with, or has no "
+            + "identity; nothing was sent or deleted")
+      }
       try worker.flush(deadline)
       while try shared.replica.state().revision < newest {
         guard !deadline.hasPassed else {
@@ -31,7 +37,8 @@ struct SyncWaiting {
       }
     } catch {
       switch error.code {
-      case .unreachable, .timedOut: throw CommandLineError.notInStep(suite.name, error, unsent)
+      case .unreachable, .timedOut, .conflict: throw CommandLineError.notInStep(suite.name, error, unsent)
+      case .foreignStore: throw CommandLineError.foreignStore(suite.name, error)
       default: throw error
       }
     }
@@ -55,6 +62,13 @@ struct SyncWaiting {
 }
 
 extension CommandLineError {
+  fileprivate static func foreignStore(_ suite: String, _ error: PreferencesError) -> Self {
+    let path = PreferenceCommandContext.current.commandPath
+    return Self(
+      error.exitCode, error.message,
+      hint: "check the address; '\(path) sync adopt \(ShellText.quoted(suite))' shares with that store")
+  }
+
   fileprivate static func notInStep(
     _ suite: String, _ error: PreferencesError, _ unsent: Int?
   ) -> Self {

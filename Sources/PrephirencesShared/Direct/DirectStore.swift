@@ -44,14 +44,21 @@ package final class DirectStore: Sendable {
   /// known.
   package var isWithoutAuthentication: Bool? { client.isWithoutAuthentication }
 
-  /// Returns the revision of the last change of the store; 0 if it has no rows.
-  package func newestRevision(_ deadline: Deadline) throws(PreferencesError) -> Int64 {
+  /// Returns the revision of the last change of the store, which is 0 if it has no rows, and the row
+  /// `id`.
+  package func newestRevision(
+    _ deadline: Deadline
+  ) throws(PreferencesError) -> (revision: Int64, identity: [UInt8]?) {
     try reporting {
       var newest: Int64 = 0
+      var identity: [UInt8]?
       _ = try client.snapshot(layout.all, deadline: deadline) { page in
-        newest = page.reduce(newest) { max($0, $1.modRevision) }
+        for row in page {
+          newest = max(newest, row.modRevision)
+          if row.key == layout.identity { identity = row.value }
+        }
       }
-      return newest
+      return (newest, identity)
     }
   }
 

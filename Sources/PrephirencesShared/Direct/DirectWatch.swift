@@ -69,9 +69,12 @@ package final class DirectWatch: Sendable {
   private func follow(_ start: Known) throws {
     var known = start
     var end = Deadline(after: Self.patience)
-    var hasBegun = false
+    var isBehind = false
     while true {
+      var hasBegun = false
       do {
+        if isBehind { try readAnew(&known) }
+        isBehind = false
         try store.client.watch(
           store.values, from: known.revision + 1, cancellation: cancellation,
           began: { _ in hasBegun = true }
@@ -82,17 +85,23 @@ package final class DirectWatch: Sendable {
           }
           known.revision = max(known.revision, events.header.revision)
         }
-      } catch let error as EtcdError {
+      } catch {
+        // After a lost connection, the engine may be another or older one.
+        isBehind = true
         if hasBegun { end = Deadline(after: Self.patience) }
-        hasBegun = false
-        switch error.code {
-        case .compacted: try readAnew(&known)
-        case .unreachable, .timedOut, .noSpace:
-          guard !end.hasPassed else { throw error }
-          Deadline.pause(upTo: 1000)
-        default: throw error
-        }
+        guard Self.passes(error), !end.hasPassed else { throw error }
+        Deadline.pause(upTo: 1000)
       }
+    }
+  }
+
+  /// Whether a failure may be over by itself.
+  private static func passes(_ error: any Error) -> Bool {
+    switch error {
+    case let error as EtcdError:
+      [.unreachable, .timedOut, .compacted].contains(error.code)
+    case let error as PreferencesError: [.unreachable, .timedOut, .conflict].contains(error.code)
+    default: false
     }
   }
 

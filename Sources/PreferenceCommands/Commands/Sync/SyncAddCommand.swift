@@ -71,7 +71,8 @@ struct SyncAddCommand: SyncSubcommand {
     if !offline { try FirstContact(added).report(to: session) }
     try configuration.save(suiteName: suite)
     // From now on, every program's changes are logged.
-    try added.replica.share(configuration.settings)
+    try added.replica.share(
+      configuration.settings, clearingDecisions: !programDecides)
     session.interface.say("shared '\(suite)' as '\(added.store)' at \(address)")
     session.interface.hint(
       "'\(session.path) run' keeps it in step, as each program does that shares it")
