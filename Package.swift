@@ -231,7 +231,10 @@ let package = Package(
     client("PreferenceTool", ["PreferenceCommands", argumentParser]),
     client(
       "PreferencesStress",
-      ["Palau", "Prephirences", "PrephirencesDurable", "SwiftyUserDefaults", "TypedDefaults"]),
+      [
+        "Palau", "Prephirences", "PrephirencesDurable", "PrephirencesFiles", "PrephirencesShared",
+        "SwiftyUserDefaults", "TypedDefaults",
+      ]),
     client("PreferencesTool", ["Prephirences", "PrephirencesDurable"]),
     client("DurableTool", ["Prephirences", "PrephirencesDurable"]),
     client(
@@ -353,7 +356,8 @@ let package = Package(
       "PrephirencesSharedTests",
       [
         "CryptoPrephirences", "EtcdTesting", "Prephirences", "PrephirencesDurable",
-        "PrephirencesEtcd", "PrephirencesFiles", "PrephirencesShared",
+        "PrephirencesEtcd", "PrephirencesFiles", "PrephirencesShared", "TestPrograms",
+        "UbiquitousSettings",
       ]),
     tests("PrephirencesTests", ["PreferencesTool", "Prephirences", "TestPrograms"]),
     tests("RemotePrephirencesTests", ["Prephirences", "RemotePrephirences"]),

@@ -62,9 +62,11 @@ extension SharedPreferences {
   /// The module does not use the keychain itself:
   ///
   /// ```swift
+  /// let resolver = ReferenceResolver(store: Vault())
   /// SharedPreferences.readReferences { reference in
-  ///   guard let credential = CredentialReference(reference) else { throw … }
-  ///   …
+  ///   try resolver.resolve(CredentialReference(reference)).withBytes { bytes in
+  ///     bytes.byteOffsets.map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+  ///   }
   /// }
   /// ```
   ///
@@ -86,7 +88,9 @@ extension SharedPreferences {
   ///
   /// - Parameter deadline: How long to wait at most.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent at
-  ///   the deadline; the message says whether a change may have happened.
+  ///   the deadline; the message says whether a change may have happened. With
+  ///   ``PreferencesError/Code/conflict`` at once if all that is unsent waits for something else than
+  ///   the network, see ``status()``.
   @available(
     *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
   )

@@ -1,6 +1,8 @@
 internal import Foundation
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesFiles
+internal import PrephirencesShared
 
 /// Uses every store from eight threads under the thread sanitizer.
 ///
@@ -46,7 +48,14 @@ struct PreferencesStress {
         SendableDefaults(BackedUserDefaults(preferences: MutableDictionaryPreferences()))
       ),
       ("durable", DurablePreferences(suiteName: "stress", folder: folder)),
+      ("shared", shared("shared", folder)),
+      ("ubiquitous", NSUbiquitousKeyValueStore(preferences: shared("ubiquitous", folder))),
     ]
+  }
+
+  private static func shared(_ suiteName: String, _ folder: String) -> SharedPreferences {
+    SharedPreferences(
+      suiteName: suiteName, folder: folder, environment: .process, conflicts: nil)
   }
 
   private static func readOnlyStores() -> [(String, any PreferencesType & Sendable)] {

@@ -1,4 +1,5 @@
 import Foundation
+@preconcurrency import Glibc
 
 /// The application: prints its settings, then changes them; `reset` removes them, and `wait` stays
 /// until its input ends, and prints what other devices change.
@@ -9,9 +10,9 @@ struct UbiquitousSettings {
     switch CommandLine.arguments.dropFirst().first {
     case "reset": settings.reset()
     case "wait":
+      setvbuf(stdout, nil, _IOLBF, 0)
       print("waiting")
-      fflush(nil)
-      while readLine() != nil { print("font size: \(settings.fontSize)"); fflush(nil) }
+      while readLine() != nil { print("font size: \(settings.fontSize)") }
     default: showAndChange(settings)
     }
   }

@@ -36,6 +36,7 @@ FIRST = {
     "protocol PreferencesType", "class Preference", "class UserDefaultsPreference",
     "class CompositePreferences", "class Plist", "class Prephirences"],
   "PrephirencesDurable": ["class DurablePreferences", "class DurableUserDefaults"],
+  "PrephirencesShared": ["class SharedPreferences", "class NSUbiquitousKeyValueStore"],
 }
 
 

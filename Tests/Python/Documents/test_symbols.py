@@ -23,6 +23,7 @@ EXPORTED = {
   "CryptoPrephirences": [],
   "PrephirencesDurable": [],
   "PrephirencesRecords": [],
+  "PrephirencesShared": [],
   "Palau": [],
   "SwiftyUserDefaults": [],
   "TypedDefaults": [],

@@ -6,14 +6,14 @@ import PrephirencesShared
 import Synchronization
 import Testing
 
-/// A machine: a home of its own, which is removed with the object.
+/// A machine: a home of its own, which is removed when the tests end, as threads may still use it.
 final class PreferencesMachine: Sendable {
   let folder: String
   let environment: EnvironmentVariables
 
   /// Creates a home; with an address, the suite `fleet` is configured in it.
   init(_ address: String? = nil, _ change: (inout SharingConfiguration) -> Void = { _ in }) throws {
-    folder = NSTemporaryDirectory() + "machine-" + UUID().uuidString
+    folder = Self.homes + "/" + UUID().uuidString
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     environment = EnvironmentVariables(["HOME": folder, "XDG_CONFIG_HOME": folder])
@@ -23,7 +23,12 @@ final class PreferencesMachine: Sendable {
     try configuration.save(suiteName: "fleet", environment: environment)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  private static let homes: String = {
+    atexit { try? FileManager.default.removeItem(atPath: PreferencesMachine.homesPath) }
+    return homesPath
+  }()
+
+  private static let homesPath = NSTemporaryDirectory() + "machines-" + UUID().uuidString
 
   /// The preferences of the machine; while the object exists, it is in step.
   func preferences(

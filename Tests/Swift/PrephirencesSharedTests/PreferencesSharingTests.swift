@@ -63,6 +63,7 @@ struct PreferencesSharingTests {
     #expect(value.key == "key")
     #expect(value.localValue as? String == "lost" && value.sharedValue as? String == "won")
     #expect(b["key"] as? String == "won")
+    lost.observation.cancel()
   }
 
   @Test func closureDecidesAConflict() async throws {
@@ -164,6 +165,7 @@ struct PreferencesSharingTests {
     let (a, b) = (one.preferences(), two.preferences())
     let changes = b.externalChanges()
     a["key"] = 1
+    try await flush(a)
     for await change in changes where change.keys.contains("key") { break }
     #expect(b["key"] as? Int == 1)
   }

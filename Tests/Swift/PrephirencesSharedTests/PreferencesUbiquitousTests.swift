@@ -72,8 +72,8 @@ struct PreferencesUbiquitousTests {
     store.set(1, forKey: "a")
     store.set(2, forKey: "b")
     #expect(seen.all == [Posted(reason: 2, keys: ["b"])])
-    #expect(store.object(forKey: "b") == nil)
     #expect(store.lastPreferencesError?.code == .overQuota)
+    #expect(store.object(forKey: "b") == nil)
     store.set(3, forKey: "a")
     #expect(store.lastPreferencesError == nil)
     withExtendedLifetime(token) {}
