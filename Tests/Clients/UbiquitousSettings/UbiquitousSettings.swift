@@ -1,5 +1,4 @@
 import Foundation
-@preconcurrency import Glibc
 
 /// The application: prints its settings, then changes them; `reset` removes them, and `wait` stays
 /// until its input ends, and prints what other devices change.
@@ -10,22 +9,21 @@ struct UbiquitousSettings {
     switch CommandLine.arguments.dropFirst().first {
     case "reset": settings.reset()
     case "wait":
-      setvbuf(stdout, nil, _IOLBF, 0)
-      print("waiting")
-      while readLine() != nil { print("font size: \(settings.fontSize)") }
+      show("waiting")
+      while readLine() != nil { show("font size: \(settings.fontSize)") }
     default: showAndChange(settings)
     }
   }
 
   static func showAndChange(_ settings: ReaderSettings) {
-    print("font size: \(settings.fontSize)")
-    print("night: \(settings.isNight)")
-    print("last book: \(settings.lastBook ?? "none")")
-    print("position: \(settings.position)")
-    print("bookmarks: \(settings.bookmarks)")
-    print("counts: \(settings.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
-    print("cover: \(settings.cover?.count ?? 0) bytes")
-    print("opened: \(settings.opened?.timeIntervalSinceReferenceDate ?? 0)")
+    show("font size: \(settings.fontSize)")
+    show("night: \(settings.isNight)")
+    show("last book: \(settings.lastBook ?? "none")")
+    show("position: \(settings.position)")
+    show("bookmarks: \(settings.bookmarks)")
+    show("counts: \(settings.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
+    show("cover: \(settings.cover?.count ?? 0) bytes")
+    show("opened: \(settings.opened?.timeIntervalSinceReferenceDate ?? 0)")
 
     settings.fontSize += 1.5
     settings.isNight.toggle()
@@ -37,3 +35,6 @@ struct UbiquitousSettings {
     settings.opened = Date(timeIntervalSinceReferenceDate: 1.25)
   }
 }
+
+/// Prints a line at once: whoever reads it waits for it.
+func show(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

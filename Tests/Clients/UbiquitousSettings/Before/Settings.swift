@@ -25,7 +25,7 @@ final class ReaderSettings: Sendable {
       ReaderSettings.storeDidChange(notification)
     }
     if !NSUbiquitousKeyValueStore.default.synchronize() {
-      print("the store cannot be read")
+      show("the store cannot be read")
     }
   }
 
@@ -36,11 +36,11 @@ final class ReaderSettings: Sendable {
     let keys = info[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? []
     switch reason {
     case NSUbiquitousKeyValueStoreServerChange, NSUbiquitousKeyValueStoreInitialSyncChange:
-      for key in keys.sorted() { print("changed: \(key)") }
+      for key in keys.sorted() { show("changed: \(key)") }
     case NSUbiquitousKeyValueStoreQuotaViolationChange:
-      print("full: \(keys.joined(separator: ","))")
+      show("full: \(keys.joined(separator: ","))")
     case NSUbiquitousKeyValueStoreAccountChange:
-      print("another account")
+      show("another account")
     default:
       break
     }
