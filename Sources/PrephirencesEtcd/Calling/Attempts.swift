@@ -5,6 +5,8 @@ struct Attempts {
   private let endpoints: Int
   private var failures = 0
   private var logins = 0
+  /// Why the last attempt failed, which says more than that time is over.
+  private var reason: EtcdError?
 
   init(_ endpoints: Int) { self.endpoints = max(endpoints, 1) }
 
@@ -12,6 +14,8 @@ struct Attempts {
   mutating func allow(
     _ refusal: Refusal, _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) {
+    if refusal.error.code == .timedOut, !refusal.error.mayHaveHappened, let reason { throw reason }
+    reason = refusal.error
     guard !deadline.hasPassed else { throw refusal.error }
     switch refusal.remedy {
     case .none, .noLogin: throw refusal.error

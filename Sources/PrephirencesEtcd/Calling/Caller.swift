@@ -30,7 +30,9 @@ final class Caller: Sendable {
       do throws(Refusal) {
         let endpoint = try endpoint()
         token = try self.token(deadline, cancellation)
-        let request = HTTPRequest(endpoint: endpoint, path: path, token: token, body: body)
+        let request = HTTPRequest(
+          endpoint: endpoint, path: path, token: token, body: body,
+          answerLimit: configuration.answerLimit)
         let answer = try send(request, deadline, cancellation)
         if token == nil { login.isWithoutAuthentication = true }
         do { return try read(JSONReader.read(answer.body)) } catch {

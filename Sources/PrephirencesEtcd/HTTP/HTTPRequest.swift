@@ -5,7 +5,7 @@ struct HTTPRequest {
   var token: Token?
   var body: [UInt8]
   /// The greatest answer that is read, in bytes.
-  var answerLimit = 32 << 20
+  var answerLimit: Int
 }
 
 /// A complete answer.

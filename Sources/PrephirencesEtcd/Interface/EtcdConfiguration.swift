@@ -39,6 +39,8 @@ package struct EtcdConfiguration: Sendable {
   /// The proxy to use, if one is named; those of the environment are ignored.
   package var proxy: String?
   package var timing = Timing()
+  /// The greatest answer that is read, in bytes; a snapshot reads smaller pages then.
+  package var answerLimit = 16 << 20
 
   package init(endpoints: [Endpoint], usesTLS: Bool) {
     self.endpoints = endpoints

@@ -55,7 +55,9 @@ struct Watch {
   ) throws {
     held = []
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
-    let request = HTTPRequest(endpoint: endpoint, path: "/v3/watch", token: token, body: body)
+    let request = HTTPRequest(
+      endpoint: endpoint, path: "/v3/watch", token: token, body: body,
+      answerLimit: WatchLines.limit)
     try refusing { () throws(EtcdError) in try transfer.begin(request, caller.configuration) }
     defer { transfer.finish() }
     try transfer.waking(by: cancellation) {
@@ -171,7 +173,11 @@ struct Watch {
   private func refusing<Result>(
     _ body: () throws(EtcdError) -> Result
   ) throws(Refusal) -> Result {
-    do throws(EtcdError) { return try body() } catch { throw Refusal(error.happening(false)) }
+    do throws(EtcdError) { return try body() } catch {
+      // A watch has no deadline: what does not answer in time isn't there.
+      guard error.code == .timedOut else { throw Refusal(error.happening(false)) }
+      throw Refusal(EtcdError(.unreachable, error.message), .otherEndpoint)
+    }
   }
 }
 

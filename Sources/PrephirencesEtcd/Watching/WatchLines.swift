@@ -1,7 +1,7 @@
 /// Divides the answer to a watch, which never ends, into its lines.
 struct WatchLines {
   /// The longest line: a revision is at most 1.5 MiB, which base64 and the keys enlarge.
-  static let limit = 32 << 20
+  static let limit = 16 << 20
 
   private var bytes: [UInt8] = []
   /// Up to here, there is no end of a line.

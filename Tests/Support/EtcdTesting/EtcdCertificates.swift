@@ -46,7 +46,7 @@ public struct EtcdCertificates: Sendable {
     }
     try sign(
       serverCertificate, serverKey, "/O=Test cluster",
-      "DNS:localhost,IP:127.0.0.1,IP:0:0:0:0:0:0:0:1")
+      "DNS:etcd.test,IP:127.0.0.1,IP:0:0:0:0:0:0:0:1")
     try sign(certificate, key, "/O=Test machine", "DNS:machine.test")
     try sign(namedCertificate, namedKey, "/CN=root", "DNS:machine.test")
   }

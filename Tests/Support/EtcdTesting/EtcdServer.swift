@@ -38,13 +38,13 @@ public final class EtcdServer: Sendable {
     try waitUntilReady()
   }
 
-  deinit {
-    nodes.withLock { nodes in
-      for node in nodes {
-        guard let process = node.process else { continue }
-        EtcdProcess.end(process, SIGKILL)
-      }
-    }
+  deinit { end() }
+
+  /// Ends the cluster at once.
+  ///
+  /// It ends with the object, too; but a local object may end before the end of its scope.
+  public func end() {
+    for node in ports.indices { kill(node) }
     try? FileManager.default.removeItem(atPath: folder)
   }
 
@@ -142,10 +142,20 @@ public final class EtcdServer: Sendable {
       nodes.indices.filter { nodes[$0].process != nil }
     }
     for node in running {
-      while (try? control(["endpoint", "health"], node: node)) == nil {
+      while !isReady(node) {
         guard ContinuousClock.now < end else { throw EtcdProcess.Failed("no answer: \(log(node))") }
         usleep(20_000)
       }
+    }
+  }
+
+  private func isReady(_ node: Int) -> Bool {
+    do {
+      try control(["endpoint", "health"], node: node)
+      return true
+    } catch {
+      // The node asks for a login, so it is ready.
+      return "\(error)".contains("user name is empty")
     }
   }
 

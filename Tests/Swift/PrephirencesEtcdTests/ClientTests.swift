@@ -4,7 +4,9 @@ import Testing
 
 @Suite struct ClientTests {
   @Test func rowsArePutReadAndDeleted() throws {
-    let client = try EtcdServer().client
+    let server = try EtcdServer()
+    defer { server.end() }
+    let client = server.client
     let put = try client.put(bytes("a/1"), [0, 255, 7], deadline: .test)
     _ = try client.put(bytes("a/2"), [], deadline: .test)
     let answer = try client.range(.prefix(bytes("a/")), deadline: .test)
@@ -22,7 +24,9 @@ import Testing
   }
 
   @Test func transactionsCompareAndAnswer() throws {
-    let client = try EtcdServer().client
+    let server = try EtcdServer()
+    defer { server.end() }
+    let client = server.client
     let key = bytes("k")
     let first = EtcdTransaction(
       compares: [.absent(key)],

@@ -1,0 +1,74 @@
+import EtcdTesting
+import Foundation
+import PrephirencesFiles
+import Testing
+
+@testable import PrephirencesEtcd
+
+/// What answers mean, also hostile ones.
+@Suite struct AnswerTests {
+  @Test func base64IsThatOfFoundation() {
+    for count in 0..<70 {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+      var text: [UInt8] = []
+      Base64.append(bytes, to: &text)
+      #expect(String(decoding: text, as: UTF8.self) == Data(bytes).base64EncodedString())
+      #expect(Base64.decode(text[...]) == bytes)
+    }
+    for text in ["A", "AA", "AAA", "A===", "AA=A", "====", "AA-_", "A A=", "AAAA="] {
+      #expect(Base64.decode(Array(text.utf8)[...]) == nil)
+    }
+  }
+
+  @Test func numbersAndAbsentFieldsAreRead() throws {
+    let text = #"""
+      {"header":{"cluster_id":"18446744073709551615","revision":7,"new":[1.5e3,{"a":null}]},
+       "kvs":[{"key":"YQ==","mod_revision":"9223372036854775807","value":"\u0059Q=\u003d"},{}],
+       "more":true,"count":null}
+      """#
+    let answer = try JSONReader.read(bytes(text)).rangeAnswer()
+    #expect(answer.header.clusterID == .max && answer.header.revision == 7)
+    #expect(answer.rows.map(\.key) == [bytes("a"), []])
+    #expect(answer.rows[0].value == bytes("a") && answer.rows[0].modRevision == .max)
+    #expect(answer.hasMore && answer.count == 0)
+  }
+
+  @Test(arguments: [
+    "", " ", "{", "[", "{}x", #"{"header":{}"#, #"{"header":1}"#, "{\"header\":{},}", "nul", "\"",
+    "\"\\", #"{"header":{},"kvs":{}}"#, #"{"header":{},"kvs":[{"key":1}]}"#,
+    #"{"header":{},"kvs":[{"key":"*"}]}"#, #"{"header":{"revision":"9223372036854775808"}}"#,
+    #"{"header":{"revision":1.5}}"#, #"{"header":{},"more":"true"}"#, "{}",
+    #"{"header":{},"kvs":[{"key":"\u00"}]}"#, #"{"header":{},"kvs":[{"key":"\"}]}"#,
+    String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000),
+  ])
+  func otherAnswersAreRefused(_ text: String) {
+    let error = #expect(throws: EtcdError.self) {
+      try JSONReader.read(bytes(text)).rangeAnswer()
+    }
+    #expect(error?.code == .protocolViolation)
+  }
+
+  @Test func cutAndChangedAnswersTrapNothing() throws {
+    let text = bytes(
+      #"{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"\u0059Q="}],"more":true}"#)
+    var random = SystemRandomNumberGenerator()
+    for count in text.indices { _ = try? JSONReader.read(Array(text[..<count])).rangeAnswer() }
+    for _ in 0..<20_000 {
+      var changed = text
+      changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255)
+      _ = try? JSONReader.read(changed).rangeAnswer()
+    }
+  }
+
+  @Test func textsAreEscaped() throws {
+    let written = JSONWriter.object { $0.text("a", bytes("\"\\\n\u{1}é")) }
+    #expect(try JSONReader.read(written)["a"]?.string() == "\"\\\n\u{1}é")
+    let pair = try JSONReader.read(bytes(#""\ud83d\ude00\/\b\f\r\t""#)).string()
+    #expect(pair == "😀/\u{8}\u{c}\r\t")
+  }
+
+  @Test func aTokenWithALineEndIsRefused() {
+    #expect(throws: EtcdError.self) { try Token(bytes("a\r\nX: b")) }
+    #expect(throws: EtcdError.self) { try Token([]) }
+  }
+}
