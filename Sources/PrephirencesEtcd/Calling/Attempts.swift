@@ -30,6 +30,8 @@ struct Attempts {
       let milliseconds = min(1000, 25 << min(failures / endpoints, 8))
       let pause = Deadline(after: .milliseconds(Int.random(in: milliseconds / 2...milliseconds)))
       _ = try Waiting().wait(pause.limited(by: deadline), cancellation)
+      // What is sent now, nobody would hear of.
+      guard !deadline.hasPassed else { throw refusal.error }
     }
   }
 }

@@ -92,10 +92,10 @@ final class Caller: Sendable {
   private func authenticate(
     _ user: String, _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(Refusal) -> Token? {
-    var body = try credentials(user)
-    defer { body.wipe() }
-    let request = HTTPRequest(
-      endpoint: try endpoint(), path: "/v3/auth/authenticate", body: body, answerLimit: 65536)
+    var request = HTTPRequest(
+      endpoint: try endpoint(), path: "/v3/auth/authenticate", body: try credentials(user),
+      answerLimit: 65536)
+    defer { request.body.wipe() }
     var answer: HTTPAnswer
     do {
       answer = try Transfer().call(request, configuration, deadline, cancellation)

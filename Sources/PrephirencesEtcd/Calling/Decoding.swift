@@ -23,7 +23,7 @@ extension JSONValue {
 
   /// The header, which every answer has.
   func header() throws(EtcdError) -> EtcdHeader {
-    guard let header = self["header"] else { throw .malformed }
+    guard let header = self["header"], case .object = header else { throw .malformed }
     return EtcdHeader(
       clusterID: try header.number("cluster_id"), memberID: try header.number("member_id"),
       revision: try header.number("revision"))

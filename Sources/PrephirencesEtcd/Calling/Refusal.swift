@@ -47,12 +47,14 @@ extension Refusal {
     switch code {
     case 3 where text.contains("authentication failed"):
       return Refusal(EtcdError(.wrongPassword, "etcd does not accept the name and password"))
-    case 3 where text.contains("user name is empty"), 3 where text.contains("auth store is old"):
+    case 3 where text.contains("user name is empty"):
       return Refusal(
         EtcdError(.passwordUnavailable, "the cluster asks for a name and a password; name both"),
         .newLogin)
-    case 16:
-      return Refusal(EtcdError(.permissionDenied, "etcd does not accept the login"), .newLogin)
+    // The token isn't known any more, or users were changed since. A new one can be behind, too.
+    case 16,
+      3 where text.contains("auth store is old"):
+      return Refusal(EtcdError(.unreachable, "\(place) does not accept its own login"), .newLogin)
     case 3 where text.contains("too large"), 3 where text.contains("too many operations"):
       return Refusal(EtcdError(.tooLarge, said))
     case 8 where text.contains("database space exceeded"):

@@ -33,7 +33,9 @@ extension Transfer {
 
   private func reason(_ result: UInt32) -> String {
     if let start = unsafe errorText.baseAddress, unsafe start.pointee != 0 {
-      return unsafe String(cString: start)
+      // Times differ from one attempt to the next, but the failure is the same.
+      let words = unsafe String(cString: start)
+      return words.replacing(/\ after [0-9]+ (ms|milliseconds)/, with: "")
     }
     return library.words(of: result)
   }

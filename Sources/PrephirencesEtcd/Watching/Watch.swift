@@ -10,7 +10,8 @@ struct Watch {
   private(set) var next: Int64
   /// The beginning of a revision whose rest follows.
   private var held: [EtcdEvents.Event] = []
-  private var hasBegun = false
+  /// The connections that the server has accepted.
+  private var accepted = 0
 
   init(
     _ caller: Caller, _ keys: EtcdKeys, from revision: Int64, _ cancellation: EtcdCancellation
@@ -32,17 +33,17 @@ struct Watch {
     var attempts = Attempts(caller.configuration.endpoints.count)
     while true {
       var token: Token?
-      let wasBegun = hasBegun
+      let before = accepted
       do {
         let endpoint = try caller.endpoint()
         token = try caller.token(patience, cancellation)
         try session(endpoint, token, began, handler)
-        attempts = Attempts(caller.configuration.endpoints.count)
       } catch let refusal as Refusal {
         let isLogin = refusal.remedy == .newLogin
         if isLogin { caller.login.forget(token) } else { caller.skipEndpoint() }
         // What was missed is known to the caller only.
-        guard isLogin || !wasBegun && !hasBegun else { throw refusal.error }
+        guard isLogin || accepted == 0 else { throw refusal.error }
+        if accepted > before { attempts = Attempts(caller.configuration.endpoints.count) }
         try attempts.allow(refusal, patience, cancellation)
       }
     }
@@ -85,8 +86,8 @@ struct Watch {
           case .created(let header):
             isCreated = true
             try accept(header)
-            if !hasBegun { try began(header) }
-            hasBegun = true
+            accepted += 1
+            if accepted == 1 { try began(header) }
           case .events(let events, let isFragment): try deliver(events, isFragment, handler)
           }
         }
