@@ -72,7 +72,9 @@ struct Receiver {
         try createIdentity(contents, connection)
         continue
       }
-      switch try replica.apply(try contents.snapshot()) {
+      let isLarge = contents.rowCount > session.options.greatestRowsTogether
+      let file = isLarge ? try replica.onOwnConnection() : replica
+      switch try file.apply(try contents.snapshot()) {
       case .foreign: throw Trouble.foreign
       case .cloned:
         try replica.renewWriter()

@@ -40,6 +40,8 @@ struct StoreContents {
   /// Whether nobody has used the store.
   var isEmpty: Bool { writers.isEmpty && rows.isEmpty && floorRow == nil }
 
+  var rowCount: Int { rows.count }
+
   func snapshot() throws -> SharedSnapshot {
     var floor: Int64 = 0
     if let floorRow {

@@ -43,7 +43,7 @@ final class SyncCore: Sendable {
     self.layout = layout
     self.options = options
     self.resolver = resolver
-    reports = SyncReports(replica)
+    reports = SyncReports(replica, didRecord: options.didReport)
   }
 
   /// A forked child has the object, but not its threads, and perhaps a lock that one of them held.

@@ -11,16 +11,20 @@ final class SyncReports: Sendable {
 
   private struct State {
     var troubles: [Place: Trouble] = [:]
-    var recorded: Trouble?
+    var recorded: Trouble.Code?
     var hasRecorded = false
     var lastContact: Date?
     var lastRecord = ContinuousClock.now
   }
 
   private let replica: SharedReplica
+  private let didRecord: (@Sendable (SharingReport) -> Void)?
   private let state = Mutex(State())
 
-  init(_ replica: SharedReplica) { self.replica = replica }
+  init(_ replica: SharedReplica, didRecord: (@Sendable (SharingReport) -> Void)?) {
+    self.replica = replica
+    self.didRecord = didRecord
+  }
 
   /// Whether `place` has a trouble now.
   func trouble(of place: Place) -> Trouble? { state.withLock { $0.troubles[place] } }
@@ -42,15 +46,18 @@ final class SyncReports: Sendable {
       change(&state)
       let trouble = Place.allCases.compactMap { state.troubles[$0] }.first
       let isOld = state.lastRecord.duration(to: .now) > .seconds(60)
-      guard !state.hasRecorded || trouble != state.recorded || isOld else { return nil }
+      // Not by the message, which can be another one with each attempt.
+      guard !state.hasRecorded || trouble?.code != state.recorded || isOld else { return nil }
       state.hasRecorded = true
-      state.recorded = trouble
+      state.recorded = trouble?.code
       state.lastRecord = .now
       return SharingReport(
         date: Date(), lastContact: state.lastContact, code: trouble?.code.rawValue,
         message: trouble?.message, process: getpid())
     }
     // What cannot be recorded is found again with the next change.
-    if let report { try? replica.record(report) }
+    guard let report else { return }
+    try? replica.record(report)
+    didRecord?(report)
   }
 }

@@ -97,14 +97,3 @@ final class SyncSession: Sendable {
     return number
   }
 }
-
-/// How a worker works; other values are for tests.
-package struct SyncOptions: Sendable {
-  /// How many removals the engine keeps.
-  package var greatestRemovals = 10_000
-  package var leastBackoff = Duration.milliseconds(100)
-  package var greatestBackoff = Duration.seconds(30)
-  /// After how long a process without a password tries again.
-  package var pauseWithoutPassword = Duration.seconds(120)
-  package init() {}
-}

@@ -19,13 +19,8 @@ final class SyncMachine: Sendable {
   let replica: SharedReplica
   let worker: SyncWorker
 
-  /// - Parameters:
-  ///   - cluster: The engine.
-  ///   - prefix: What its keys begin with.
-  ///   - folder: The folder, with a file or without one.
-  ///   - isOther: Whether the file is used with a connection of its own, as by another process.
-  ///   - change: Changes how the engine is reached.
-  ///   - prepare: Sets values before the file is shared.
+  // `isOther` is for a file that is used with a connection of its own, as by another process;
+  // `prepare` sets values before the file is shared.
   init(
     _ cluster: EtcdServer, _ prefix: String, in folder: SyncFolder? = nil, isOther: Bool = false,
     starts: Bool = true, options: SyncOptions = SyncMachine.options, quotaKeys: Int = 100_000,

@@ -1,0 +1,17 @@
+package import PrephirencesDurable
+
+/// How a worker works; the numbers are others in tests.
+package struct SyncOptions: Sendable {
+  /// How many removals the engine keeps.
+  package var greatestRemovals = 10_000
+  package var leastBackoff = Duration.milliseconds(100)
+  package var greatestBackoff = Duration.seconds(30)
+  /// After how long a process without a password tries again.
+  package var pauseWithoutPassword = Duration.seconds(120)
+  /// How many rows are compared on the connection of the file that the program uses. More of them
+  /// are compared on another one, so that the program's reads don't wait meanwhile.
+  package var greatestRowsTogether = 200
+  /// Called on a thread of the worker when it has recorded how the file stands with the engine.
+  package var didReport: (@Sendable (SharingReport) -> Void)?
+  package init() {}
+}
