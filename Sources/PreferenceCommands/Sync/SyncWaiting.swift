@@ -28,9 +28,12 @@ struct SyncWaiting {
           "the store of '\(suite.name)' is another one than this machine was in step with, or has no "
             + "identity; nothing was sent or deleted")
       }
-      try worker.flush(deadline)
-      while try shared.replica.state().revision < newest {
+      let mark = try shared.replica.logMark()
+      while true {
+        let hasAll = try shared.replica.state().revision >= newest
+        if hasAll, try !isUnsent(upTo: mark, worker) { return }
         guard !deadline.hasPassed else {
+          try worker.flush(Deadline(after: .zero))
           throw PreferencesError(.timedOut, "what others have changed has not come in time")
         }
         Deadline.pause(upTo: 20)
@@ -42,6 +45,15 @@ struct SyncWaiting {
       default: throw error
       }
     }
+  }
+
+  /// Returns whether something is unsent.
+  ///
+  /// - Throws: The failure, at once if all of it waits for a decision, which may be never.
+  private func isUnsent(upTo mark: Int64, _ worker: SyncWorker) throws(PreferencesError) -> Bool {
+    let left = try shared.replica.unsent(upTo: mark)
+    if left.areWaiting { try worker.flush(Deadline(after: .zero)) }
+    return !left.keys.isEmpty
   }
 
   /// Takes the store that is there now.
@@ -72,11 +84,16 @@ extension CommandLineError {
   fileprivate static func notInStep(
     _ suite: String, _ error: PreferencesError, _ unsent: Int?
   ) -> Self {
+    let path = PreferenceCommandContext.current.commandPath
     let kept = unsent.map {
       $0 == 0 ? "; nothing is unsent" : "; \(Words.counted($0, "key")) \(Words.are($0)) unsent"
     }
     return Self(
       ExitCodes.tryAgain, "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
-      hint: unsent == 0 ? nil : "what is unsent is kept, and sent later")
+      hint: unsent == 0
+        ? nil
+        : error.code == .conflict
+          ? "'\(path) sync status' says what waits for whom"
+          : "what is unsent is kept, and sent later")
   }
 }

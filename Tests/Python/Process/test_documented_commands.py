@@ -13,7 +13,7 @@ from pages import blocks, spans
 from prefs_testing import LIMIT
 
 PROGRAMS = r"(?:/usr/local/bin/)?(?:prefs|mytool)"
-NAMES = "keychain|read|write|delete|list|watch|import|export"
+NAMES = "keychain|read|write|delete|list|watch|import|export|sync"
 LINE = re.compile(rf"(?<![\w/-]){PROGRAMS} ((?:{NAMES})(?![\w-])(?: [^|&;#)>\n]*)?)")
 
 
