@@ -24,6 +24,7 @@ struct QuickPathTests {
   private static let values = [
     "key": ["port", "server.name", "ü", ""], "keys": ["a", "b"], "value": ["8080", "x", "-", "ü"],
     "pattern": ["server.*", "[a-z]", "["], "domain": ["com.example.web", "x", "", "a/b", ".."],
+    "store": ["etcd+https://a:2379/fleet", ""], "password-file": ["a"], "password-ref": ["b"],
     "type": ["int", "string", "json", "plist", "array", "x"], "default": ["1", ""],
     "expect": ["1", "[1]"],
   ]
@@ -53,7 +54,9 @@ struct QuickPathTests {
   }
 
   @Test func everySpellingIsKnown() {
-    for command in PreferencesCommand.subcommands.compactMap({ $0 as? any PackageCommand.Type }) {
+    let commands = PreferencesCommand.subcommands + SyncCommand.configuration.subcommands
+    #expect(commands.count == 15)
+    for command in commands.compactMap({ $0 as? any PackageCommand.Type }) {
       #expect(
         command.spellings == [command._commandName] + command.configuration.aliases, "\(command)")
     }
