@@ -40,7 +40,8 @@ struct SyncWaiting {
       }
     } catch {
       switch error.code {
-      case .unreachable, .timedOut, .conflict: throw CommandLineError.notInStep(suite.name, error, unsent)
+      case .unreachable, .timedOut, .conflict:
+        throw CommandLineError.notInStep(suite.name, error, unsent)
       case .foreignStore: throw CommandLineError.foreignStore(suite.name, error)
       default: throw error
       }
@@ -78,7 +79,8 @@ extension CommandLineError {
     let path = PreferenceCommandContext.current.commandPath
     return Self(
       error.exitCode, error.message,
-      hint: "check the address; '\(path) sync adopt \(ShellText.quoted(suite))' shares with that store")
+      hint: "check the address; '\(path) sync adopt \(ShellText.quoted(suite))' shares with that "
+        + "store")
   }
 
   fileprivate static func notInStep(

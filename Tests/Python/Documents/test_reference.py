@@ -9,7 +9,7 @@ from documents import ROOT
 SOURCES = [path for path in ROOT.glob("Sources/**/*.swift") if ".docc" not in path.parts]
 
 # Text in capitals that names no variable, or one that is not read: files cannot set it, or it is passed on.
-OTHER_TEXT = {"BUILDS_FOR_LINUX", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "XDG_CACHE_HOME"}
+OTHER_TEXT = {"BUILDS_FOR_LINUX", "NOT_EQUAL", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "XDG_CACHE_HOME"}
 
 
 def page(name: str) -> str:
