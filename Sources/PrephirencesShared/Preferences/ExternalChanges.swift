@@ -59,25 +59,17 @@ extension ExternalChanges {
     /// Holds one signal while there are changes to read.
     let signals: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    private let pending = Mutex<[Element]>([])
+    private let pending = Mutex(GroupedChanges())
 
     init() {
       (signals, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func add(_ change: Element) {
-      pending.withLock { pending in
-        if let last = pending.last, last.reason == change.reason {
-          pending[pending.count - 1] = last.followed(by: change)
-        } else {
-          pending.append(change)
-        }
-      }
+      pending.withLock { $0.add(change) }
       continuation.yield()
     }
 
-    func next() -> Element? {
-      pending.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-    }
+    func next() -> Element? { pending.withLock { $0.popFirst() } }
   }
 }

@@ -43,6 +43,11 @@ final class ExternalMonitor: Sendable {
       signals.signal()
     }
 
+    /// Waits for a signal, at most for a period if there is one.
+    func wait(_ period: DispatchTimeInterval?) {
+      _ = signals.wait(timeout: period.map { .now() + $0 } ?? .distantFuture)
+    }
+
     func end() {
       isEnded.store(true, ordering: .sequentiallyConsistent)
       observation.withLock { $0.take() }?.cancel()
@@ -62,8 +67,17 @@ final class ExternalMonitor: Sendable {
     }
   }
 
-  func observeFailures(_ handler: @escaping FailureHandler) -> PreferenceObservation {
-    observe {
+  /// - Parameter problem: Why the file is not shared, if it is not.
+  func observeFailures(
+    _ handler: @escaping FailureHandler, problem: PreferencesError?
+  ) -> PreferenceObservation {
+    let present = state.withLock { state in
+      // What was found while somebody looked for it may be over.
+      if state.failures.isEmpty { (state.failure, state.known) = (problem, []) }
+      return problem ?? state.failure
+    }
+    if let present { handler(present) }
+    return observe {
       $0.failures[$1] = handler
     } removing: {
       _ = $0.failures.removeValue(forKey: $1)
@@ -80,6 +94,8 @@ final class ExternalMonitor: Sendable {
       return state.lastNumber
     }
     update()
+    // A thread that waits for signals alone learns that somebody wants to know failures.
+    state.withLock(\.run)?.signal()
     return PreferenceObservation { [weak self] in
       guard let self else { return }
       state.withLock { remove(&$0, number) }
@@ -105,6 +121,12 @@ final class ExternalMonitor: Sendable {
       return state.failure?.code == failure.code ? [] : Array(state.failures.values)
     }
     for handler in handlers { handler(failure) }
+  }
+
+  /// How often to look for failures: what a process says of the network is no change of the values,
+  /// and signals nobody.
+  private var period: DispatchTimeInterval? {
+    state.withLock { $0.failures.isEmpty ? nil : .seconds(2) }
   }
 
   // MARK: - Thread
@@ -133,7 +155,7 @@ final class ExternalMonitor: Sendable {
     do throws(Errno) {
       try DetachedThread.start(named: "prefs changes") { [weak self] in
         while !run.isEnded.load(ordering: .sequentiallyConsistent) {
-          run.signals.wait()
+          run.wait(self?.period)
           run.isSignalled.store(false, ordering: .sequentiallyConsistent)
           guard !run.isEnded.load(ordering: .sequentiallyConsistent) else { return }
           self?.look(run)
@@ -165,12 +187,14 @@ final class ExternalMonitor: Sendable {
     let last = run.lastEntry.load(ordering: .relaxed)
     if let entries = try replica.journal(after: last) {
       run.lastEntry.store(entries.last?.number ?? last, ordering: .relaxed)
-      return SharedPreferences.ExternalChange.grouping(entries)
+      var changes = GroupedChanges()
+      changes.add(entries)
+      return changes.all
     }
     // So many that the oldest are forgotten: any key may be among them.
     run.lastEntry.store(try replica.lastJournalEntry(), ordering: .relaxed)
     let keys = replica.preferences.pairs().map(\.0)
-    return [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys)]
+    return [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys, lostValues: [])]
   }
 
   private func lookForFailures() throws {

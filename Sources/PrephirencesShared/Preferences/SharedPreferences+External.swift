@@ -61,38 +61,3 @@ extension SharedPreferences {
   /// - Returns: The sequence; a slow reader gets the changes of one reason as one.
   public func externalChanges() -> ExternalChanges { ExternalChanges(of: store) }
 }
-
-extension SharedPreferences.ExternalChange {
-  /// Groups entries of the journal: neighbours with the same reason are one change.
-  static func grouping(_ entries: [JournalEntry]) -> [Self] {
-    var changes: [Self] = []
-    for entry in entries {
-      let change = Self(entry)
-      if let last = changes.last, last.reason == change.reason {
-        changes[changes.count - 1] = last.followed(by: change)
-      } else {
-        changes.append(change)
-      }
-    }
-    return changes
-  }
-
-  init(reason: Reason, keys: [PreferenceKey]) {
-    self.init(reason: reason, keys: keys, lostValues: [])
-  }
-
-  private init(_ entry: JournalEntry) {
-    let lost = LostValue(key: entry.key, localValue: entry.old, sharedValue: entry.new)
-    self.init(
-      reason: Reason(rawValue: entry.reason.rawValue) ?? .serverChange, keys: [entry.key],
-      lostValues: entry.isConflict ? [lost] : [])
-  }
-
-  /// This change and a later one of the same reason.
-  func followed(by later: Self) -> Self {
-    let known = Set(keys.map { Array($0.utf8) })
-    return Self(
-      reason: reason, keys: keys + later.keys.filter { !known.contains(Array($0.utf8)) },
-      lostValues: lostValues + later.lostValues)
-  }
-}

@@ -62,7 +62,7 @@ extension SharedPreferences {
   /// The module does not use the keychain itself:
   ///
   /// ```swift
-  /// let resolver = ReferenceResolver(store: Vault())
+  /// let resolver = ReferenceResolver(store: Vault(), defaultService: "fleet")
   /// SharedPreferences.readReferences { reference in
   ///   try resolver.resolve(CredentialReference(reference)).withBytes { bytes in
   ///     bytes.byteOffsets.map { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }

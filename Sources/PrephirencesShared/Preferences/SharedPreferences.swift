@@ -102,8 +102,8 @@ public final class SharedPreferences: FalliblePreferencesType, Sendable {
     durable.didRefuse(error, forKey: key)
   }
 
-  /// Calls a closure with each failure of a call that does not throw, and with each new failure of
-  /// sending or receiving.
+  /// Calls a closure with each failure of a call that does not throw, and within seconds with each
+  /// new failure of sending or receiving, by whichever process of this machine.
   ///
   /// - Parameter handler: Called on the thread of the call, before it returns, or on a thread of its
   ///   own. If there is a failure of sharing now, it is called with that before this returns.

@@ -159,8 +159,7 @@ final class SharedStore: Sendable {
   func observeFailures(
     _ handler: @escaping @Sendable (PreferencesError) -> Void
   ) -> PreferenceObservation {
-    if let problem { handler(problem) }
-    return keeping(monitor.observeFailures(handler))
+    keeping(monitor.observeFailures(handler, problem: problem))
   }
 
   /// An observation keeps the file in step.

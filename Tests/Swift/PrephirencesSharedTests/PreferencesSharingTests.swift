@@ -1,8 +1,9 @@
 import Foundation
 import PrephirencesDurable
 import PrephirencesFiles
-import PrephirencesShared
 import Testing
+
+@testable import PrephirencesShared
 
 @Suite("Preferences of two machines", .timeLimit(.minutes(2)))
 struct PreferencesSharingTests {
@@ -181,6 +182,32 @@ struct PreferencesSharingTests {
     #expect(preferences["key"] as? Int == 1)
     #expect(try preferences.status().unsentKeys == 1)
     #expect(try preferences.status().oldestUnsent != nil)
+  }
+
+  @Test func failuresInTheBackgroundAreReported() throws {
+    let machine = try PreferencesMachine("etcd+http://127.0.0.1:9/none")
+    let (sender, other) = (machine.preferences(), machine.preferences())
+    let failures = Deliveries<PreferencesError.Code>()
+    let observations = [sender, other].map { $0.observeFailures { failures.append($0.code) } }
+    sender["key"] = 1
+    try failures.wait { $0.count(where: { $0 == .unreachable }) == 2 }
+    #expect(try sender.status().failure?.code == .unreachable)
+    #expect(sender.lastError == nil)
+    for observation in observations { observation.cancel() }
+  }
+
+  @Test func manyChangesAreOneOfEachReason() {
+    var changes = GroupedChanges()
+    func add(_ reason: SharedPreferences.ExternalChange.Reason, _ keys: [String]) {
+      changes.add(SharedPreferences.ExternalChange(reason: reason, keys: keys, lostValues: []))
+    }
+    add(.initialSync, ["a", "b"])
+    add(.initialSync, ["b", "c"])
+    add(.serverChange, ["a"])
+    add(.initialSync, ["d"])
+    #expect(changes.all.map(\.keys) == [["a", "b", "c"], ["a"], ["d"]])
+    #expect(changes.popFirst()?.reason == .initialSync)
+    #expect(changes.all.count == 2)
   }
 
   @Test func endedSharingIsLocal() async throws {
