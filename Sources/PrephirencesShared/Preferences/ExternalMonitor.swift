@@ -67,7 +67,7 @@ final class ExternalMonitor: Sendable {
     }
   }
 
-  /// - Parameter problem: Why the file is not shared, if it is not.
+  /// Reports the present failure at once; `problem` is why the file is not shared, if it is not.
   func observeFailures(
     _ handler: @escaping FailureHandler, problem: PreferencesError?
   ) -> PreferenceObservation {

@@ -19,7 +19,7 @@ class Volume {
         reason == NSUbiquitousKeyValueStoreServerChange
           || reason == NSUbiquitousKeyValueStoreInitialSyncChange
       else { return }
-      self?.changedKeys += userInfo[NSUbiquitousKeyValueStoreChangedKeysKey] as! [String]
+      self?.changedKeys += userInfo[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? []
     }
   }
 }
