@@ -112,6 +112,9 @@ def test_a_flush_ends_at_its_deadline(tmp_path, sync_tool, cluster, fault):
     assert machine.ask("flush", 1, limit=15)["error"] == "timedOut"
     assert machine.values() == {"color": "red"}
     proxy.heal()
+    # Ends what hangs.
+    proxy.close()
+    proxy.open()
     machine.flush(DEADLINE)
     assert cluster.any.rows(f"{tmp_path.name}/{SUITE}/k/color".encode())
 

@@ -27,13 +27,19 @@ struct SharedBenchmarks {
     let shared = try share(suite)
     shared.set(dictionary: DurableSuites.content(0..<1_000))
     try shared.flush(deadline: .seconds(60))
-    return try [get(shared, plain), set(shared, plain)] + arrivals(shared) + [
+    // Nothing listens there.
+    let away = try share("shared-away", at: "etcd+http://127.0.0.1:1/benchmarks")
+    away.set(dictionary: DurableSuites.content(0..<1_000))
+    return try [
+      get(shared, plain), set(shared, plain, "set, 20 at once") { try shared.flush(deadline: $0) },
+      set(away, plain, "set, 20 at once, without a connection") { _ in },
+    ] + arrivals(shared) + [
       synchronized(shared, plain)
     ] + contents()
   }
 
-  private func share(_ suite: String) throws -> SharedPreferences {
-    var configuration = SharingConfiguration(address: address)
+  private func share(_ suite: String, at other: String? = nil) throws -> SharedPreferences {
+    var configuration = SharingConfiguration(address: other ?? address)
     configuration.quotaKeys = 100_000
     configuration.quotaBytes = 100 << 20
     try SharedPreferences.share(suiteName: suite, with: configuration)
@@ -53,13 +59,16 @@ struct SharedBenchmarks {
   }
 
   /// What was set is sent before the other is measured.
-  private func set(_ shared: SharedPreferences, _ plain: DurablePreferences) throws -> Figure {
+  private func set(
+    _ shared: SharedPreferences, _ plain: DurablePreferences, _ name: String,
+    send: (Duration) throws -> Void
+  ) throws -> Figure {
     var comparison = Comparison()
     for round in 0...effort.shortRounds {
       let subject = Stopwatch.time {
         for call in 0..<20 { shared.set(round + call, forKey: "key \(call * 14)") }
       }
-      try shared.flush(deadline: .seconds(30))
+      try send(.seconds(30))
       let reference = Stopwatch.time {
         for call in 0..<20 { plain.set(round + call, forKey: "key \(call * 14)") }
       }
@@ -67,8 +76,7 @@ struct SharedBenchmarks {
       comparison.subject.append(subject / 20)
       comparison.reference.append(reference / 20)
     }
-    return Figure(
-      group, "set, 20 at once", over: "plain durable preferences", comparison, atMost: 1.2)
+    return Figure(group, name, over: "plain durable preferences", comparison, atMost: 1.2)
   }
 
   /// One set that is on the disk: what a user waits for who wants it safe.
