@@ -130,7 +130,7 @@ let package = Package(
       name: "PrephirencesShared",
       dependencies: [
         "Prephirences", "PrephirencesDurable", "PrephirencesEtcd", "PrephirencesFiles",
-        "PrephirencesText", systemPackage,
+        systemPackage,
       ]),
 
     // The APIs of other libraries, over the durable store
@@ -157,13 +157,13 @@ let package = Package(
       name: "KeychainSecretService",
       dependencies: [
         "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles",
-        "PrephirencesText", systemPackage,
+        systemPackage,
       ]),
     .target(
       name: "KeychainTerminal",
       dependencies: [
         "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
-        "PrephirencesText", systemPackage,
+        systemPackage,
       ]),
     .target(
       name: "KeychainStores",
