@@ -111,13 +111,13 @@ import Testing
     let client = EtcdClient(configuration)
     let error = failure {
       try client.watch(
-        .prefix(bytes("w/")), from: 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: 1, cancellation: .test,
         began: { _ in try server.revokeUser("fleet") }, handler: { _ in })
     }
     #expect(error?.code == .permissionDenied)
     let refused = failure {
       try client.watch(
-        .prefix(bytes("w/")), from: 1, cancellation: EtcdCancellation(), handler: { _ in })
+        .prefix(bytes("w/")), from: 1, cancellation: .test, handler: { _ in })
     }
     #expect(refused?.code == .permissionDenied)
   }
@@ -141,7 +141,7 @@ import Testing
     var values: [[UInt8]] = []
     #expect(throws: Enough.self) {
       try client.watch(
-        .prefix(bytes("w/")), from: start + 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: start + 1, cancellation: .test,
         began: { _ in
           Thread.detachNewThread {
             for number in 1...20 {

@@ -1,3 +1,4 @@
+import Dispatch
 import EtcdTesting
 import PrephirencesEtcd
 import PrephirencesFiles
@@ -22,3 +23,12 @@ extension Deadline {
 }
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+extension EtcdCancellation {
+  /// Ends a watch that doesn't end by itself, so that the test fails.
+  static var test: EtcdCancellation {
+    let cancellation = EtcdCancellation()
+    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { cancellation.cancel() }
+    return cancellation
+  }
+}

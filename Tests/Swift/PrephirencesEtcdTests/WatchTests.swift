@@ -16,7 +16,7 @@ import Testing
     var events: [EtcdEvents.Event] = []
     do {
       try client.watch(
-        .prefix(bytes("w/")), from: revision, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: revision, cancellation: .test,
         began: { _ in try began() }
       ) { answer in
         events += answer.events
@@ -115,7 +115,7 @@ import Testing
     try server.compact(5)
     let error = failure { () throws -> Never in
       try client.watch(
-        .prefix(bytes("w/")), from: 2, cancellation: EtcdCancellation(), handler: { _ in })
+        .prefix(bytes("w/")), from: 2, cancellation: .test, handler: { _ in })
     }
     #expect(error?.code == .compacted)
     #expect(throws: EtcdError.self) {
@@ -136,7 +136,7 @@ import Testing
     try server.restoreSnapshot(snapshot)
     let error = failure { () throws -> Never in
       try client.watch(
-        .prefix(bytes("w/")), from: more.revision + 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: more.revision + 1, cancellation: .test,
         handler: { _ in })
     }
     #expect(error?.code == .compacted)
@@ -153,7 +153,7 @@ import Testing
     let client = server.client
     let error = failure { () throws -> Never in
       try client.watch(
-        .prefix(bytes("w/")), from: 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: 1, cancellation: .test,
         began: { _ in Thread.detachNewThread { server.kill() } }, handler: { _ in })
     }
     #expect(error?.code == .unreachable)
@@ -168,7 +168,7 @@ import Testing
     let client = EtcdClient(configuration)
     let error = failure { () throws -> Never in
       try client.watch(
-        .prefix(bytes("w/")), from: 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: 1, cancellation: .test,
         began: { _ in server.pause() }, handler: { _ in })
     }
     #expect(error?.code == .unreachable)
@@ -182,7 +182,7 @@ import Testing
     let client = EtcdClient(configuration)
     let error = failure { () throws -> Never in
       try client.watch(
-        .prefix(bytes("w/")), from: 1, cancellation: EtcdCancellation(),
+        .prefix(bytes("w/")), from: 1, cancellation: .test,
         began: { _ in
           server.kill(1)
           server.kill(2)
