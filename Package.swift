@@ -157,13 +157,13 @@ let package = Package(
       name: "KeychainSecretService",
       dependencies: [
         "CLibsecret", "KeychainCredentials", "KeychainSecrets", "PrephirencesFiles",
-        systemPackage,
+        "PrephirencesText", systemPackage,
       ]),
     .target(
       name: "KeychainTerminal",
       dependencies: [
         "CTerminal", "KeychainCredentials", "KeychainSecrets", "KeychainVault", "PrephirencesFiles",
-        systemPackage,
+        "PrephirencesText", systemPackage,
       ]),
     .target(
       name: "KeychainStores",
