@@ -11,48 +11,20 @@ final class ExternalMonitor: Sendable {
   typealias ChangeHandler = @Sendable (SharedPreferences.ExternalChange) -> Void
   typealias FailureHandler = @Sendable (PreferencesError) -> Void
 
-  private let replica: SharedReplica
-  private let state = Mutex(State())
+  let replica: SharedReplica
+  let state = Mutex(State())
 
-  private struct State {
+  struct State {
     /// Whether the file is shared.
     var isActive = false
     var changes: [Int: ChangeHandler] = [:]
     var failures: [Int: FailureHandler] = [:]
     var lastNumber = 0
-    var run: Run?
+    var run: MonitorRun?
     var failure: PreferencesError?
     var known: Set<SharedPreferences.Waiting> = []
 
     var isWanted: Bool { isActive && !(changes.isEmpty && failures.isEmpty) }
-  }
-
-  /// A thread, and how far it has read the journal.
-  private final class Run: Sendable {
-    let signals = DispatchSemaphore(value: 0)
-    let isEnded = Atomic(false)
-    let isSignalled = Atomic(false)
-    let lastEntry: Atomic<Int64>
-    let observation = Mutex<PreferenceObservation?>(nil)
-
-    init(after entry: Int64) { lastEntry = Atomic(entry) }
-
-    /// Several signals before a look are one: a writer pays for the first.
-    func signal() {
-      guard !isSignalled.exchange(true, ordering: .sequentiallyConsistent) else { return }
-      signals.signal()
-    }
-
-    /// Waits for a signal, at most for a period if there is one.
-    func wait(_ period: DispatchTimeInterval?) {
-      _ = signals.wait(timeout: period.map { .now() + $0 } ?? .distantFuture)
-    }
-
-    func end() {
-      isEnded.store(true, ordering: .sequentiallyConsistent)
-      observation.withLock { $0.take() }?.cancel()
-      signals.signal()
-    }
   }
 
   init(_ replica: SharedReplica) { self.replica = replica }
@@ -95,7 +67,7 @@ final class ExternalMonitor: Sendable {
     }
     update()
     // A thread that waits for signals alone learns that somebody wants to know failures.
-    state.withLock(\.run)?.signal()
+    look()
     return PreferenceObservation { [weak self] in
       guard let self else { return }
       state.withLock { remove(&$0, number) }
@@ -123,8 +95,11 @@ final class ExternalMonitor: Sendable {
     for handler in handlers { handler(failure) }
   }
 
-  /// How often to look for failures: what a process says of the network is no change of the values,
-  /// and signals nobody.
+  /// Looks at once, on its thread, if there is one.
+  func look() { state.withLock(\.run)?.signal() }
+
+  /// How often to look for failures: what another process says of the network is no change of the
+  /// values, and signals nobody.
   private var period: DispatchTimeInterval? {
     state.withLock { $0.failures.isEmpty ? nil : .seconds(2) }
   }
@@ -150,8 +125,8 @@ final class ExternalMonitor: Sendable {
   }
 
   /// What was there before is not reported.
-  private func start() throws -> Run {
-    let run = Run(after: try replica.lastJournalEntry())
+  private func start() throws -> MonitorRun {
+    let run = MonitorRun(after: try replica.lastJournalEntry())
     do throws(Errno) {
       try DetachedThread.start(named: "prefs changes") { [weak self] in
         while !run.isEnded.load(ordering: .sequentiallyConsistent) {
@@ -169,68 +144,5 @@ final class ExternalMonitor: Sendable {
     // What has come since.
     run.signal()
     return run
-  }
-
-  private func look(_ run: Run) {
-    do {
-      for change in try newChanges(run) {
-        for handler in state.withLock({ Array($0.changes.values) }) { handler(change) }
-      }
-      guard state.withLock({ !$0.failures.isEmpty }) else { return }
-      try lookForFailures()
-    } catch {
-      report(.converting(error, "changes of other machines cannot be read"))
-    }
-  }
-
-  private func newChanges(_ run: Run) throws -> [SharedPreferences.ExternalChange] {
-    let last = run.lastEntry.load(ordering: .relaxed)
-    if let entries = try replica.journal(after: last) {
-      run.lastEntry.store(entries.last?.number ?? last, ordering: .relaxed)
-      var changes = GroupedChanges()
-      changes.add(entries)
-      return changes.all
-    }
-    // So many that the oldest are forgotten: any key may be among them.
-    run.lastEntry.store(try replica.lastJournalEntry(), ordering: .relaxed)
-    let keys = replica.preferences.pairs().map(\.0)
-    return [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys, lostValues: [])]
-  }
-
-  private func lookForFailures() throws {
-    let present = try replica.state()
-    if let failure = present.report.flatMap(PreferencesError.init) {
-      report(failure)
-    } else {
-      state.withLock { $0.failure = nil }
-    }
-    let waiting = present.setAside.map {
-      SharedPreferences.Waiting(
-        keys: $0.keys, reason: SharedPreferences.Waiting.Reason($0.reason), message: $0.message)
-    }
-    let (new, handlers) = state.withLock { state in
-      defer { state.known = Set(waiting) }
-      return (waiting.filter { !state.known.contains($0) }, Array(state.failures.values))
-    }
-    for failure in new.map(PreferencesError.init) {
-      for handler in handlers { handler(failure) }
-    }
-  }
-}
-
-extension PreferencesError {
-  /// Why changes wait.
-  fileprivate init(_ waiting: SharedPreferences.Waiting) {
-    let code: Code =
-      switch waiting.reason {
-      case .decision: .conflict
-      case .permission: .accessDenied
-      case .newerRelease: .unsupportedFormat
-      case .size, .space: .overQuota
-      }
-    let keys = waiting.keys.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
-    let more = waiting.keys.count > 3 ? " and \(waiting.keys.count - 3) more" : ""
-    self.init(
-      code, "changes of \(keys)\(more) are not sent: \(waiting.message ?? "they wait")")
   }
 }

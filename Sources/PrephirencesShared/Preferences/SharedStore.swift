@@ -117,8 +117,11 @@ final class SharedStore: Sendable {
       suiteName: durable.suiteName, environment: environment)
     try share(configuration, decides: decides)
     let resolver: SyncWorker.Resolver = { [weak self] in try Self.decide($0, in: self) }
+    var options = SyncOptions()
+    options.didReport = { [weak monitor] _ in monitor?.look() }
     let worker = SyncWorker(
-      replica: replica, cluster: client, prefix: prefix, resolver: decides ? resolver : nil)
+      replica: replica, cluster: client, prefix: prefix, resolver: decides ? resolver : nil,
+      options: options)
     worker.start()
     return worker
   }
