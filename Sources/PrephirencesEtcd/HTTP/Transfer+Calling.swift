@@ -34,6 +34,8 @@ extension Transfer {
           silence = Deadline(after: configuration.timing.silence).limited(by: deadline)
         }
         switch try next(silence, cancellation) {
+        // An answer that never ends has no more time than others.
+        case .data where deadline.hasPassed: throw .timedOut
         case .data: continue
         case .ended(let result): return result
         case .timedOut where deadline.hasPassed: throw .timedOut

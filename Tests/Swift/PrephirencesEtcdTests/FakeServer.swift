@@ -31,9 +31,11 @@ final class FakeServer: Sendable {
       return bytes
     }
 
-    func send(_ text: String) {
+    /// Returns whether the client is still there.
+    @discardableResult
+    func send(_ text: String) -> Bool {
       let bytes = Array(text.utf8)
-      _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+      return Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0
     }
 
     func answer(_ body: String, status: String = "200 OK") {

@@ -73,6 +73,19 @@ import Testing
     #expect(error?.code == .timedOut && error?.mayHaveHappened == true)
   }
 
+  @Test func theDeadlineEndsAnAnswerThatNeverDoes() throws {
+    let server = try FakeServer { connection, _ in
+      guard connection.request() != nil else { return }
+      connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+      while connection.send("1\r\n \r\n") {}
+    }
+    let client = server.client
+    let error = failure { () throws(EtcdError) in
+      _ = try client.range(.one([1]), deadline: Deadline(after: .milliseconds(100)))
+    }
+    #expect(error?.code == .timedOut || error?.code == .tooLarge)
+  }
+
   @Test func aSilentEndpointIsGivenUpForAnother() throws {
     let silent = try FakeServer { connection, _ in connection.waitForEnd() }
     let good = try FakeServer { connection, _ in
@@ -192,33 +205,6 @@ import Testing
       }
       let answer = try server.client.range(.one([1]), deadline: .test)
       #expect(answer.header.revision == 7)
-    }
-  }
-}
-
-/// What a forked process may do with the clients of its parent.
-@Suite struct ForkTests {
-  @Test func aForkedProcessIsRefused() async {
-    await #expect(processExitsWith: .success) {
-      let server = try FakeServer { connection, _ in
-        while connection.request() != nil { connection.answer("{\(FakeServer.header)}") }
-      }
-      let client = server.client
-      _ = try client.range(.one([1]), deadline: .test)
-      // Swift forbids to call it by name.
-      let address = try #require(dlsym(nil, "fork"))
-      let fork = unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)
-      let child = fork()
-      if child == 0 {
-        do throws(EtcdError) {
-          _ = try client.range(.one([1]), deadline: .test)
-        } catch { _exit(error.code == .forked ? 0 : 2) }
-        _exit(1)
-      }
-      var status: Int32 = -1
-      waitpid(child, &status, 0)
-      #expect(status == 0)
-      _ = try client.range(.one([1]), deadline: .test)
     }
   }
 }
