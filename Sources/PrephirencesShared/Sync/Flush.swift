@@ -18,6 +18,7 @@ struct Flush {
       withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
     ) { path }
     defer { watch?.close() }
+    if !core.isForked { core.signals.change { $0.flushes += 1 } }
     // Whoever sends waits no longer for its next attempt.
     if try replica.state().report?.code != nil { core.wake() }
     while true {

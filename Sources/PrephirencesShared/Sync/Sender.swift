@@ -12,13 +12,15 @@ struct Sender {
 
   /// How often the engine has refused units since the last one that it took.
   private var refusals = 0
-  /// How many units with many changes were sent without a rest.
+  /// How many units were sent one after another.
   private var busy = 0
   /// Whether a unit was sent whose acknowledgement nobody was told of.
   private var hasSent = false
   private var backoff: Backoff
   private var rights: WriteRights
   private var removals: RemovalCollection
+
+  private static let fullUnit = 50
 
   init(_ session: SyncSession) {
     self.session = session
@@ -68,9 +70,11 @@ struct Sender {
       return rest(state, atMost: nil) { $0.fileChanges != state.fileChanges }
     }
     try send(unit)
-    // Who writes on and on is left some time, and sends more at once.
-    if unit.changes.count > 4 { busy += 1 }
-    if busy > 2 { rest(state, atMost: .milliseconds(10)) { _ in false } }
+    busy += 1
+    // Who writes on and on is left some time, and more is sent at once. What waits already, in full
+    // units or in transactions, is sent without a rest.
+    guard busy > 3, unit.changes.count < Self.fullUnit, !unit.isTransaction else { return }
+    rest(state, atMost: .milliseconds(40)) { $0.flushes != state.flushes }
   }
 
   private mutating func announce() {

@@ -11,6 +11,8 @@ final class SyncSignals: @unchecked Sendable {
     /// How often the file may have changed, and how often retries were asked for.
     var fileChanges = 0
     var wakes = 0
+    /// How often somebody began to wait for acknowledgements.
+    var flushes = 0
 
     /// Whether the session with the engine ends.
     var isEnding = false

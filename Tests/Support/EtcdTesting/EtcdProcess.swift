@@ -34,13 +34,18 @@ enum EtcdProcess {
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "ETCDCTL_API": "3",
     ]
     process.arguments = [program] + arguments
-    let output = Pipe()
+    // Not a pipe: a server of another test, started meanwhile, would have its end, too.
+    let path = FileManager.default.temporaryDirectory.path + "/output-\(UUID().uuidString)"
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let output = try FileHandle(forWritingTo: URL(filePath: path))
+    defer { try? output.close() }
     process.standardOutput = output
     process.standardError = output
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
+    let text = try String(contentsOfFile: path, encoding: .utf8)
     guard process.terminationStatus == 0 else {
       throw Failed("\(program) \(arguments.first { !$0.hasPrefix("-") } ?? ""): \(text)")
     }

@@ -153,4 +153,24 @@ struct SyncRecoveryTests {
     try one.flush()
     #expect(try cluster.rows(prefix)["k/key"] != nil)
   }
+
+  /// One for the calls, and one for the watch.
+  @Test func workerHasTwoConnections() throws {
+    let one = try SyncMachine(cluster, prefix)
+    for number in 0..<20 {
+      try one.set("\(number)", "key \(number)")
+      try one.flush()
+    }
+    let port = String(format: ":%04X", cluster.ports[0])
+    let file = try #require(FileHandle(forReadingAtPath: "/proc/thread-self/net/tcp"))
+    let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    var count = 0
+    for line in table.split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      // The third field is the other end, and 01 an open connection.
+      guard fields.count > 3, fields[2].hasSuffix(port), fields[3] == "01" else { continue }
+      count += 1
+    }
+    #expect(count == 2)
+  }
 }
