@@ -242,7 +242,6 @@ def test_run_needs_something_to_do(machine):
   assert "prefs sync add SUITE ADDRESS" in hinted(refused)
 
 
-@pytest.mark.xfail(reason="failures in the background are not told to observers yet")
 def test_run_reports_failures(machine):
   machine.address = "etcd+http://127.0.0.1:1/fleet"
   machine.add("--offline")
