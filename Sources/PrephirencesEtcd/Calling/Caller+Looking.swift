@@ -7,13 +7,31 @@ extension Caller {
   func look(
     _ keys: EtcdKeys, _ deadline: Deadline, _ cancellation: EtcdCancellation?
   ) throws(EtcdError) -> Int64 {
+    try look(keys, from: 0, deadline, cancellation).header.revision
+  }
+
+  /// Returns the revision of a key that was changed at a revision or later; `nil` if there is none.
+  func change(
+    of keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> Int64? {
+    // Such a search reads all rows in the cluster, so it is for changed ones only.
+    guard try look(keys, deadline, cancellation) >= revision else { return nil }
+    return try look(keys, from: revision, deadline, cancellation).rows.first?.modRevision
+  }
+
+  private func look(
+    _ keys: EtcdKeys, from revision: Int64, _ deadline: Deadline,
+    _ cancellation: EtcdCancellation?
+  ) throws(EtcdError) -> EtcdRangeAnswer {
     let body = JSONWriter.object { writer in
       writer.keys(keys)
       writer.integer("limit", 1)
+      writer.integer("min_mod_revision", revision)
       writer.flag("keys_only", true)
     }
     return try call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.header().revision
+      answer throws(EtcdError) in try answer.rangeAnswer()
     }
   }
 }

@@ -10,6 +10,8 @@ struct Watch {
   private(set) var next: Int64
   /// The beginning of a revision whose rest follows.
   private var held: [EtcdEvents.Event] = []
+  /// A change that a check found, and the time by which it should be delivered.
+  private var missed: (revision: Int64, deadline: Deadline)?
   /// The connections that the server has accepted.
   private var accepted = 0
 
@@ -55,6 +57,7 @@ struct Watch {
     _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
   ) throws {
     held = []
+    missed = nil
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
@@ -98,7 +101,7 @@ struct Watch {
         throw Refusal(
           EtcdError(.unreachable, "\(request.endpoint.authority) does not answer"), .otherEndpoint)
       case .timedOut:
-        guard !renewal.hasPassed, try mayStillRead(request.token) else { return }
+        guard !renewal.hasPassed, try isUseful(request) else { return }
         check = Deadline(after: timing.checking)
       }
     }
@@ -148,13 +151,23 @@ struct Watch {
     try handler(EtcdEvents(header: answer.header, events: events))
   }
 
-  /// Checks that the keys may still be read, since a watch whose role was taken away only goes
-  /// silent.
+  /// Checks a silent watch.
+  ///
+  /// One whose role was taken away, or whose connection swallows changes, only goes silent.
   ///
   /// - Returns: `false` if there is a new token, for which the watch must be renewed.
-  private func mayStillRead(_ token: Token?) throws(Refusal) -> Bool {
-    _ = try refusing { () throws(EtcdError) in try caller.look(keys, patience, cancellation) }
-    return try caller.token(patience, cancellation) === token
+  private mutating func isUseful(_ request: HTTPRequest) throws(Refusal) -> Bool {
+    if let missed, missed.revision >= next, missed.deadline.hasPassed {
+      throw Refusal(
+        EtcdError(
+          .unreachable, "\(request.endpoint.authority) has changes that the watch does not deliver"),
+        .otherEndpoint)
+    }
+    let change = try refusing { () throws(EtcdError) in
+      try caller.change(of: keys, from: next, patience, cancellation)
+    }
+    if missed.map({ $0.revision < next }) ?? true { missed = change.map { ($0, patience) } }
+    return try caller.token(patience, cancellation) === request.token
   }
 
   private func end(

@@ -195,4 +195,29 @@ import Testing
     #expect(change?.code == .unreachable)
     #expect(change?.mayHaveHappened == false)
   }
+
+  @Test func itEndsWhenChangesAreSwallowed() throws {
+    let server = try FakeServer { connection, _ in
+      while let (path, _) = connection.request() {
+        if path == "/v3/watch" {
+          let line = "{\"result\":{\(FakeServer.header),\"created\":true}}\n"
+          connection.send(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+              + "\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n")
+          connection.waitForEnd()
+        } else {
+          connection.answer(
+            "{\(FakeServer.header),\"kvs\":[{\"key\":\"dy8=\",\"mod_revision\":\"6\"}]}")
+        }
+      }
+    }
+    var configuration = server.configuration
+    configuration.timing.checking = .milliseconds(20)
+    configuration.timing.silence = .milliseconds(500)
+    let client = EtcdClient(configuration)
+    let error = failure { () throws -> Never in
+      try client.watch(.prefix(bytes("w/")), from: 5, cancellation: .test, handler: { _ in })
+    }
+    #expect(error?.code == .unreachable)
+  }
 }
