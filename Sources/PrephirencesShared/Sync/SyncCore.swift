@@ -26,13 +26,13 @@ final class SyncCore: Sendable {
 
   private let resolver: SyncWorker.Resolver?
 
-  private struct Ends {
+  struct Ends {
     var session: SyncSession?
     /// The watches of the files that threads wait for.
     var watches: [FileWatch] = []
   }
 
-  private let ends = Mutex(Ends())
+  let ends = Mutex(Ends())
 
   init(
     _ replica: SharedReplica, _ cluster: EtcdConfiguration, _ layout: StoreLayout,
@@ -79,7 +79,7 @@ final class SyncCore: Sendable {
 
   /// - Returns: Whether the thread was started.
   @discardableResult
-  private func run(_ name: String, _ body: @escaping @Sendable (SyncCore) -> Void) -> Bool {
+  func run(_ name: String, _ body: @escaping @Sendable (SyncCore) -> Void) -> Bool {
     signals.change { $0.threads += 1 }
     do throws(Errno) {
       try DetachedThread.start(named: name) { [self] in
@@ -94,7 +94,7 @@ final class SyncCore: Sendable {
     }
   }
 
-  private var isStopping: Bool { signals.read { $0.isStopping } }
+  var isStopping: Bool { signals.read { $0.isStopping } }
 
   // MARK: - Lock
 
@@ -139,88 +139,10 @@ final class SyncCore: Sendable {
   }
 
   /// Lets ``end()`` end what waits for a watch.
-  private func watched(_ watch: FileWatch, _ body: () -> Void) {
+  func watched(_ watch: FileWatch, _ body: () -> Void) {
     ends.withLock { $0.watches.append(watch) }
     if !isStopping { body() }
     ends.withLock { $0.watches.removeAll { $0 === watch } }
     watch.close()
-  }
-
-  // MARK: - Session
-
-  private func runSession(_ path: String, _ lock: SenderLock) {
-    signals.change { state in
-      state.isEnding = false
-      state.isInStep = false
-      state.received = 0
-    }
-    let session = SyncSession(replica, client, layout, options, signals, reports) {
-      lock.announce()
-    }
-    ends.withLock { $0.session = session }
-    if isStopping { session.end() }
-    runInSession("prefs-receive", session) { _ in
-      Receiver(session: session).run()
-      session.end()
-    }
-    let request = Mutex(lock.retryRequest)
-    runInSession("prefs-file", session) { core in
-      core.noticeChanges(path) {
-        let now = lock.retryRequest
-        let isNew = request.withLock { last in
-          defer { last = now }
-          return last != now
-        }
-        if isNew { core.signals.change { $0.wakes += 1 } }
-        return core.signals.read { $0.isEnding }
-      }
-    }
-    var sender = Sender(session)
-    sender.run()
-    session.end()
-    let watches = ends.withLock { ends in
-      ends.session = nil
-      return ends.watches
-    }
-    for watch in watches { watch.cancel() }
-    // With the lock, nobody else may still use the file for this process.
-    signals.wait(nil) { $0.sessionThreads == 0 }
-  }
-
-  /// Without one of its threads, a session does nothing.
-  private func runInSession(
-    _ name: String, _ session: SyncSession, _ body: @escaping @Sendable (SyncCore) -> Void
-  ) {
-    signals.change { $0.sessionThreads += 1 }
-    let isStarted = run(name) { core in
-      body(core)
-      core.signals.change { $0.sessionThreads -= 1 }
-    }
-    guard !isStarted else { return }
-    signals.change { $0.sessionThreads -= 1 }
-    session.end()
-  }
-
-  /// Tells the other threads of changes of the file, until `isDone` says that it is enough.
-  private func noticeChanges(_ path: String, _ isDone: () -> Bool) {
-    let isOnNetwork = FileSystemKind(of: path).isNetwork
-    while !isStopping, !isDone() {
-      let watch = try? FileWatch(
-        withSuffixes: ["-lock", SenderLock.suffix], noticesEachWrite: true
-      ) {
-        path
-      }
-      guard let watch else {
-        signals.wait(.seconds(1)) { $0.isStopping || $0.isEnding }
-        signals.change { $0.fileChanges += 1 }
-        continue
-      }
-      watched(watch) {
-        // What was changed before is noticed, too.
-        repeat {
-          signals.change { $0.fileChanges += 1 }
-        } while !isDone() && watch.wait(isOnNetwork ? 1000 : 60_000) == .changed && !isStopping
-      }
-    }
   }
 }

@@ -8,8 +8,9 @@ package struct SyncOptions: Sendable {
   package var greatestBackoff = Duration.seconds(30)
   /// After how long a process without a password tries again.
   package var pauseWithoutPassword = Duration.seconds(120)
-  /// How many rows are compared on the connection of the file that the program uses. More of them
-  /// are compared on another one, so that the program's reads don't wait meanwhile.
+  /// How many rows are compared on the connection of the file that the program uses.
+  ///
+  /// More of them are compared on another one, so that the program's reads don't wait meanwhile.
   package var greatestRowsTogether = 200
   /// Called on a thread of the worker when it has recorded how the file stands with the engine.
   package var didReport: (@Sendable (SharingReport) -> Void)?
