@@ -100,7 +100,6 @@ final class SharedStore: Sendable {
         let ended = state.withLock { $0.finishTurn(worker, decides: decides) }
         ended?.stop(Deadline(after: .zero))
         guard worker != nil else { return }
-        monitor.begin()
       } catch {
         state.withLock { $0.finishTurn(failing: error) }
         return monitor.report(error)
@@ -122,6 +121,8 @@ final class SharedStore: Sendable {
     let worker = SyncWorker(
       replica: replica, cluster: client, prefix: prefix, resolver: decides ? resolver : nil,
       options: options)
+    // First, so that what the worker receives at once is reported, too.
+    monitor.begin()
     worker.start()
     return worker
   }

@@ -36,10 +36,12 @@ struct PreferencesProcessTests {
 
     func ask() throws { try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8)) }
 
-    func end() throws -> Int32 {
+    /// Returns how the program has ended, in words.
+    func end() throws -> String {
       try input.fileHandleForWriting.close()
       process.waitUntilExit()
-      return process.terminationStatus
+      let kind = process.terminationReason == .exit ? "exit" : "signal"
+      return "\(kind) \(process.terminationStatus)"
     }
   }
 
@@ -60,7 +62,7 @@ struct PreferencesProcessTests {
       try program.lines.wait { $0.contains("changed: fontSize") }
       try program.ask()
       try program.lines.wait { $0.contains("font size: 20.5") }
-      #expect(try program.end() == 0)
+      #expect(try program.end() == "exit 0")
     }
   }
 
@@ -76,11 +78,11 @@ struct PreferencesProcessTests {
     try first.lines.wait { $0.contains("waiting") }
     let second = try Program(on: one)
     try second.lines.wait { $0.contains("waiting") }
-    #expect(try first.end() == 0)
+    #expect(try first.end() == "exit 0")
     let other = two.preferences(suite)
     other["fontSize"] = 9.5
     try await other.flush(deadline: .seconds(20))
     try second.lines.wait { $0.contains("changed: fontSize") }
-    #expect(try second.end() == 0)
+    #expect(try second.end() == "exit 0")
   }
 }
