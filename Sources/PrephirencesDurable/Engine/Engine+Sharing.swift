@@ -1,5 +1,7 @@
+internal import Glibc
 internal import Prephirences
 internal import PrephirencesFiles
+internal import SystemPackage
 
 extension Engine {
   /// Refuses local changes of a shared file that its rules don't allow, and makes a transaction a
@@ -29,10 +31,11 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - creating: Whether to create the file if it is missing.
-  ///   - syncing: Whether everything must be on the disk before this returns.
-  ///   - body: Makes the changes. Values that it stores are not logged.
+  ///   - body: Makes the changes. Values that it applies are not logged.
+  /// - Returns: What the closure returns.
+  /// - Throws: What the closure throws, or ``PreferencesError``.
   func maintain<Result>(
-    creating: Bool = false, syncing: Bool = false, _ body: (WriteTransaction) throws -> Result
+    creating: Bool = false, _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try ForkGuard.check()
     return try locked {
@@ -44,9 +47,6 @@ extension Engine {
       let database = try lockedDatabase(Deadline(after: file.patience))
       defer { database.counter.unlock() }
       try file.checkSidecars()
-      let syncs = syncing && !database.isOnNetwork
-      if syncs { try database.connection.run("PRAGMA synchronous = FULL") }
-      defer { if syncs { try? database.connection.run("PRAGMA synchronous = NORMAL") } }
       try database.connection.run("BEGIN IMMEDIATE")
       do {
         let state = try database.state()
@@ -68,6 +68,23 @@ extension Engine {
         throw error
       }
     }
+  }
+
+  /// Brings the write-ahead log to the disk, while others read and write.
+  ///
+  /// SQLite has no locks on the log, so closing the descriptor drops none. What a checkpoint takes
+  /// out of the log meanwhile is on the disk before that.
+  func syncLog() throws(PreferencesError) {
+    guard !file.isOnNetwork else { return }
+    do throws(Errno) {
+      let descriptor = try PrivateFile.open(file.logPath, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
+    } catch {
+      throw PreferencesError(.failed(error, "write to the disk", file.logPath))
+    }
+    // The log may be new.
+    try translated(PrivateFile.syncFolder(file.folder))
   }
 
   /// Reads what a file says about sharing, in one transaction.

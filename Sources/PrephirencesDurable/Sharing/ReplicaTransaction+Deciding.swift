@@ -19,6 +19,8 @@ extension ReplicaTransaction {
   /// - Parameters:
   ///   - unit: The unit.
   ///   - key: The key, if the unit is ``loose``.
+  /// - Returns: The changes.
+  /// - Throws: ``PreferencesError``.
   func dependents(of unit: Int64, _ key: KeyBytes? = nil) throws(PreferencesError)
     -> DependentChanges
   {

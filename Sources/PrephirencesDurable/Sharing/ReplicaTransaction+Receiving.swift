@@ -89,7 +89,11 @@ extension ReplicaTransaction {
 
   /// The engine has another row of a key than the shadow; `nil` is none.
   ///
-  /// - Parameter isOlder: Whether unsent changes were made in knowledge of it.
+  /// - Parameters:
+  ///   - row: The row.
+  ///   - key: The key.
+  ///   - isOlder: Whether unsent changes were made in knowledge of it.
+  /// - Throws: ``PreferencesError``.
   func receive(
     _ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false
   ) throws(PreferencesError) {

@@ -25,46 +25,51 @@ extension SharedReplica {
 
   // MARK: - Sending
 
-  /// Returns the unit that was numbered and is not settled; else numbers the next one, and syncs the
-  /// file, so that the number is never used again. `nil` if nothing can be sent now.
+  /// Returns the unit that was numbered and is not settled, or else numbers the next one.
+  ///
+  /// The file is synced then, so that the number is never used again. `nil` if nothing can be sent
+  /// now.
   package func nextUnit() throws(PreferencesError) -> SharedUnit? {
-    let (unit, nonce, database) = try change(syncing: true) { transaction in
-      let database = transaction.write.database
+    let (unit, nonce, database) = try change { transaction in
       if try !transaction.isInFlight() { try transaction.numberNextUnit() }
       let unit = try transaction.numberedUnit()
-      let nonce = transaction.sync.nonce
-      // Another process may have been killed before its number was on the disk. Only a change of the
-      // file syncs it.
-      if unit != nil, database.syncedUnit != nonce {
-        try transaction.connection.run("UPDATE state SET syncs = syncs + 1")
-      }
-      return (unit, nonce, database)
+      let database = transaction.write.database
+      // Another process may have been killed before its number was on the disk.
+      let isSynced = unit == nil || database.syncedUnit == transaction.sync.nonce
+      return (unit, isSynced ? nil : transaction.sync.nonce, database)
     }
-    if unit != nil { try synced(nonce, database) }
+    guard let nonce else { return unit }
+    // Outside of all locks: writers don't wait for the disk.
+    let engine = try preferences.engine()
+    try engine.syncLog()
+    try preferences.typed { try engine.locked { database.syncedUnit = nonce } }
     return unit
   }
 
-  private func synced(_ nonce: [UInt8], _ database: OpenDatabase) throws(PreferencesError) {
-    try preferences.typed { try preferences.engine().locked { database.syncedUnit = nonce } }
-  }
-
-  /// The engine has the unit. Also called by `apply` when it meets the unit's rows.
+  /// The engine has the unit.
   ///
-  /// Nothing happens if the unit is settled already.
+  /// `apply` does the same when it meets the unit's rows. Nothing happens if the unit is settled already.
   package func acknowledge(_ unit: SharedUnit, revision: Int64) throws(PreferencesError) {
     try settle(unit) { try $0.acknowledge(revision: revision) }
   }
 
-  /// The engine has refused the unit's compares, and can never perform it: its changes go back into
-  /// the log. Those whose key was changed since wait for a decision, once that was received.
+  /// The engine has refused the unit's compares, and can never perform it.
+  ///
+  /// Its changes go back into the log. Those whose key was changed since wait for a decision, once
+  /// that was received.
   package func reject(_ unit: SharedUnit) throws(PreferencesError) {
     try settle(unit) { try $0.recall() }
   }
 
   /// The engine refuses the unit for another reason: it waits, and others go on.
   ///
-  /// - Parameter keys: Which changes wait; the others go back into the log. `nil`, and those of a
-  ///   transaction: all.
+  /// - Parameters:
+  ///   - unit: The unit.
+  ///   - keys: Which changes wait; the others go back into the log. `nil`, and those of a
+  ///     transaction: all.
+  ///   - reason: Why.
+  ///   - message: The same in words.
+  /// - Throws: ``PreferencesError``.
   package func setAside(
     _ unit: SharedUnit, keys: [PreferenceKey]?, because reason: SetAsideReason, _ message: String
   ) throws(PreferencesError) {

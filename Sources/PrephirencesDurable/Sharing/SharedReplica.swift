@@ -1,8 +1,10 @@
 internal import Foundation
 package import Prephirences
 
-/// What keeps a file of preferences in step with an engine: what the engine has (the shadow), what
-/// is unsent (the log), and what came from elsewhere (the journal). It knows no network.
+/// What keeps a file of preferences in step with an engine.
+///
+/// It is what the engine has (the shadow), what is unsent (the log), and what came from elsewhere
+/// (the journal). It knows no network.
 ///
 /// Every process that has the file open can use it; those that send and receive hold the lock of the
 /// sender. Every function is one transaction of the file, and throws ``PreferencesError``, with
@@ -22,12 +24,15 @@ package final class SharedReplica: Sendable {
     try preferences.typed { try engine().inspect { $1.sharing > 0 } ?? false }
   }
 
-  /// Begins to share the file, or changes the settings. Its values go into the log, based on nothing.
+  /// Begins to share the file, or changes the settings.
+  ///
+  /// Its values go into the log, based on nothing.
   ///
   /// - Parameters:
   ///   - settings: The settings.
   ///   - clearingDecisions: Whether `programDecides` may become false; otherwise it stays true once
   ///     it is, since not every process that opens the file knows.
+  /// - Throws: ``PreferencesError``.
   package func share(
     _ settings: SharingSettings, clearingDecisions: Bool = false
   ) throws(PreferencesError) {
@@ -109,8 +114,9 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  /// Takes a new tag, because another file writes with this one. The log stays; a unit that was
-  /// numbered loses its number.
+  /// Takes a new tag, because another file writes with this one.
+  ///
+  /// The log stays; a unit that was numbered loses its number.
   package func renewWriter() throws(PreferencesError) {
     try change { transaction in
       try transaction.recall()
@@ -141,10 +147,10 @@ package final class SharedReplica: Sendable {
 
   /// Changes a shared file in one transaction.
   func change<Result>(
-    syncing: Bool = false, _ body: (ReplicaTransaction) throws -> Result
+    _ body: (ReplicaTransaction) throws -> Result
   ) throws(PreferencesError) -> Result {
     try preferences.typed {
-      try engine().maintain(syncing: syncing) { write in
+      try engine().maintain { write in
         guard try write.database.state().sharing > 0 else { throw self.isNotShared() }
         let transaction = try ReplicaTransaction(write)
         let result = try body(transaction)

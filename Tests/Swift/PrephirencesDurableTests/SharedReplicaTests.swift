@@ -1,0 +1,221 @@
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+/// The rules of a shared file, each by itself.
+@Suite struct SharedReplicaTests {
+  private let folder: TestFolder
+  private let store: DurablePreferences
+  private let replica: SharedReplica
+  private static let identity = [UInt8](repeating: 1, count: 17)
+  private static let other = WriterTag([UInt8](repeating: 9, count: 16))
+
+  init() throws {
+    folder = try TestFolder()
+    store = folder.store()
+    replica = SharedReplica(store)
+  }
+
+  /// Shares the file, which is then in step with an empty store.
+  private func connect(
+    programDecides: Bool = false, _ change: (inout SharingSettings) -> Void = { _ in }
+  )
+    throws
+  {
+    var settings = SharingSettings()
+    settings.programDecides = programDecides
+    change(&settings)
+    try replica.share(settings)
+    #expect(try replica.apply(snapshot(1, [])) == .applied)
+  }
+
+  private func snapshot(
+    _ revision: Int64, _ rows: [SharedRow], floor: Int64 = 0, writers: [WriterTag: [UInt8]] = [:]
+  ) -> SharedSnapshot {
+    SharedSnapshot(
+      revision: revision, identity: Self.identity, floor: floor, writers: writers, rows: rows)
+  }
+
+  private func row(
+    _ key: String, _ value: PreferenceObject?, _ number: Int64, revision: Int64
+  ) throws -> SharedRow {
+    let row = try SharedRow(key: key, value: value, writer: Self.other, number: number)
+    return SharedRow(key: key, revision: revision, bytes: row.bytes)
+  }
+
+  private func receive(_ rows: SharedRow..., revision: Int64) throws {
+    #expect(
+      try replica.apply([SharedRevision(revision: revision, changes: rows.map { .row($0) })])
+        == .applied)
+  }
+
+  @Test func aRowSaysWhatItHas() throws {
+    let row = try SharedRow(key: "k", value: "text", writer: Self.other, number: 258)
+    #expect(
+      row.bytes == [1, 6] + Self.other.bytes + [0, 0, 0, 0, 0, 0, 1, 2] + Array("text".utf8))
+    #expect(row.writer == Self.other)
+    #expect(row.number == 258)
+    let newer = SharedRow(key: "k", revision: 1, bytes: [2, 0])
+    guard case .newer = newer.content else { return #expect(Bool(false)) }
+    guard case .damaged = SharedRow(key: "k", revision: 1, bytes: [1, 6, 0]).content else {
+      return #expect(Bool(false))
+    }
+  }
+
+  @Test func sharingBeginsAndEnds() throws {
+    store["a"] = 1
+    #expect(try !replica.isShared())
+    try connect()
+    #expect(try SharedReplica(folder.otherStore()).isShared())
+    #expect(try replica.state().unsentKeys == 1)
+    try replica.unshare()
+    #expect(try !replica.isShared())
+    store["b"] = 2
+    #expect(folder.otherStore().dictionary().count == 2)
+    #expect(throws: PreferencesError.self) { try replica.state() }
+  }
+
+  @Test func anotherProcessLogsWithoutKnowing() throws {
+    let other = folder.otherStore()
+    other["a"] = 1
+    try connect()
+    let unit = try #require(try replica.nextUnit())
+    try replica.acknowledge(unit, revision: 2)
+    other["a"] = 2
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+  }
+
+  @Test func aNumberedUnitStaysTheSame() throws {
+    try connect()
+    store["a"] = 1
+    let unit = try #require(try replica.nextUnit())
+    store["a"] = 2
+    let again = try #require(try SharedReplica(folder.otherStore()).nextUnit())
+    #expect(again.newWriterRow == unit.newWriterRow)
+    #expect(again.changes.map(\.row) == unit.changes.map(\.row))
+    try replica.acknowledge(unit, revision: 2)
+    let next = try #require(try replica.nextUnit())
+    #expect(next.number == unit.number + 1)
+    #expect(next.oldWriterRow == unit.newWriterRow)
+  }
+
+  @Test func aTransactionIsOneUnit() throws {
+    try connect()
+    store["a"] = 0
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      try transaction.set(1, forKey: "b")
+    }
+    var sent: [[String]] = []
+    while let unit = try replica.nextUnit() {
+      sent.append(unit.changes.map(\.row.key).sorted())
+      try replica.acknowledge(unit, revision: Int64(sent.count + 1))
+    }
+    #expect(sent == [["a"], ["a", "b"]])
+  }
+
+  @Test func aLargeTransactionIsRefused() throws {
+    try connect()
+    let error = #expect(throws: PreferencesError.self) {
+      try store.transaction { transaction in
+        for number in 0...120 { try transaction.set(1, forKey: "k\(number)") }
+      }
+    }
+    #expect(error?.code == .overQuota)
+    #expect(store.dictionary().isEmpty)
+    store.set(dictionary: Dictionary(uniqueKeysWithValues: (0...120).map { ("k\($0)", $0) }))
+    #expect(store.lastError == nil)
+  }
+
+  @Test func theQuotaRefusesGrowthOnly() throws {
+    try connect { $0.quota.keys = 2 }
+    try receive(row("a", 1, 1, revision: 2), row("b", 1, 1, revision: 2), revision: 2)
+    try receive(row("c", 1, 2, revision: 3), revision: 3)
+    #expect(throws: PreferencesError.self) { try store.storeObject(1, forKey: "d") }
+    try store.storeObject(2, forKey: "a")
+    try store.storeObject(nil, forKey: "b")
+    try store.storeObject(nil, forKey: "c")
+    try store.storeObject(1, forKey: "d")
+    #expect(throws: PreferencesError.self) { try store.storeObject(1, forKey: "e") }
+  }
+
+  @Test func aReadOnlyFileRefusesChanges() throws {
+    try connect()
+    try replica.setReadOnly(true)
+    let error = #expect(throws: PreferencesError.self) {
+      try folder.otherStore().storeObject(1, forKey: "a")
+    }
+    #expect(error?.code == .readOnly)
+    try receive(row("a", 1, 1, revision: 2), revision: 2)
+    #expect(store["a"] as? Int == 1)
+  }
+
+  @Test func theEnginesOrderWins() throws {
+    try connect()
+    store["a"] = "here"
+    try receive(row("a", "there", 1, revision: 2), revision: 2)
+    #expect(store["a"] as? String == "there")
+    let entry = try #require(try replica.journal(after: 0)?.last)
+    #expect(entry.isConflict)
+    #expect(entry.old as? String == "here")
+    #expect(entry.new as? String == "there")
+    #expect(try replica.nextUnit() == nil)
+  }
+
+  @Test func aProgramDecides() throws {
+    try connect(programDecides: true)
+    store["a"] = "here"
+    store["b"] = 1
+    try receive(row("a", "there", 1, revision: 2), revision: 2)
+    #expect(store["a"] as? String == "here")
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["b"])
+    let conflict = try #require(try replica.conflicts().first)
+    #expect(conflict.values.first?.shared as? String == "there")
+    store["a"] = "later"
+    #expect(try !replica.resolve(conflict, .takeShared))
+    let renewed = try #require(try replica.conflicts().first)
+    #expect(try replica.resolve(renewed, .set([("a", "both")])))
+    #expect(store["a"] as? String == "both")
+    #expect(try replica.conflicts().isEmpty)
+  }
+
+  @Test func aNewerRowStays() throws {
+    try connect()
+    store["a"] = 1
+    try receive(SharedRow(key: "a", revision: 2, bytes: [7, 1, 2]), revision: 2)
+    #expect(store["a"] as? Int == 1)
+    #expect(try replica.nextUnit() == nil)
+    let state = try replica.state()
+    #expect(state.newerKeys == ["a"])
+    #expect(state.setAside.map(\.reason) == [.newerForm])
+  }
+
+  @Test func absenceDeletesBelowTheFloorOnly() throws {
+    try connect()
+    try receive(row("a", 1, 1, revision: 2), revision: 2)
+    let writers = [Self.other: [1, 0, 0, 0, 0, 0, 0, 0, 2] + [UInt8](repeating: 0, count: 16)]
+    _ = try replica.apply(snapshot(3, [], floor: 2, writers: writers))
+    #expect(store["a"] as? Int == 1)
+    let unit = try #require(try replica.nextUnit())
+    #expect(unit.changes.map(\.base) == [.absent])
+    try replica.acknowledge(unit, revision: 4)
+    var later = writers
+    later[unit.writer] = unit.newWriterRow
+    _ = try replica.apply(snapshot(9, [], floor: 8, writers: later))
+    #expect(store["a"] == nil)
+  }
+
+  @Test func anotherStoreChangesNothing() throws {
+    try connect()
+    store["a"] = 1
+    var foreign = snapshot(5, [try row("a", 2, 1, revision: 5)])
+    foreign.identity = [1, 2]
+    #expect(try replica.apply(foreign) == .foreign)
+    #expect(store["a"] as? Int == 1)
+    try replica.adopt(identity: [1, 2])
+    #expect(try replica.nextUnit() == nil)
+    #expect(try replica.apply(foreign) == .applied)
+    #expect(store["a"] as? Int == 2)
+  }
+}
