@@ -20,19 +20,25 @@ struct SharedPeer {
       observe(try shared(words[2], words[1]), words[3])
     case ("hold", 4):
       let preferences = try shared(words[2], words[1])
-      hold(try count(words[3])) {
+      try hold(try count(words[3])) {
         preferences.dictionary()
       } observing: {
         preferences.addObserver($0)
+      } finally: {
+        // It has sent something, too: all of its connections were needed.
+        preferences.set("held", forKey: "held")
+        try preferences.flush(deadline: .seconds(60))
       }
     case ("hold-plain", 3):
       let preferences = DurablePreferences(suiteName: words[1])
       let content = (0..<(try count(words[2]))).map { ("key \($0)", "value \($0)") }
       preferences.set(dictionary: Dictionary(uniqueKeysWithValues: content))
-      hold(content.count) {
+      try hold(content.count) {
         preferences.dictionary()
       } observing: {
         preferences.addObserver($0)
+      } finally: {
+        preferences.set("held", forKey: "held")
       }
     default: throw UsageError()
     }
@@ -72,14 +78,15 @@ struct SharedPeer {
   /// Waits until there are as many keys as expected; each line of the input asks for the figures.
   private static func hold(
     _ count: Int, _ content: () -> PreferencesDictionary,
-    observing: (PreferenceObserver) -> PreferenceObservation
-  ) {
+    observing: (PreferenceObserver) -> PreferenceObservation, finally: () throws -> Void
+  ) throws {
     let changed = DispatchSemaphore(value: 0)
     let observation = observing(PreferenceObserver(keys: nil) { _ in changed.signal() })
     let deadline = DispatchTime.now() + 60
     while content().count < count {
       guard changed.wait(timeout: deadline) == .success else { return say("incomplete") }
     }
+    try finally()
     say("ready")
     while readLine() != nil { say("\(residentBytes) \(connections)") }
     observation.cancel()
