@@ -29,6 +29,8 @@ struct SharedPeer {
         preferences.set("held", forKey: "held")
         try preferences.flush(deadline: .seconds(60))
       }
+      // They follow only while they exist.
+      withExtendedLifetime(preferences) {}
     case ("hold-plain", 3):
       let preferences = DurablePreferences(suiteName: words[1])
       let content = (0..<(try count(words[2]))).map { ("key \($0)", "value \($0)") }
