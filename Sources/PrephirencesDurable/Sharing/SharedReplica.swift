@@ -133,7 +133,7 @@ package final class SharedReplica: Sendable {
     }
   }
 
-  /// Records what the engine said last, for other processes and `prefs sync status`.
+  /// Records what the engine said last, for other processes and commands.
   package func record(_ report: SharingReport) throws(PreferencesError) {
     try change { transaction in
       let data = try JSONEncoder().encode(report)

@@ -15,7 +15,7 @@ package struct UnsentChanges: Sendable {
   }
 }
 
-/// What is unsent of a key, for `prefs sync log`.
+/// What is unsent of a key, for lists of changes.
 package struct UnsentChange: Sendable {
   package let key: PreferenceKey
   /// Whether the last change is a removal.
