@@ -100,6 +100,17 @@ extension DurablePreferences {
     return try engine.write(isUnit: true) { _ in try body(Transaction(self)) }
   }
 
+  /// Performs several reads and changes as one on this machine, as ``transaction(_:)`` does; if the
+  /// file is shared, they are sent as single changes.
+  ///
+  /// So they may be any number, and a conflict of one key is not one of all.
+  @discardableResult
+  package func transactionInPieces<Result>(
+    _ body: (Transaction) throws -> Result
+  ) throws -> Result {
+    try engine().write { _ in try body(Transaction(self)) }
+  }
+
   /// Several reads and changes of preferences that are performed as one.
   public struct Transaction {
     private let preferences: DurablePreferences

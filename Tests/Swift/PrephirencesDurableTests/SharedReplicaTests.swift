@@ -115,6 +115,18 @@ import Testing
     #expect(sent == [["a"], ["a", "b"]])
   }
 
+  @Test func aTransactionMayGoInPieces() throws {
+    try connect()
+    try store.transactionInPieces { transaction in
+      for number in 0...120 { try transaction.set(1, forKey: "k\(number)") }
+    }
+    let unit = try #require(try replica.nextUnit())
+    #expect(!unit.isTransaction)
+    try receive(row("k0", 2, 1, revision: 2), row("k120", 2, 1, revision: 2), revision: 2)
+    #expect(store["k0"] as? Int == 2)
+    #expect(try replica.state().unsentKeys == 119)
+  }
+
   @Test func aLargeTransactionIsRefused() throws {
     try connect()
     let error = #expect(throws: PreferencesError.self) {
