@@ -1,24 +1,16 @@
-internal import Glibc
-internal import Synchronization
+internal import PrephirencesFiles
 
 /// Notices that this process was forked from one that uses the client.
 ///
-/// A connection belongs to the parent, and a lock that another thread held at the fork stays held
-/// for ever. So the child uses nothing of the parent's, not even a lock.
+/// A connection belongs to the parent.
 enum ForkGuard {
-  private static let isChild = Atomic(false)
-
-  private static let isRegistered: Bool = {
-    // Initialized before the handler can run.
-    isChild.store(false, ordering: .relaxed)
-    return pthread_atfork(nil, nil) { ForkGuard.isChild.store(true, ordering: .relaxed) } == 0
-  }()
+  private static let mark = ForkMark()
 
   /// Begins to notice forks.
-  static func register() { _ = isRegistered }
+  static func register() { mark.set() }
 
   /// Whether this process must not use clients of its parent.
-  static var isForked: Bool { isChild.load(ordering: .relaxed) }
+  static var isForked: Bool { mark.isForked }
 
   /// - Throws: ``EtcdError`` with ``EtcdError/Code/forked``.
   static func check() throws(EtcdError) {
