@@ -64,7 +64,7 @@ extension WriteTransaction {
       throw .damagedSharing(connection.path)
     }
     try connection.run(
-      "INSERT INTO unit VALUES(?, ?, 0, x'', 0, x'')", .integer(unit), .integer(isAtomic ? 1 : 0))
+      "INSERT INTO unit VALUES(?, ?, 0, x'', x'', x'')", .integer(unit), .integer(isAtomic ? 1 : 0))
     return unit
   }
 

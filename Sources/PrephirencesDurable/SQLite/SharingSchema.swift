@@ -15,7 +15,7 @@ enum SharingSchema {
     "CREATE INDEX claim ON log(key, unit) WHERE unit > 0",
     """
     CREATE TABLE unit(id INTEGER PRIMARY KEY, atomic INTEGER NOT NULL, state INTEGER NOT NULL, \
-    tag BLOB NOT NULL, number INTEGER NOT NULL, message BLOB NOT NULL)
+    tag BLOB NOT NULL, row BLOB NOT NULL, message BLOB NOT NULL)
     """,
     "CREATE INDEX unit_state ON unit(state)",
     // What the engine has.

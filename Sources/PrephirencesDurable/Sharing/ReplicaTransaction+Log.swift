@@ -35,9 +35,10 @@ struct LoggedUnit {
   let id: Int64
   let isAtomic: Bool
   let state: UnitState
-  /// The last number that it was sent with, if any.
+  /// The tag and the row of the writer with which it was numbered last; the row is empty if it was
+  /// not.
   let writer: WriterTag
-  let number: Int64
+  let writerRow: [UInt8]
 }
 
 /// A change that the engine has not yet.
@@ -108,7 +109,7 @@ extension ReplicaTransaction {
   func units(in state: UnitState) throws(PreferencesError) -> [LoggedUnit] {
     var units: [LoggedUnit] = []
     try connection.run(
-      "SELECT id, atomic, state, tag, number FROM unit WHERE state = ? ORDER BY id",
+      "SELECT id, atomic, state, tag, row FROM unit WHERE state = ? ORDER BY id",
       .integer(state.number)
     ) { row throws(PreferencesError) in units.append(try unit(row)) }
     return units
@@ -117,7 +118,7 @@ extension ReplicaTransaction {
   func unit(_ id: Int64) throws(PreferencesError) -> LoggedUnit {
     var found: LoggedUnit?
     try connection.run(
-      "SELECT id, atomic, state, tag, number FROM unit WHERE id = ?", .integer(id)
+      "SELECT id, atomic, state, tag, row FROM unit WHERE id = ?", .integer(id)
     ) { row throws(PreferencesError) in found = try unit(row) }
     guard let found else { throw .damagedSharing(connection.path) }
     return found
@@ -125,11 +126,11 @@ extension ReplicaTransaction {
 
   func unit(_ row: SQLiteStatement) throws(PreferencesError) -> LoggedUnit {
     guard let id = row.integer(0), let isAtomic = row.integer(1),
-      let state = row.integer(2).flatMap(UnitState.init), let number = row.integer(4)
+      let state = row.integer(2).flatMap(UnitState.init)
     else { throw .damagedSharing(connection.path) }
     return LoggedUnit(
       id: id, isAtomic: isAtomic == 1, state: state, writer: WriterTag(row.bytes(3)),
-      number: number)
+      writerRow: row.bytes(4))
   }
 
   /// Logs a value that the engine has lost as an unsent single change.

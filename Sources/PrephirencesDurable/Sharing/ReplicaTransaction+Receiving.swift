@@ -7,17 +7,19 @@ extension ReplicaTransaction {
   func apply(_ revision: SharedRevision) throws(PreferencesError) -> Bool {
     guard revision.revision > sync.revision else { return true }
     var rows: [SharedRow] = []
+    var writers: [WriterTag: [UInt8]] = [:]
     for change in revision.changes {
       switch change {
       case .writer(let tag, let row) where tag == sync.writer:
         guard try meet(row, revision.revision) else { return false }
       case .writer(let tag, let row?):
         if let number = Self.number(ofWriter: row) { try note(number, of: tag) }
+        if try isOwn(tag) { writers[tag] = row }
       case .row(let row): rows.append(row)
       case .writer, .removed, .floor: break
       }
     }
-    try acknowledge(rows)
+    if !writers.isEmpty { try acknowledgeLateUnits(rows, writers, revision.revision) }
     for row in rows { try receiveNews(row) }
     for case .removed(let text) in revision.changes {
       let key = KeyBytes(text)
@@ -51,28 +53,6 @@ extension ReplicaTransaction {
     sync.writerRow = row
     sync.writtenRevision = revision
     try recall()
-  }
-
-  /// Acknowledges units whose numbers rows have, although the file had taken another tag meanwhile.
-  func acknowledge(_ rows: [SharedRow]) throws(PreferencesError) {
-    for row in rows {
-      guard let writer = row.writer, let number = row.number,
-        let id = try firstUnit(of: KeyBytes(row.key)), id != Self.loose
-      else { continue }
-      let unit = try unit(id)
-      guard unit.number == number, unit.writer == writer else { continue }
-      for change in try changes(of: id) {
-        let sent = SharedRow(
-          key: change.key.text, stored: change.value, writer: writer, number: number)
-        try setShadow(
-          SharedRow(key: sent.key, revision: row.revision, bytes: sent.bytes), of: change.key)
-      }
-      if unit.state == .inFlight {
-        try acknowledge(revision: row.revision)
-      } else {
-        try remove(id)
-      }
-    }
   }
 
   private func receiveNews(_ row: SharedRow) throws(PreferencesError) {

@@ -38,8 +38,8 @@ extension ReplicaTransaction {
     sync.nonce = WriterTag.random().bytes
     for unit in chosen {
       try connection.run(
-        "UPDATE unit SET state = 1, tag = ?, number = ?, message = x'' WHERE id = ?",
-        .bytes(sync.writer.bytes), .integer(sync.number), .integer(unit))
+        "UPDATE unit SET state = 1, tag = ?, row = ?, message = x'' WHERE id = ?",
+        .bytes(sync.writer.bytes), .bytes(sync.newWriterRow), .integer(unit))
     }
   }
 

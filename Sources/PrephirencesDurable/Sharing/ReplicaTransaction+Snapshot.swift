@@ -8,7 +8,7 @@ extension ReplicaTransaction {
     }
     sync.identity = identity
     guard try meetWriter(of: snapshot) else { return .cloned }
-    try acknowledge(snapshot.rows)
+    try acknowledgeLateUnits(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
     var shadows = try allShadows()
     for row in snapshot.rows {

@@ -74,6 +74,15 @@ final class ReplicaTransaction {
     return writers
   }
 
+  /// Whether this file writes with a tag, or did.
+  func isOwn(_ tag: WriterTag) throws(PreferencesError) -> Bool {
+    var isOwn = false
+    try connection.run("SELECT 1 FROM writer WHERE tag = ? AND own = 1", .bytes(tag.bytes)) { _ in
+      isOwn = true
+    }
+    return isOwn
+  }
+
   /// Records that a writer has sent a unit.
   func note(_ number: Int64, of tag: WriterTag) throws(PreferencesError) {
     try connection.run(

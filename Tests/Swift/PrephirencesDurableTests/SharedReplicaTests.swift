@@ -218,6 +218,58 @@ import Testing
     #expect(store["a"] == nil)
   }
 
+  /// A copy of the file has given the same number to another unit.
+  @Test func theNumberAloneNamesNoUnit() throws {
+    try connect()
+    try store.transaction { transaction in
+      try transaction.set("here", forKey: "a")
+      try transaction.set("here", forKey: "b")
+    }
+    let unit = try #require(try replica.nextUnit())
+    let copied = try SharedRow(key: "a", value: "copy", writer: unit.writer, number: unit.number)
+    let row = SharedRow(key: "a", revision: 2, bytes: copied.bytes)
+    var writer = unit.newWriterRow
+    writer[24] ^= 1
+    let change = [SharedRevision.Change.writer(unit.writer, writer), .row(row)]
+    #expect(
+      try replica.apply([SharedRevision(revision: 2, changes: change)]) == .cloned)
+    try replica.renewWriter()
+    #expect(try replica.apply(snapshot(2, [row], writers: [unit.writer: writer])) == .applied)
+    #expect(store["a"] as? String == "copy")
+    #expect(store["b"] == nil)
+    let lost = try #require(try replica.journal(after: 0)).filter(\.isConflict)
+    #expect(Set(lost.map(\.key)) == ["a", "b"])
+    #expect(lost.allSatisfy { $0.old as? String == "here" })
+  }
+
+  @Test func aUnitIsKnownAlsoAfterItLostItsNumber() throws {
+    try connect()
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      try transaction.set(1, forKey: "b")
+    }
+    let unit = try #require(try replica.nextUnit())
+    try replica.renewWriter()
+    let rows = unit.changes.map {
+      SharedRow(key: $0.row.key, revision: 2, bytes: $0.row.bytes)
+    }
+    let writers = [unit.writer: unit.newWriterRow]
+    #expect(try replica.apply(snapshot(2, rows, writers: writers)) == .applied)
+    #expect(try replica.state().unsentKeys == 0)
+    #expect(try replica.journal(after: 0)?.isEmpty == true)
+  }
+
+  @Test func decisionsThatNoProgramMakesAnyMoreAreMade() throws {
+    try connect(programDecides: true)
+    store["a"] = "here"
+    try receive(row("a", "there", 1, revision: 2), revision: 2)
+    try replica.share(SharingSettings(), clearingDecisions: true)
+    #expect(store["a"] as? String == "there")
+    let other = folder.otherStore()
+    try other.storeObject("later", forKey: "a")
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+  }
+
   @Test func anotherStoreChangesNothing() throws {
     try connect()
     store["a"] = 1

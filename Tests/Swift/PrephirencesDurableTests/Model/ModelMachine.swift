@@ -23,6 +23,14 @@ final class ModelMachine {
     try share(programDecides)
   }
 
+  /// A machine that has a copy of another one's file.
+  init(_ name: String, copy: ModelFolder) {
+    self.name = name
+    folder = copy
+    store = folder.store()
+    replica = SharedReplica(store)
+  }
+
   private func share(_ programDecides: Bool) throws {
     var settings = SharingSettings()
     settings.programDecides = programDecides
