@@ -84,16 +84,25 @@ package final class SharedReplica: Sendable {
   }
 
   /// Ends sharing: the file is a plain one again, with the values that it has.
-  package func unshare() throws(PreferencesError) {
+  ///
+  /// - Parameter losesUnsent: Whether to end it also if something is unsent, in one step with looking.
+  /// - Returns: How many keys are unsent; if there are any, and `losesUnsent` is false, the file is
+  ///   still shared.
+  /// - Throws: ``PreferencesError``.
+  @discardableResult
+  package func unshare(losesUnsent: Bool = true) throws(PreferencesError) -> Int {
     try preferences.typed {
-      guard try isShared() else { return }
-      try engine().maintain { write in
-        guard try write.database.state().sharing > 0 else { return }
+      guard try isShared() else { return 0 }
+      return try engine().maintain { write in
+        guard try write.database.state().sharing > 0 else { return 0 }
         let connection = write.database.connection
+        let unsent = Int(try connection.integer("SELECT count(DISTINCT key) FROM log") ?? 0)
+        guard unsent == 0 || losesUnsent else { return unsent }
         try SharingSchema.remove(connection)
         try connection.run("UPDATE state SET sharing = 0")
         write.database.isShared = false
         write.wakesOthers = true
+        return unsent
       }
     }
   }
@@ -193,6 +202,8 @@ extension WriteTransaction {
 
   /// Makes all processes read the rules of sharing again.
   fileprivate func renewRules() throws(PreferencesError) {
+    // The sign of their number says whether changes are logged.
+    try endApplying()
     try database.connection.run("UPDATE state SET sharing = ?", .integer(generation))
     wakesOthers = true
   }

@@ -76,6 +76,28 @@ import Testing
     #expect(throws: PreferencesError.self) { try replica.state() }
   }
 
+  @Test func sharingDoesNotEndWhileSomethingIsUnsent() throws {
+    store["a"] = 1
+    try connect()
+    #expect(try replica.unshare(losesUnsent: false) == 1)
+    #expect(try replica.isShared())
+    try replica.acknowledge(#require(try replica.nextUnit()), revision: 2)
+    #expect(try replica.unshare(losesUnsent: false) == 0)
+    #expect(try !replica.isShared())
+  }
+
+  @Test func conflictsThatNoProgramDecidesAnyMoreAreLost() throws {
+    try connect(programDecides: true)
+    store["a"] = "local"
+    try receive(row("a", "shared", 1, revision: 2), revision: 2)
+    #expect(try replica.conflicts().count == 1)
+    try replica.share(SharingSettings(), clearingDecisions: true)
+    #expect(store["a"] as? String == "shared")
+    #expect(try folder.otherStore().fetchObject(forKey: "a") as? String == "shared")
+    store["a"] = "later"
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+  }
+
   @Test func anotherProcessLogsWithoutKnowing() throws {
     let other = folder.otherStore()
     other["a"] = 1
