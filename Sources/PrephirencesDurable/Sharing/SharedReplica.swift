@@ -78,8 +78,6 @@ package final class SharedReplica: Sendable {
       }
     }
     try transaction.close()
-    // The column has a sign while values are applied.
-    try write.endApplying()
     try write.renewRules()
   }
 
