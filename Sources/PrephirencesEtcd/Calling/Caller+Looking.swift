@@ -31,7 +31,7 @@ extension Caller {
       writer.flag("keys_only", true)
     }
     return try call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.rangeAnswer()
+      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
     }
   }
 }

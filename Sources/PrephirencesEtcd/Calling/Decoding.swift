@@ -6,6 +6,13 @@ extension JSONValue {
     return try value.integer()
   }
 
+  /// A revision, or another number that only grows; so the next one can be counted, too.
+  private func counted(_ name: StaticString) throws(EtcdError) -> Int64 {
+    let number: Int64 = try number(name)
+    guard number >= 0, number < .max else { throw .malformed }
+    return number
+  }
+
   func flag(_ name: StaticString) throws(EtcdError) -> Bool {
     guard let value = self[name] else { return false }
     return try value.isTrue()
@@ -26,25 +33,36 @@ extension JSONValue {
     guard let header = self["header"], case .object = header else { throw .malformed }
     return EtcdHeader(
       clusterID: try header.number("cluster_id"), memberID: try header.number("member_id"),
-      revision: try header.number("revision"))
+      revision: try header.counted("revision"))
   }
 
   func storedRow() throws(EtcdError) -> EtcdRow {
     EtcdRow(
       key: try data("key"), value: try data("value"),
-      createRevision: try number("create_revision"), modRevision: try number("mod_revision"),
-      version: try number("version"), lease: try number("lease"))
+      createRevision: try counted("create_revision"), modRevision: try counted("mod_revision"),
+      version: try counted("version"), lease: try number("lease"))
   }
 
-  func rows() throws(EtcdError) -> [EtcdRow] {
+  /// The rows of a range, in the order of their keys.
+  ///
+  /// - Throws: ``EtcdError/Code/protocolViolation`` if there are others: their values would be taken
+  ///   for those that were asked for.
+  private func rows(of keys: EtcdKeys) throws(EtcdError) -> [EtcdRow] {
     var rows: [EtcdRow] = []
-    for element in try listed("kvs") { rows.append(try element.storedRow()) }
+    for element in try listed("kvs") {
+      let row = try element.storedRow()
+      guard keys.contains(row.key),
+        rows.last.map({ $0.key.lexicographicallyPrecedes(row.key) }) ?? true
+      else { throw .malformed }
+      rows.append(row)
+    }
     return rows
   }
 
-  func rangeAnswer() throws(EtcdError) -> EtcdRangeAnswer {
+  func rangeAnswer(of keys: EtcdKeys) throws(EtcdError) -> EtcdRangeAnswer {
     EtcdRangeAnswer(
-      header: try header(), rows: try rows(), count: try number("count"), hasMore: try flag("more"))
+      header: try header(), rows: try rows(of: keys), count: try counted("count"),
+      hasMore: try flag("more"))
   }
 
   /// The answer to a transaction, whose branches are known.
@@ -57,7 +75,8 @@ extension JSONValue {
     for (operation, answer) in zip(operations, answers) {
       switch operation {
       case .put: responses.append(.put)
-      case .range: responses.append(.range(try answer["response_range"]?.rows() ?? []))
+      case .range(let keys, _):
+        responses.append(.range(try answer["response_range"]?.rows(of: keys) ?? []))
       case .delete:
         responses.append(
           .delete(count: try answer["response_delete_range"]?.number("deleted") ?? 0))
@@ -67,13 +86,13 @@ extension JSONValue {
       header: try header(), succeeded: succeeded, responses: responses)
   }
 
-  func event() throws(EtcdError) -> EtcdEvents.Event {
-    guard let row = self["kv"] else { throw .malformed }
+  func event(of keys: EtcdKeys) throws(EtcdError) -> EtcdEvents.Event {
+    guard let row = try self["kv"]?.storedRow(), keys.contains(row.key) else { throw .malformed }
     let isRemoval: Bool
     switch self["type"] {
     case nil: isRemoval = false
     case let type?: isRemoval = try type.string() == "DELETE"
     }
-    return EtcdEvents.Event(row: try row.storedRow(), isRemoval: isRemoval)
+    return EtcdEvents.Event(row: row, isRemoval: isRemoval)
   }
 }

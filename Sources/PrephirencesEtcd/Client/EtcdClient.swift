@@ -27,7 +27,7 @@ package final class EtcdClient: Sendable {
       writer.flag("serializable", isSerializable)
     }
     return try caller.call("/v3/kv/range", body, .none, deadline, cancellation) {
-      answer throws(EtcdError) in try answer.rangeAnswer()
+      answer throws(EtcdError) in try answer.rangeAnswer(of: keys)
     }
   }
 

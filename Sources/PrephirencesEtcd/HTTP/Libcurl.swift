@@ -13,9 +13,14 @@ final class Libcurl: @unchecked Sendable {
   /// The names of the library, built with OpenSSL or with GnuTLS.
   static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
 
-  private static let loaded = Result { () throws(EtcdError) in try Libcurl(names) }
+  private static let loaded = Result { () throws(EtcdError) in
+    ExitGate.register()
+    let library = try Libcurl(names)
+    ExitGate.register()
+    return library
+  }
 
-  /// Returns the machine's library.
+  /// Returns the machine's library; call it behind the ``ExitGate``.
   ///
   /// - Throws: ``EtcdError`` with ``EtcdError/Code/noLibrary`` if there is none, or it is too old.
   static func shared() throws(EtcdError) -> Libcurl { try loaded.get() }

@@ -25,30 +25,38 @@ final class Transfer: @unchecked Sendable {
   private var isActive = false
   private var seen = 0
 
-  /// - Throws: ``EtcdError/Code/noLibrary``; ``EtcdError/Code/forked``.
+  /// - Throws: ``EtcdError/Code/noLibrary``; ``EtcdError/Code/forked``;
+  ///   ``EtcdError/Code/cancelled`` if the process exits.
   init() throws(EtcdError) {
     ForkGuard.register()
     try ForkGuard.check()
-    library = try Libcurl.shared()
-    guard let easy = library.functions.curl_easy_init() else { throw .noMemory }
-    guard let multi = library.functions.curl_multi_init() else {
-      unsafe library.functions.curl_easy_cleanup(easy)
-      throw .noMemory
+    let made = unsafe try ExitGate.shared.pass { () throws(EtcdError) in
+      let library = try Libcurl.shared()
+      guard let easy = library.functions.curl_easy_init() else { throw .noMemory }
+      guard let multi = library.functions.curl_multi_init() else {
+        unsafe library.functions.curl_easy_cleanup(easy)
+        throw .noMemory
+      }
+      _ = unsafe clibcurl_limit_connections(library.table, multi, 1)
+      return unsafe (library: library, easy: easy, multi: multi)
     }
-    unsafe self.easy = unsafe easy
-    unsafe self.multi = unsafe multi
+    library = unsafe made.library
+    unsafe easy = unsafe made.easy
+    unsafe multi = unsafe made.multi
     unsafe body.initialize(to: clibcurl_body())
     unsafe answer.initialize(to: clibcurl_answer())
     unsafe errorText.initialize(repeating: 0)
-    _ = unsafe clibcurl_limit_connections(library.table, multi, 1)
   }
 
   deinit {
     // The connection of a parent process stays open for it.
     guard !ForkGuard.isForked else { return }
     finish()
-    unsafe library.functions.curl_easy_cleanup(easy)
-    _ = unsafe library.functions.curl_multi_cleanup(multi)
+    // When the process exits, the system closes the connection.
+    try? ExitGate.shared.pass { () throws(EtcdError) in
+      unsafe library.functions.curl_easy_cleanup(easy)
+      _ = unsafe library.functions.curl_multi_cleanup(multi)
+    }
     unsafe body.deallocate()
     unsafe answer.deallocate()
     unsafe errorText.deallocate()
@@ -65,6 +73,12 @@ final class Transfer: @unchecked Sendable {
   func begin(_ request: HTTPRequest, _ configuration: EtcdConfiguration) throws(EtcdError) {
     try ForkGuard.check()
     finish()
+    try ExitGate.shared.pass { () throws(EtcdError) in try prepare(request, configuration) }
+  }
+
+  private func prepare(
+    _ request: HTTPRequest, _ configuration: EtcdConfiguration
+  ) throws(EtcdError) {
     unsafe library.functions.curl_easy_reset(easy)
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: request.body.count)
     _ = unsafe copy.initialize(from: request.body)
@@ -89,9 +103,11 @@ final class Transfer: @unchecked Sendable {
     while true {
       try cancellation.check()
       try ForkGuard.check()
-      var running: CInt = 0
-      guard unsafe library.functions.curl_multi_perform(multi, &running) == 0 else {
-        throw .noMemory
+      try ExitGate.shared.pass { () throws(EtcdError) in
+        var running: CInt = 0
+        guard unsafe library.functions.curl_multi_perform(multi, &running) == 0 else {
+          throw .noMemory
+        }
       }
       if unsafe answer.pointee.count > seen {
         seen = unsafe answer.pointee.count
@@ -100,8 +116,10 @@ final class Transfer: @unchecked Sendable {
       var result: UInt32 = 0
       if unsafe clibcurl_ended(library.table, multi, &result) != 0 { return .ended(result: result) }
       if deadline.hasPassed { return .timedOut }
-      guard unsafe library.functions.curl_multi_poll(multi, nil, 0, deadline.milliseconds, nil) == 0
-      else { throw .noMemory }
+      let failure = try ExitGate.shared.pass(wakingBy: { self.wake() }) {
+        unsafe library.functions.curl_multi_poll(multi, nil, 0, deadline.milliseconds, nil)
+      }
+      guard failure == 0 else { throw .noMemory }
     }
   }
 
@@ -126,7 +144,11 @@ final class Transfer: @unchecked Sendable {
   ///
   /// If it is not complete, its connection is closed.
   func finish() {
-    if isActive { _ = unsafe library.functions.curl_multi_remove_handle(multi, easy) }
+    if isActive {
+      _ = try? ExitGate.shared.pass {
+        unsafe library.functions.curl_multi_remove_handle(multi, easy)
+      }
+    }
     isActive = false
     if let made = unsafe headers { unsafe clibcurl_free_list(library.table, made) }
     unsafe headers = nil

@@ -22,8 +22,9 @@ struct TransferOptions {
     set(CLIBCURL_FOLLOW_LOCATION, 0)
     limitProtocols(configuration.usesTLS ? "https" : "http")
     set(CLIBCURL_HTTP_VERSION, CLIBCURL_HTTP_1_1)
-    // An empty text refuses the proxies of the environment, and its exceptions.
-    set(CLIBCURL_PROXY, configuration.proxy ?? "")
+    // An empty text refuses the proxies of the environment, and its exceptions. Without TLS nothing
+    // leaves this machine.
+    set(CLIBCURL_PROXY, configuration.usesTLS ? configuration.proxy ?? "" : "")
     set(CLIBCURL_NO_PROXY, "")
     let connecting = configuration.timing.connecting / .milliseconds(1)
     set(CLIBCURL_CONNECT_TIMEOUT, Int(min(max(connecting, 1), 1_000_000)))
@@ -48,6 +49,8 @@ struct TransferOptions {
     if let certificate = configuration.certificate, let key = configuration.key {
       set(CLIBCURL_CERTIFICATE, certificate)
       set(CLIBCURL_KEY, key)
+      // Otherwise OpenSSL asks on the terminal for that of a sealed key.
+      set(CLIBCURL_KEY_PASSWORD, "")
     }
   }
 

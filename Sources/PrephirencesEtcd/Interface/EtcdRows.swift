@@ -35,6 +35,13 @@ package struct EtcdKeys: Hashable, Sendable {
     end[end.count - 1] = last + 1
     return Self(key: prefix, end: end)
   }
+
+  func contains(_ other: [UInt8]) -> Bool {
+    guard let end else { return other == key }
+    // A zero byte stands for the end of all keys.
+    return !other.lexicographicallyPrecedes(key)
+      && (end == [0] || other.lexicographicallyPrecedes(end))
+  }
 }
 
 /// What every answer says of the cluster.

@@ -85,7 +85,7 @@ struct Watch {
         let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
         guard transfer.status == 200 else { continue }
         for line in complete {
-          switch try WatchAnswer(line, request.endpoint) {
+          switch try WatchAnswer(line, keys, request.endpoint) {
           case .created(let header):
             isCreated = true
             try accept(header)

@@ -5,7 +5,9 @@ enum WatchAnswer {
   case events(EtcdEvents, isFragment: Bool)
 
   /// - Throws: ``Refusal`` if the watch has ended.
-  init(_ line: [UInt8], _ endpoint: EtcdConfiguration.Endpoint) throws(Refusal) {
+  init(
+    _ line: [UInt8], _ keys: EtcdKeys, _ endpoint: EtcdConfiguration.Endpoint
+  ) throws(Refusal) {
     do throws(EtcdError) {
       let value = try JSONReader.read(line)
       if let error = value["error"] {
@@ -19,7 +21,7 @@ enum WatchAnswer {
         return
       }
       var events: [EtcdEvents.Event] = []
-      for event in try result.listed("events") { events.append(try event.event()) }
+      for event in try result.listed("events") { events.append(try event.event(of: keys)) }
       self = .events(
         EtcdEvents(header: header, events: events), isFragment: try result.flag("fragment"))
     } catch {

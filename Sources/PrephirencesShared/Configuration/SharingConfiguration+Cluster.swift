@@ -45,7 +45,7 @@ extension SharingConfiguration {
 
   /// Fails if the fields do not fit each other.
   func check() throws(PreferencesError) {
-    _ = try Self.address(address)
+    let address = try Self.address(address)
     let reason: String? =
       if let store, store.isEmpty || store.contains("/") || store.utf8.contains(0) {
         "the field 'store' is empty, or has a slash or a zero byte"
@@ -57,6 +57,8 @@ extension SharingConfiguration {
         "the field 'user' is empty, or has a password in it; put that into a file of its own"
       } else if let proxy, Self.hasPassword(proxy) {
         "the field 'proxy' has a password in it"
+      } else if proxy != nil, !address.usesTLS {
+        "the field 'proxy' needs an address with etcd+https: without TLS nothing leaves this machine"
       } else if quotaKeys.map({ $0 < 1 }) ?? false {
         "the field 'quotaKeys' is less than 1"
       } else if quotaBytes.map({ $0 < 1 }) ?? false {

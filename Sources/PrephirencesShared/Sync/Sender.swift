@@ -94,7 +94,9 @@ struct Sender {
 
   private mutating func recover(from error: any Error) {
     guard !session.isEnding else { return }
-    if let error = error as? EtcdError, error.code == .cancelled { return }
+    if let error = error as? EtcdError, error.code == .cancelled {
+      return session.pause(backoff.delay())
+    }
     let trouble = Trouble(error)
     session.reports.report(trouble, of: .sender)
     if trouble.isOfThisProcess { return session.end() }

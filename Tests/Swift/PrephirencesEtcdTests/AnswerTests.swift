@@ -7,6 +7,8 @@ import Testing
 
 /// What answers mean, also hostile ones.
 @Suite struct AnswerTests {
+  private static let everything = EtcdKeys.from([], to: [0])
+
   @Test func base64IsThatOfFoundation() {
     for count in 0..<70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
@@ -23,13 +25,13 @@ import Testing
   @Test func numbersAndAbsentFieldsAreRead() throws {
     let text = #"""
       {"header":{"cluster_id":"18446744073709551615","revision":7,"new":[1.5e3,{"a":null}]},
-       "kvs":[{"key":"YQ==","mod_revision":"9223372036854775807","value":"\u0059Q=\u003d"},{}],
+       "kvs":[{},{"key":"YQ==","mod_revision":"9223372036854775806","value":"\u0059Q=\u003d"}],
        "more":true,"count":null}
       """#
-    let answer = try JSONReader.read(bytes(text)).rangeAnswer()
+    let answer = try JSONReader.read(bytes(text)).rangeAnswer(of: Self.everything)
     #expect(answer.header.clusterID == .max && answer.header.revision == 7)
-    #expect(answer.rows.map(\.key) == [bytes("a"), []])
-    #expect(answer.rows[0].value == bytes("a") && answer.rows[0].modRevision == .max)
+    #expect(answer.rows.map(\.key) == [[], bytes("a")])
+    #expect(answer.rows[1].value == bytes("a") && answer.rows[1].modRevision == .max - 1)
     #expect(answer.hasMore && answer.count == 0)
   }
 
@@ -37,26 +39,43 @@ import Testing
     "", " ", "{", "[", "{}x", #"{"header":{}"#, #"{"header":1}"#, "{\"header\":{},}", "nul", "\"",
     "\"\\", #"{"header":{},"kvs":{}}"#, #"{"header":{},"kvs":[{"key":1}]}"#,
     #"{"header":{},"kvs":[{"key":"*"}]}"#, #"{"header":{"revision":"9223372036854775808"}}"#,
-    #"{"header":{"revision":1.5}}"#, #"{"header":{},"more":"true"}"#, "{}",
+    #"{"header":{"revision":1.5}}"#, #"{"header":{"revision":"9223372036854775807"}}"#,
+    #"{"header":{"revision":"-1"}}"#, #"{"header":{},"kvs":[{"mod_revision":"-9"}]}"#,
+    #"{"header":{},"kvs":[{"mod_revision":"9223372036854775807"}]}"#,
+    #"{"header":{},"kvs":[{"key":"YQ=="},{"key":"YQ=="}]}"#,
+    #"{"header":{},"more":"true"}"#, "{}",
     #"{"header":{},"kvs":[{"key":"\u00"}]}"#, #"{"header":{},"kvs":[{"key":"\"}]}"#,
     String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000),
   ])
   func otherAnswersAreRefused(_ text: String) {
     let error = #expect(throws: EtcdError.self) {
-      try JSONReader.read(bytes(text)).rangeAnswer()
+      try JSONReader.read(bytes(text)).rangeAnswer(of: Self.everything)
     }
     #expect(error?.code == .protocolViolation)
+  }
+
+  @Test func rowsThatWereNotAskedForAreRefused() throws {
+    let text = #"{"header":{"revision":7},"kvs":[{"key":"cy9h"}]}"#
+    func answer(_ keys: EtcdKeys) throws -> EtcdRangeAnswer {
+      try JSONReader.read(bytes(text)).rangeAnswer(of: keys)
+    }
+    for keys in [EtcdKeys.one(bytes("s/a")), .prefix(bytes("s/")), Self.everything] {
+      #expect(try answer(keys).rows.map(\.key) == [bytes("s/a")])
+    }
+    for keys in [EtcdKeys.one(bytes("s/")), .prefix(bytes("s/b")), .prefix(bytes("s/A"))] {
+      #expect(throws: EtcdError.self) { try answer(keys) }
+    }
   }
 
   @Test func cutAndChangedAnswersTrapNothing() throws {
     let text = bytes(
       #"{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"\u0059Q="}],"more":true}"#)
     var random = SystemRandomNumberGenerator()
-    for count in text.indices { _ = try? JSONReader.read(Array(text[..<count])).rangeAnswer() }
+    for count in text.indices { _ = try? JSONReader.read(Array(text[..<count])).rangeAnswer(of: Self.everything) }
     for _ in 0..<20_000 {
       var changed = text
       changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255)
-      _ = try? JSONReader.read(changed).rangeAnswer()
+      _ = try? JSONReader.read(changed).rangeAnswer(of: Self.everything)
     }
   }
 

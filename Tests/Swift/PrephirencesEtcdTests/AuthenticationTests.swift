@@ -159,6 +159,33 @@ import Testing
     #expect(logins.value > 1)
   }
 
+  @Test func aSealedKeyIsRefusedWithoutAQuestion() async throws {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      // Without a terminal, OpenSSL would ask here.
+      setsid()
+      let server = try EtcdServer(usesTLS: true)
+      defer { server.end() }
+      let key = try #require(server.certificates?.key)
+      let sealed = "\(server.folder)/sealed.pem"
+      let openssl = try Process.run(
+        URL(filePath: "/usr/bin/env"),
+        arguments: [
+          "openssl", "pkcs8", "-topk8", "-in", key, "-out", sealed, "-passout", "pass:secret",
+        ])
+      openssl.waitUntilExit()
+      var configuration = server.configuration
+      configuration.key = sealed
+      let error = #expect(throws: EtcdError.self) {
+        try EtcdClient(configuration).range(.one([1]), deadline: .test)
+      }
+      #expect(error?.code == .certificate)
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(!text.contains("pass phrase"))
+  }
+
   @Test func certificatesAreChecked() throws {
     let server = try cluster(usesTLS: true)
     defer { server.end() }

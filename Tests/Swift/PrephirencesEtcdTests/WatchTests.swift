@@ -196,15 +196,29 @@ import Testing
     #expect(change?.mayHaveHappened == false)
   }
 
+  @Test(arguments: [
+    #""header":{"revision":"9223372036854775807"}"#, #""header":{"revision":"-2"}"#,
+    #""header":{"revision":"9"},"events":[{"kv":{"key":"dy8=","mod_revision":"-3"}}]"#,
+    #""header":{},"events":[{"kv":{"key":"dy8=","mod_revision":"9223372036854775807"}}]"#,
+    #""header":{"revision":"9"},"events":[{"kv":{"key":"eA==","mod_revision":"9"}}]"#,
+  ])
+  func itEndsWithAnAnswerThatCannotBe(_ answer: String) throws {
+    let server = try FakeServer { connection, _ in
+      while connection.request() != nil {
+        connection.watch([#"\#(FakeServer.header),"created":true"#, answer])
+      }
+    }
+    let error = failure { () throws -> Never in
+      try server.client.watch(.prefix(bytes("w/")), from: 5, cancellation: .test) { _ in }
+    }
+    #expect(error?.code == .protocolViolation)
+  }
+
   @Test func itEndsWhenChangesAreSwallowed() throws {
     let server = try FakeServer { connection, _ in
       while let (path, _) = connection.request() {
         if path == "/v3/watch" {
-          let line = "{\"result\":{\(FakeServer.header),\"created\":true}}\n"
-          connection.send(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-              + "\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n")
-          connection.waitForEnd()
+          connection.watch([#"\#(FakeServer.header),"created":true"#])
         } else {
           connection.answer(
             "{\(FakeServer.header),\"kvs\":[{\"key\":\"dy8=\",\"mod_revision\":\"6\"}]}")
