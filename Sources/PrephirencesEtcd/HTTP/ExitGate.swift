@@ -31,7 +31,10 @@ final class ExitGate: Sendable {
 
   /// Runs code that uses libcurl.
   ///
-  /// - Parameter wake: Ends a wait of the code early; it must be possible to call it at any time.
+  /// - Parameters:
+  ///   - wake: Ends a wait of the code early; it must be possible to call it at any time.
+  ///   - body: The code.
+  /// - Returns: What the code returns.
   /// - Throws: ``EtcdError/Code/cancelled`` if the process exits; or what the code throws.
   func pass<Result>(
     wakingBy wake: (@Sendable () -> Void)? = nil, _ body: () throws(EtcdError) -> Result

@@ -71,7 +71,9 @@ import Testing
     let text = bytes(
       #"{"header":{"revision":"7"},"kvs":[{"key":"YQ==","value":"\u0059Q="}],"more":true}"#)
     var random = SystemRandomNumberGenerator()
-    for count in text.indices { _ = try? JSONReader.read(Array(text[..<count])).rangeAnswer(of: Self.everything) }
+    for count in text.indices {
+      _ = try? JSONReader.read(Array(text[..<count])).rangeAnswer(of: Self.everything)
+    }
     for _ in 0..<20_000 {
       var changed = text
       changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255)
