@@ -3,6 +3,8 @@ package struct SharingSettings: Hashable, Sendable, Codable {
   package var quota = SharingQuota()
   /// Whether conflicts wait for a program that decides them; otherwise the engine's order wins.
   package var programDecides = false
+  /// Where the file is shared: a text that differs for different configurations.
+  package var place: String?
   package init() {}
 }
 

@@ -8,11 +8,17 @@ package import Prephirences
 ///
 /// Every process that has the file open can use it; those that send and receive hold the lock of the
 /// sender. Every function is one transaction of the file, and throws ``PreferencesError``, with
-/// ``PreferencesError/Code/notFound`` if the file is not shared.
+/// ``PreferencesError/Code/notFound`` if the file is not shared, or otherwise than it must be.
 package final class SharedReplica: Sendable {
   package let preferences: DurablePreferences
 
-  package init(_ preferences: DurablePreferences) { self.preferences = preferences }
+  /// How the file must be shared; `nil` if that is all the same.
+  package let sharing: Sharing?
+
+  package init(_ preferences: DurablePreferences, during sharing: Sharing? = nil) {
+    self.preferences = preferences
+    self.sharing = sharing
+  }
 
   /// The path of the file of preferences.
   package func filePath() throws(PreferencesError) -> String { try preferences.suiteFile().path }
@@ -162,6 +168,7 @@ package final class SharedReplica: Sendable {
       try engine().maintain { write in
         guard try write.database.state().sharing > 0 else { throw self.isNotShared() }
         let transaction = try ReplicaTransaction(write)
+        try self.sharing?.check(transaction.sync, transaction.connection)
         let result = try body(transaction)
         try transaction.close()
         return result
@@ -176,6 +183,9 @@ package final class SharedReplica: Sendable {
     try preferences.typed {
       let result = try engine().inspect { database, state in
         guard state.sharing > 0 else { throw self.isNotShared() }
+        if let sharing = self.sharing {
+          try sharing.check(try SyncRecord.read(database.connection), database.connection)
+        }
         return try body(database)
       }
       guard let result else { throw isNotShared() }

@@ -40,7 +40,16 @@ extension SharingConfiguration {
     if let quotaKeys { settings.quota.keys = quotaKeys }
     if let quotaBytes { settings.quota.bytes = quotaBytes }
     settings.programDecides = programDecides ?? false
+    settings.place = place
     return settings
+  }
+
+  /// Everything by which a worker reaches the store.
+  private var place: String {
+    [
+      address, store, certificateAuthority, certificate, key, user, passwordFile,
+      passwordReference, proxy,
+    ].map { $0 ?? "" }.joined(separator: "\n")
   }
 
   /// Fails if the fields do not fit each other.

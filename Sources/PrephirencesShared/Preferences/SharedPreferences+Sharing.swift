@@ -37,8 +37,7 @@ extension SharedPreferences {
 
   /// Ends sharing a suite on this machine: it keeps the values that it has, and they are local.
   ///
-  /// What was not sent is not sent any more. Other programs that use the suite end it when they are
-  /// started again.
+  /// What was not sent is not sent any more. Other programs that use the suite end it at once.
   ///
   /// - Parameter suiteName: The name of the suite; it may not be shared.
   /// - Throws: ``PreferencesError``.
@@ -126,7 +125,9 @@ extension SharedPreferences {
   private func flushBlocking(_ deadline: Deadline) throws(PreferencesError) {
     try durable.synchronize()
     if let problem = store.problem { throw problem }
-    try store.worker?.flush(deadline)
+    // Another program may have ended sharing.
+    guard let worker = store.worker, try replica.isShared() else { return }
+    try worker.flush(deadline)
   }
 
   /// Who sends and receives; `nil` if the suite is not configured, or cannot be shared.

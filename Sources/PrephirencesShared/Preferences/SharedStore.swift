@@ -26,11 +26,17 @@ final class SharedStore: Sendable {
     var problem: PreferencesError?
     var isBeginning = false
 
+    /// Whether the worker has to be replaced.
+    var isOutdated = false
+
     /// Whether this thread is to begin, and with closures; `nil` if there is nothing to do.
     mutating func takeTurn() -> Bool? {
       let decides = !resolvers.isEmpty
-      guard !isBeginning, worker == nil || (decides && !workerDecides) else { return nil }
+      guard !isBeginning, worker == nil || isOutdated || (decides && !workerDecides) else {
+        return nil
+      }
       isBeginning = true
+      isOutdated = false
       return decides
     }
 
@@ -117,6 +123,8 @@ final class SharedStore: Sendable {
     try share(configuration, decides: decides)
     let resolver: SyncWorker.Resolver = { [weak self] in try Self.decide($0, in: self) }
     var options = SyncOptions()
+    options.place = configuration.settings.place
+    options.didLoseFile = { [weak self] in self?.follow() }
     options.didReport = { [weak monitor] _ in monitor?.look() }
     let worker = SyncWorker(
       replica: replica, cluster: client, prefix: prefix, resolver: decides ? resolver : nil,
@@ -125,6 +133,24 @@ final class SharedStore: Sendable {
     monitor.begin()
     worker.start()
     return worker
+  }
+
+  /// Begins anew if the suite is configured otherwise than the worker was told.
+  ///
+  /// If it is not configured any more, or the file is shared otherwise by whoever has another
+  /// configuration, the worker waits.
+  private func follow() {
+    let configuration = try? SharingConfiguration.load(
+      suiteName: durable.suiteName, environment: environment)
+    guard let configuration else { return }
+    let isOutdated = state.withLock { state in
+      guard let worker = state.worker, worker.place != configuration.settings.place else {
+        return false
+      }
+      state.isOutdated = true
+      return true
+    }
+    if isOutdated { begin() }
   }
 
   /// Notes changes from now on, and the settings, unless the file has them.

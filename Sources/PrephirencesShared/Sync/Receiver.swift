@@ -24,7 +24,7 @@ struct Receiver {
         try watch(from: revision + 1, connection) { backoff.reset() }
       } catch {
         signals.change { $0.isInStep = false }
-        guard !session.isEnding else { return }
+        guard !session.isEnding, !session.endsBecause(of: error) else { return }
         recover(from: error, &backoff)
       }
     }

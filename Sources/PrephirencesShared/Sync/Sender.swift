@@ -32,12 +32,16 @@ struct Sender {
   /// Sends until the session ends.
   mutating func run() {
     var reading = 0
-    var wakes = signals.read { $0.wakes }
+    var (wakes, looks) = signals.read { ($0.wakes, $0.fileChanges) }
     try? replica.retrySetAside(nil)
     while !session.isEnding {
-      signals.wait(nil) { $0.isEnding || $0.isStopping || $0.isInStep }
+      signals.wait(nil) {
+        $0.isEnding || $0.isStopping || $0.isInStep || $0.fileChanges != looks
+      }
       let state = signals.read { $0 }
+      looks = state.fileChanges
       do {
+        if !state.isInStep { try replica.checkSharing() }
         if state.wakes != wakes {
           wakes = state.wakes
           try replica.retrySetAside(nil)
@@ -93,7 +97,7 @@ struct Sender {
   }
 
   private mutating func recover(from error: any Error) {
-    guard !session.isEnding else { return }
+    guard !session.isEnding, !session.endsBecause(of: error) else { return }
     if let error = error as? EtcdError, error.code == .cancelled {
       return session.pause(backoff.delay())
     }

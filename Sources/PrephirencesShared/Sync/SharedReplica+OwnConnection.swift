@@ -12,6 +12,6 @@ extension SharedReplica {
       suiteName: preferences.suiteName,
       folder: FilePath(try filePath()).removingLastComponent().string,
       patience: .milliseconds(10_500))
-    return SharedReplica(other)
+    return SharedReplica(other, during: sharing)
   }
 }

@@ -1,14 +1,20 @@
+internal import PrephirencesDurable
 internal import PrephirencesFiles
 internal import Synchronization
 
 extension SyncCore {
-  func runSession(_ path: String, _ lock: SenderLock) {
+  /// Sends and receives until the session ends.
+  ///
+  /// - Returns: Whether it has ended because the file is shared otherwise, or not any more.
+  func runSession(_ path: String, _ lock: SenderLock, _ sharing: Sharing) -> Bool {
     signals.change { state in
       state.isEnding = false
       state.isInStep = false
       state.received = 0
     }
-    let session = SyncSession(replica, client, layout, options, signals, reports) {
+    let session = SyncSession(
+      replica.during(sharing), client, layout, options, signals, reports
+    ) {
       lock.announce()
     }
     ends.withLock { $0.session = session }
@@ -39,6 +45,7 @@ extension SyncCore {
     for watch in watches { watch.cancel() }
     // With the lock, nobody else may still use the file for this process.
     signals.wait(nil) { $0.sessionThreads == 0 }
+    return session.hasLostFile
   }
 
   /// Without one of its threads, a session does nothing.

@@ -101,15 +101,21 @@ final class SyncCore: Sendable {
   private func takeTurns(_ path: String) {
     let lock = SenderLock(besides: path)
     defer { lock.release() }
+    var others: Set<Sharing?> = []
     while !isStopping {
       do {
+        guard let sharing = try ownSharing() else {
+          try awaitSharing(path, &others)
+          continue
+        }
+        others = []
         guard try lock.tryTake() else {
           awaitRelease(path, lock)
           continue
         }
-        runSession(path, lock)
+        let hasLostFile = runSession(path, lock, sharing)
         lock.release()
-        guard !isStopping else { return }
+        guard !isStopping, !hasLostFile else { continue }
         // Another process may have the password.
         let wakes = signals.read { $0.wakes }
         signals.wait(options.pauseWithoutPassword) { $0.isStopping || $0.wakes != wakes }
@@ -118,6 +124,36 @@ final class SyncCore: Sendable {
         signals.wait(options.greatestBackoff) { $0.isStopping }
       }
     }
+  }
+
+  /// Returns how the file is shared; `nil` if it is not, or at another place.
+  private func ownSharing() throws(PreferencesError) -> Sharing? {
+    guard let sharing = try replica.currentSharing(), sharing.place == options.place else {
+      return nil
+    }
+    return sharing
+  }
+
+  /// Waits until the file changes, which is not shared at this worker's place.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - others: The other ways in which it was shared since, which somebody was told of.
+  /// - Throws: ``PreferencesError``.
+  private func awaitSharing(
+    _ path: String, _ others: inout Set<Sharing?>
+  ) throws(PreferencesError) {
+    guard
+      let watch = try? FileWatch(withSuffixes: ["-lock"], noticesEachWrite: true, path: { path })
+    else {
+      signals.wait(.seconds(1)) { $0.isStopping }
+      return
+    }
+    // It may have changed before the watch began.
+    let sharing = try replica.currentSharing()
+    guard sharing == nil || sharing?.place != options.place else { return }
+    if others.insert(sharing).inserted { options.didLoseFile?() }
+    watched(watch) { _ = watch.wait(FileSystemKind(of: path).isNetwork ? 1000 : 60_000) }
   }
 
   /// Waits until the process that has the lock may have ended.

@@ -12,6 +12,12 @@ package struct SyncOptions: Sendable {
   ///
   /// More of them are compared on another one, so that the program's reads don't wait meanwhile.
   package var greatestRowsTogether = 200
+  /// Where the worker sends to, as the settings of the file have it; it does nothing while these name
+  /// another place.
+  package var place: String?
+  /// Called on a thread of the worker when the file is not shared at its place, once for each way in
+  /// which it is shared otherwise.
+  package var didLoseFile: (@Sendable () -> Void)?
   /// Called on a thread of the worker when it has recorded how the file stands with the engine.
   package var didReport: (@Sendable (SharingReport) -> Void)?
   package init() {}

@@ -30,6 +30,7 @@ final class SyncSession: Sendable {
   }
 
   private let connection = Mutex(Connection())
+  private let lostFile = Mutex(false)
 
   init(
     _ replica: SharedReplica, _ client: EtcdClient, _ layout: StoreLayout, _ options: SyncOptions,
@@ -50,6 +51,19 @@ final class SyncSession: Sendable {
     signals.change { $0.isEnding = true }
     cancellation.cancel()
     connection.withLock { $0.cancellation }?.cancel()
+  }
+
+  /// Whether the session has ended because the file is shared otherwise, or not any more.
+  var hasLostFile: Bool { lostFile.withLock { $0 } }
+
+  /// Ends the session if an error says that the file is shared otherwise than when it began.
+  ///
+  /// - Returns: Whether it does.
+  func endsBecause(of error: any Error) -> Bool {
+    guard (error as? PreferencesError)?.code == .notFound else { return false }
+    lostFile.withLock { $0 = true }
+    end()
+    return true
   }
 
   /// Waits for the next attempt, or until somebody asks for one.

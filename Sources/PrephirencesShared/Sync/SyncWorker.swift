@@ -6,13 +6,16 @@ package import PrephirencesFiles
 /// Keeps one file in step with an engine, on threads of its own, while it has the lock of the sender.
 ///
 /// Of all workers of a file, in whichever processes, one has the lock; the next takes it when that
-/// ends. The file must be shared before a worker is started. A worker that is destroyed ends, and
-/// so does nothing in a forked child.
+/// ends. While the file is not shared, or at another place, it waits without the lock. A worker that
+/// is destroyed ends, and so does nothing in a forked child.
 package final class SyncWorker: Sendable {
   /// Decides a conflict, on a thread of its own and outside all locks, and perhaps repeatedly.
   package typealias Resolver = @Sendable (ReplicaConflict) throws -> ReplicaDecision
 
   private let core: SyncCore
+
+  /// Where it sends to.
+  package var place: String? { core.options.place }
 
   /// Creates a worker, which does nothing yet.
   ///
