@@ -4,13 +4,17 @@ internal import PrephirencesShared
 extension StoreOptions {
   /// Returns a shared store: through this machine's copy if it has one, else where the engine has it.
   ///
+  /// Without options for the connection, the settings of a suite at the same cluster are used, also
+  /// its endpoints: its password goes nowhere else.
+  ///
   /// - Parameters:
   ///   - name: The name of the store.
   ///   - text: The address.
   /// - Returns: The store.
   /// - Throws: `PreferencesError` if the address or a setting cannot be used.
   func domainStore(named name: String, at text: String) throws -> any DomainStore {
-    let address = try SharedAddress(text)
+    let given = try SharingConfiguration(address: text).completed().address
+    let address = try SharedAddress(given)
     var sameEngine: SharingConfiguration?
     for suite in (try? SharingConfiguration.suiteNames()) ?? [] {
       // One that cannot be read is reported by the commands that need it.
@@ -22,13 +26,14 @@ extension StoreOptions {
       }
       sameEngine = sameEngine ?? configuration
     }
-    var configuration = sameEngine ?? SharingConfiguration(address: text)
-    configuration.address = text
-    configuration.store = name
-    if passwordFile != nil || passwordRef != nil {
-      configuration.passwordFile = passwordFile
-      configuration.passwordReference = passwordRef
+    var configuration: SharingConfiguration
+    if let sameEngine, !connection.isGiven {
+      configuration = sameEngine
+      configuration.address = SharedAddress.address(sameEngine.address, withPathOf: text)
+    } else {
+      configuration = try connection.configuration(for: text)
     }
+    configuration.store = name
     let (cluster, prefix) = try configuration.cluster(suiteName: name)
     return DirectDomain(
       store: DirectStore(cluster: cluster, layout: StoreLayout(prefix: prefix)),

@@ -9,28 +9,16 @@ struct StoreOptions: QuickArguments {
       valueName: "address"))
   var store: String?
 
-  @Option(
-    help: .init("A file with the password of the shared store", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Option(
-    help: .init(
-      "A reference to that password, such as keychain://etcd/fleet", valueName: "reference"))
-  var passwordRef: String?
+  @OptionGroup var connection: ConnectionOptions
 
   mutating func read(_ line: inout QuickLine) throws {
     store = try line.option("store")
-    passwordFile = try line.option("password-file")
-    passwordRef = try line.option("password-ref")
+    try line.group(&_connection)
   }
 
   func validate() throws {
-    guard passwordFile == nil || passwordRef == nil else {
-      throw ValidationError(SyncUsageText.onePassword)
-    }
-    guard store != nil || passwordFile == nil && passwordRef == nil else {
-      throw ValidationError(SyncUsageText.passwordNeedsStore)
+    guard store != nil || !connection.isGiven else {
+      throw ValidationError(SyncUsageText.connectionNeedsStore)
     }
   }
 }

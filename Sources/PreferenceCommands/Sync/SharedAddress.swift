@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Prephirences
 internal import PrephirencesEtcd
 internal import PrephirencesShared
@@ -18,7 +19,18 @@ struct SharedAddress {
   /// The prefix of all stores, without slashes around it.
   var prefix: [Substring] { address.prefix.split(separator: "/") }
 
-  /// Whether both name one of the same members of a cluster, or leave that to the environment.
+  /// Returns an address with the path of another one.
+  static func address(_ text: String, withPathOf other: String) -> String {
+    let start = pathStart(text)
+    return String(text[..<start] + other[pathStart(other)...])
+  }
+
+  private static func pathStart(_ text: String) -> String.Index {
+    let start = text.range(of: "://")?.upperBound ?? text.startIndex
+    return text[start...].firstIndex(of: "/") ?? text.endIndex
+  }
+
+  /// Whether both name one of the same members of a cluster.
   func isSameEngine(as other: SharedAddress) -> Bool {
     guard address.usesTLS == other.address.usesTLS else { return false }
     let (ours, theirs) = (Set(address.endpoints), Set(other.address.endpoints))

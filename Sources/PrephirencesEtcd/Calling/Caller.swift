@@ -117,9 +117,11 @@ final class Caller: Sendable {
 
   private func credentials(_ user: String) throws(Refusal) -> [UInt8] {
     var password: [UInt8]
-    do { password = try configuration.password?() ?? [] } catch {
-      throw Refusal(
-        EtcdError(.passwordUnavailable, "the password for etcd cannot be read: \(error)"))
+    do { password = try configuration.password?() ?? [] } catch let error as EtcdError {
+      throw Refusal(error)
+    } catch {
+      // Its text could contain the password.
+      throw Refusal(EtcdError(.passwordUnavailable, "the password for etcd cannot be read"))
     }
     defer { password.wipe() }
     guard !password.isEmpty, String(validating: password, as: UTF8.self) != nil else {

@@ -2,7 +2,7 @@ internal import PrephirencesText
 
 /// An address such as `etcd+https://a:2379,b:2379/prefix`.
 package struct EtcdAddress: Hashable, Sendable {
-  /// Empty in `etcd+https:///prefix`: then `ETCDCTL_ENDPOINTS` completes it.
+  /// Empty in `etcd+https:///prefix`, which something else completes.
   package let endpoints: [EtcdConfiguration.Endpoint]
   package let usesTLS: Bool
   /// The path without its first slash.
@@ -13,18 +13,18 @@ package struct EtcdAddress: Hashable, Sendable {
   package init(_ text: String) throws(EtcdError) {
     guard let (scheme, rest) = Self.divided(text, at: "://"),
       scheme == "etcd+https" || scheme == "etcd+http"
-    else { throw .address("it begins with etcd+https://, or on loopback with etcd+http://") }
+    else { throw .address("it must begin with etcd+https://, or on loopback with etcd+http://") }
     let (authority, path) = Self.divided(rest, at: "/") ?? (rest, "")
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw .address(
-        "it has no user and no password; name the user in the configuration or in ETCDCTL_USER, "
+        "it must not contain a user or a password; name the user with --user or in the configuration, "
           + "and keep the password in a file or in the keychain")
     }
     guard !rest.utf8.contains(where: { "?#".utf8.contains($0) }) else {
-      throw .address("it has neither ? nor #, except as %3F and %23")
+      throw .address("it must not contain ? or #; write %3F and %23")
     }
     guard let prefix = path.percentDecoded, !prefix.utf8.contains(0) else {
-      throw .address("the path is UTF-8, percent-encoded")
+      throw .address("the path must be UTF-8, percent-encoded")
     }
     usesTLS = scheme == "etcd+https"
     endpoints = authority.isEmpty ? [] : try Self.endpoints(authority, usesTLS: usesTLS)
@@ -76,22 +76,22 @@ extension EtcdConfiguration.Endpoint {
     var host = text[...]
     var port: Substring?
     if text.utf8.first == UInt8(ascii: "[") {
-      guard let end = text.firstIndex(of: "]") else { throw .address("a [ has its ]") }
+      guard let end = text.firstIndex(of: "]") else { throw .address("the ] after a [ is missing") }
       host = text[text.index(after: text.startIndex)..<end]
       let rest = text[text.index(after: end)...]
-      guard rest.isEmpty || rest.first == ":" else { throw .address("a port follows : after ]") }
+      guard rest.isEmpty || rest.first == ":" else { throw .address("after ], only a colon and a port may follow") }
       port = rest.isEmpty ? nil : rest.dropFirst()
       guard host.utf8.contains(UInt8(ascii: ":")),
         host.utf8.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
         )
-      else { throw .address("in [ ], there is an address of IPv6") }
+      else { throw .address("only an address of IPv6 can be in [ ]") }
     } else {
       if let colon = text.firstIndex(of: ":") {
         host = text[..<colon]
         port = text[text.index(after: colon)...]
       }
       guard !host.isEmpty, host.utf8.allSatisfy({ $0.isHostCharacter }) else {
-        throw .address("a host is a name, an address, or an address of IPv6 in [ ]")
+        throw .address("a host must be a name, an address, or an address of IPv6 in [ ]")
       }
     }
     self.init(host: String(host), port: try Self.port(port))
@@ -101,7 +101,7 @@ extension EtcdConfiguration.Endpoint {
     guard let text else { return 2379 }
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(text),
       (1...65535).contains(port)
-    else { throw .address("a port is a number from 1 to 65535") }
+    else { throw .address("a port must be a number from 1 to 65535") }
     return port
   }
 

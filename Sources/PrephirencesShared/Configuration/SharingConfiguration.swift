@@ -8,7 +8,7 @@ public struct SharingConfiguration: Sendable, Hashable {
   ///
   /// `etcd+http` is for addresses of this machine only. In `etcd+https:///prefix`, the variables
   /// `ETCDCTL_ENDPOINTS`, `ETCDCTL_CACERT`, `ETCDCTL_CERT`, `ETCDCTL_KEY` and `ETCDCTL_USER` say
-  /// what is left open.
+  /// what is left open, when sharing begins: the file has what they said.
   public var address: String
 
   /// The name of the store under the prefix; `nil` for that of the suite.

@@ -192,7 +192,7 @@ def test_a_watch_survives_a_lost_connection(store, cluster):
 
 @pytest.mark.parametrize("address, said", [
   ("https://127.0.0.1/x", "etcd+https"), ("etcd+http://10.0.0.1:2379/x", "TLS"),
-  ("etcd+https://web:secret@127.0.0.1/x", "no password"), ("etcd+https://127.0.0.1/x?a=b", "?"),
+  ("etcd+https://web:secret@127.0.0.1/x", "must not contain"), ("etcd+https://127.0.0.1/x?a=b", "?"),
   ("etcd+https:///x", "ETCDCTL_ENDPOINTS")])
 def test_addresses_that_cannot_be_used(store, address, said):
   refused = store.run("read", "port", address=address, code=64)
@@ -285,12 +285,27 @@ def test_users(home, guarded):
   assert store.read("port", *options(store, guarded, "web")) == b"1\n"
 
 
+def test_users_by_options(home, guarded):
+  """As the help of --store has it: an address with endpoints."""
+  store = Store(home, guarded.store_url("fleet"))
+  password = store.home.file("password", PASSWORD.encode())
+  given = ["--user", "web", "--cacert", str(guarded.certificates.authority)]
+  store.run("write", "given", "1", *given, "--password-file", password)
+  assert store.read("given", *given, "--password-file", password) == b"1\n"
+  assert "--password-file" in hinted(store.run("read", "given", *given, code=64))
+  refused = store.run("read", "given", "--password-file", "nowhere", code=64)
+  assert "no user" in refused.error and "--user" in hinted(refused)
+  refused = store.run("read", "given", "--cacert", "nowhere", code=64)
+  assert "nowhere" in refused.error
+  store.run("read", "given", *given, "--password-ref", "junk", code=64)
+
+
 def test_passwords_that_are_not_there(home, guarded):
   store = Store(home, "etcd+https:///fleet")
   options(store, guarded, "web")
   assert "password" in store.run("read", "port", code=64).error
   told = store.run("read", "port", "--password-file", "nowhere", code=77)
-  assert "nowhere" in told.error
+  assert "nowhere" in told.error and "EtcdError" not in told.error
   told = store.run("read", "port", "--password-ref", "keychain://etcd/fleet", code=77)
   assert "keychain://etcd/fleet" in told.error
   path = store.home.file("open", PASSWORD.encode(), mode=0o644)

@@ -116,10 +116,39 @@ def test_add_again(machine):
 
 
 @pytest.mark.parametrize("arguments", [
-  ["--cert", "a"], ["--key", "a"], ["--password-file", "a", "--password-ref", "b"], ["--user", "web"],
+  ["--cert", "a"], ["--key", "a"], ["--user", "web", "--password-file", "a", "--password-ref", "b"],
+  ["--user", "web"], ["--password-file", "a"], ["--cacert", "nowhere"],
+  ["--user", "web", "--password-ref", "junk"],
   ["--user", "web:secret", "--password-file", "a"], ["--quota-keys", "0"], ["--store-name", "a/b"]])
 def test_settings_that_do_not_fit(machine, arguments):
   assert "secret" not in machine.add(*arguments, code=64).error
+  assert not machine.configuration.exists()
+
+
+def test_the_environment_is_recorded_and_chooses_nothing_later(machine, cluster):
+  endpoint = cluster.nodes[0].url
+  machine.address = "etcd+http:///" + machine.address.rpartition("/")[2]
+  machine.home.environment["ETCDCTL_ENDPOINTS"] = endpoint
+  machine.add()
+  address = json.loads(machine.configuration.read_text())["address"]
+  assert address == machine.address.replace("///", f"//{endpoint.removeprefix('http://')}/")
+  with socket.create_server(("127.0.0.1", 0)) as other:
+    machine.home.environment["ETCDCTL_ENDPOINTS"] = f"http://127.0.0.1:{other.getsockname()[1]}"
+    machine.run("write", "port", "1")
+    machine.now()
+    assert machine.status["unsentKeys"] == 0
+    # A file that leaves the endpoints open is refused; the other cluster hears nothing.
+    settings = json.loads(machine.configuration.read_text()) | {"address": machine.address}
+    machine.configuration.write_text(json.dumps(settings))
+    assert "--overwrite" in machine.now(code=64).error
+    other.setblocking(False)
+    with pytest.raises(BlockingIOError):
+      other.accept()
+  machine.home.environment["ETCDCTL_ENDPOINTS"] = endpoint
+  machine.add("--overwrite")
+  assert json.loads(machine.configuration.read_text())["address"] == address
+  machine.configuration.write_text(json.dumps(settings))
+  machine.sync("remove", "web")
   assert not machine.configuration.exists()
 
 

@@ -24,6 +24,15 @@ struct SharedAddressTests {
     #expect(try !SharedAddress(one).isSameEngine(as: SharedAddress(other)))
   }
 
+  @Test(arguments: [
+    ("etcd+https://a:1,b/x", "etcd+https:///y/z", "etcd+https://a:1,b/y/z"),
+    ("etcd+https://a", "etcd+https://b/y", "etcd+https://a/y"),
+    ("etcd+https://a/x", "etcd+https://b", "etcd+https://a"),
+  ])
+  func thePathOfAnotherOne(address: String, other: String, result: String) {
+    #expect(SharedAddress.address(address, withPathOf: other) == result)
+  }
+
   @Test func aPasswordInAnAddressIsRefusedWithoutBeingNamed() {
     let error = #expect(throws: PreferencesError.self) {
       try SharedAddress("etcd+https://web:secret@a/x")

@@ -71,6 +71,8 @@ struct PreferencesConfigurationTests {
     (#"{"address": "etcd+https://a/p", "proxy": "http://u:secret@proxy"}"#, "proxy"),
     (#"{"address": "etcd+http://127.0.0.1/p", "proxy": "http://proxy:3128"}"#, "proxy"),
     (#"{"address": "etcd+https://name:secret@a/p"}"#, "address"),
+    (#"{"address": "etcd+https:///p"}"#, "sync add"),
+    (#"{"address": "etcd+https://a/p", "passwordFile": "/f"}"#, "user"),
     (#"{"address": "etcd+http://example.org:2379/p"}"#, "TLS"),
     (
       #"{"address": "etcd+https://a/p", "passwordFile": "/f", "passwordReference": "r"}"#,
@@ -104,7 +106,11 @@ struct PreferencesConfigurationTests {
     ])
     var open = SharingConfiguration(address: "etcd+https:///fleet/eu")
     open.passwordFile = "/run/password"
-    let (client, prefix) = try open.cluster(suiteName: "suite", environment: environment)
+    // Only once: what is saved names all of it.
+    #expect(failure { _ = try open.cluster(suiteName: "suite") }?.code == .invalidAddress)
+    let completed = try open.completed(by: environment)
+    #expect(completed.address == "etcd+https://a:2379,b:2380/fleet/eu")
+    let (client, prefix) = try completed.cluster(suiteName: "suite")
     #expect(client.endpoints.map(\.host) == ["a", "b"])
     #expect(client.endpoints.map(\.port) == [2379, 2380])
     #expect(client.certificateAuthority == "/authority.pem")
@@ -115,7 +121,7 @@ struct PreferencesConfigurationTests {
     // Another cluster gets nothing of it.
     var named = SharingConfiguration(address: "etcd+https://c:2379")
     named.store = "settings"
-    let (other, otherPrefix) = try named.cluster(suiteName: "suite", environment: environment)
+    let (other, otherPrefix) = try named.completed(by: environment).cluster(suiteName: "suite")
     #expect(other.endpoints.map(\.host) == ["c"])
     #expect(other.user == nil && other.certificate == nil && other.certificateAuthority == nil)
     #expect(otherPrefix == "settings/")
@@ -131,11 +137,23 @@ struct PreferencesConfigurationTests {
   func variablesThatCannotBeUsedAreRefused(_ variables: [String: String]) {
     let configuration = SharingConfiguration(address: "etcd+https:///fleet")
     let error = failure {
-      _ = try configuration.cluster(
-        suiteName: "suite", environment: EnvironmentVariables(variables))
+      _ = try configuration.completed(by: EnvironmentVariables(variables))
+        .cluster(suiteName: "suite")
     }
     #expect(error?.code == .invalidAddress)
     #expect(error?.message.contains("secret") == false)
+  }
+
+  @Test func sharingRecordsWhatTheVariablesSay() throws {
+    let environment = EnvironmentVariables([
+      "HOME": machine.folder, "XDG_CONFIG_HOME": machine.folder, "XDG_DATA_HOME": machine.folder,
+      "ETCDCTL_ENDPOINTS": "127.0.0.1:1",
+    ])
+    try SharedPreferences.share(
+      suiteName: "fleet", with: SharingConfiguration(address: "etcd+http:///p"), folder: nil,
+      environment: environment)
+    #expect(try load()?.address == "etcd+http://127.0.0.1:1/p")
+    try SharedPreferences.stopSharing(suiteName: "fleet", folder: nil, environment: environment)
   }
 
   @Test func variablesAloneChooseNoStore() throws {

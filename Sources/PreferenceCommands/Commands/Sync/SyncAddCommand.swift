@@ -12,8 +12,9 @@ struct SyncAddCommand: SyncSubcommand {
     discussion: """
       The address names members of a cluster of etcd and a prefix, under which the suite is a store. \
       etcd+http is for addresses of this machine only. In etcd+https:///prefix, ETCDCTL_ENDPOINTS, \
-      ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY and ETCDCTL_USER say the rest. A password is never part \
-      of it: it is read from a file, or from the keychain.
+      ETCDCTL_CACERT, ETCDCTL_CERT, ETCDCTL_KEY and ETCDCTL_USER say the rest; what they say now is \
+      recorded, and they are not read later. A password is never part of the address: it is read from a \
+      file, or from the keychain.
 
       The connection is tried, and what will happen is reported. Keys that only this machine has are \
       sent, keys that only the store has come, and for keys that both have, the store's value counts, \
@@ -61,11 +62,14 @@ struct SyncAddCommand: SyncSubcommand {
   }
 
   func perform(in session: SharingSession) throws {
+    let configuration = try configuration()
     let added = SharedSuite(suite, configuration)
     // Fails if the settings don't fit each other.
     _ = try configuration.cluster(suiteName: suite)
-    let old = try SharingConfiguration.load(suiteName: suite)
-    if let old, !overwrite, try isElsewhere(old) {
+    // What is replaced may be unusable.
+    if !overwrite, let old = try SharingConfiguration.load(suiteName: suite),
+      try isElsewhere(old, configuration)
+    {
       throw CommandLineError.sharedElsewhere(suite, old.address)
     }
     if !offline { try FirstContact(added).report(to: session) }
@@ -73,23 +77,24 @@ struct SyncAddCommand: SyncSubcommand {
     // From now on, every program's changes are logged.
     try added.replica.share(
       configuration.settings, clearingDecisions: !programDecides)
-    session.interface.say("shared '\(suite)' as '\(added.store)' at \(address)")
+    session.interface.say("shared '\(suite)' as '\(added.store)' at \(configuration.address)")
     session.interface.hint(
       "'\(session.path) run' keeps it in step, as each program does that shares it")
   }
 
-  private var configuration: SharingConfiguration {
-    var configuration = SharingConfiguration(address: address)
+  private func configuration() throws -> SharingConfiguration {
+    var configuration = try connection.configuration(for: address)
     configuration.store = storeName
-    connection.complete(&configuration)
     configuration.quotaKeys = quotaKeys
     configuration.quotaBytes = quotaBytes
     configuration.programDecides = programDecides
     return configuration
   }
 
-  private func isElsewhere(_ old: SharingConfiguration) throws -> Bool {
-    let (ours, theirs) = (try SharedAddress(address), try SharedAddress(old.address))
+  private func isElsewhere(
+    _ old: SharingConfiguration, _ new: SharingConfiguration
+  ) throws -> Bool {
+    let (ours, theirs) = (try SharedAddress(new.address), try SharedAddress(old.address))
     return !ours.isSameEngine(as: theirs) || ours.prefix != theirs.prefix
       || (old.store ?? suite) != (storeName ?? suite)
   }

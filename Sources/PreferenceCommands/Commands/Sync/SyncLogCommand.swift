@@ -23,7 +23,7 @@ struct SyncLogCommand: SyncSubcommand {
   @Argument(help: "The suite", completion: .sharedSuites)
   var suite: String
 
-  @Option(help: .init("How many changes that came to list (default: 20)", valueName: "number"))
+  @Option(help: .init("How many changes that came to list", valueName: "number"))
   var last = 20
 
   @Flag(help: "Print JSON")

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesDurable
 internal import PrephirencesShared
 
 /// Ends the sharing of a suite.
@@ -28,7 +29,7 @@ struct SyncRemoveCommand: SyncSubcommand {
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
   func perform(in session: SharingSession) throws {
-    let replica = try session.suite(suite).replica
+    let replica = try replica(session)
     if try replica.isShared() {
       let count = try replica.state().unsentKeys
       guard count == 0 || yes else {
@@ -38,5 +39,14 @@ struct SyncRemoveCommand: SyncSubcommand {
     try SharingConfiguration.remove(suiteName: suite)
     if try replica.isShared() { try replica.unshare() }
     session.interface.say("'\(suite)' is no longer shared")
+  }
+
+  /// The file, also if its settings cannot be used.
+  private func replica(_ session: SharingSession) throws -> SharedReplica {
+    do {
+      return try session.suite(suite).replica
+    } catch let error as PreferencesError where error.code == .invalidAddress {
+      return SharedReplica(DurablePreferences(suiteName: suite))
+    }
   }
 }
