@@ -34,7 +34,11 @@ struct DomainOptions: QuickArguments {
   func open() throws -> PreferenceDomain {
     let name = name ?? ""
     guard let address = shared.store else { return PreferenceDomain(named: name) }
-    return PreferenceDomain(named: name, in: try shared.domainStore(named: name, at: address))
+    let interface = UserInterface(
+      hostName: PreferenceCommandContext.current.hostName, isQuiet: quiet)
+    return PreferenceDomain(
+      named: name,
+      in: try shared.domainStore(named: name, at: address) { interface.say($0) })
   }
 
   /// Lets the parser report that no domain is named, since that reads the names of the domains.

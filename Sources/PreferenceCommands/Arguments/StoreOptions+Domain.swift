@@ -10,9 +10,12 @@ extension StoreOptions {
   /// - Parameters:
   ///   - name: The name of the store.
   ///   - text: The address.
+  ///   - notice: Gets what a person should know.
   /// - Returns: The store.
   /// - Throws: `PreferencesError` if the address or a setting cannot be used.
-  func domainStore(named name: String, at text: String) throws -> any DomainStore {
+  func domainStore(
+    named name: String, at text: String, notice: @escaping (String) -> Void
+  ) throws -> any DomainStore {
     let given = try SharingConfiguration(address: text).completed().address
     let address = try SharedAddress(given)
     var sameEngine: SharingConfiguration?
@@ -22,7 +25,7 @@ extension StoreOptions {
         let other = try? SharedAddress(configuration.address), other.isSameEngine(as: address)
       else { continue }
       if other.prefix == address.prefix, (configuration.store ?? suite).isSameBytes(as: name) {
-        return CopyDomain(suiteName: suite)
+        return CopyDomain(SharedCopy(SharedSuite(suite, configuration), notice: notice))
       }
       sameEngine = sameEngine ?? configuration
     }

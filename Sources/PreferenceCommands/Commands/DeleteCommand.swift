@@ -74,7 +74,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
         "delete all \(Words.counted(count, "preference")) of '\(domain.name)'?",
         as: session.context.hostName)
     }
-    try domain.change { domain in
+    try domain.change(.inPieces) { domain in
       for key in try domain.keys() { try domain.set(nil, forKey: key) }
     }
   }

@@ -12,8 +12,8 @@ struct ImportCommand: PreferenceSubcommand {
     abstract: "Set the preferences that a file has",
     discussion: """
       The file is JSON or a property list, in XML or binary, such as one of UserDefaults or one that \
-      'export' has written. All of its preferences are set, or none. Others stay, unless --replace \
-      deletes them. A null in JSON is no value; it is left out and reported.
+      'export' has written. All of its preferences are set, or none; a shared store gets them in \
+      pieces, and may have some of them if that fails. Others stay, unless --replace deletes them. A null in JSON is no value; it is left out and reported.
 
       Example:
         \(preferencesPath) import settings.json\(domainExample)
@@ -49,7 +49,7 @@ struct ImportCommand: PreferenceSubcommand {
       return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
     }
     var plan: ImportPlan?
-    try domain.change { domain in
+    try domain.change(.inPieces) { domain in
       let made = ImportPlan(values, try domain.values(), replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
       for (key, value) in made.added + made.changed { try domain.set(value, forKey: key) }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Prephirences
 internal import PrephirencesCommandLine
+internal import PrephirencesFiles
 internal import PrephirencesText
 
 /// Prints changes of preferences as they happen.
@@ -61,13 +62,14 @@ struct WatchCommand: PreferenceSubcommand {
     try StandardOutput.checkOpen()
     let domain = try session.domain
     let changes = try PendingPreferenceChanges()
+    let end = timeout.map { ContinuousClock.now + $0 }
     let observations = try domain.store.observe(
-      unique(keys), initial: initial || until != nil, changes)
+      unique(keys), initial: initial || until != nil, until: timeout.map(Deadline.init(after:)),
+      changes)
     // The store must not be released before the end.
     defer {
       withExtendedLifetime(domain) { observations.forEach { $0.cancel() } }
     }
-    let end = timeout.map { ContinuousClock.now + $0 }
     while true {
       while case let taken = try changes.take(), !taken.isEmpty {
         for change in taken where try ends(after: change) { return }

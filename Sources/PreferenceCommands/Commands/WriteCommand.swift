@@ -19,7 +19,8 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
 
       The command returns when the value is on the disk. --if-absent and --expect change nothing and \
       end with 75 if the key has a value, or another one than is expected; no other process can come \
-      in between.
+      in between, and for a shared store no other machine. A value for a shared store that is given up \
+      because another machine has set one at the same time is 75, too.
 
       Example:
         \(preferencesPath) write port 8080 --type int\(domainExample)
@@ -80,7 +81,7 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
     guard try expected == nil || domain.exists() else {
       throw CommandLineError.unexpected(key, isAbsent: true)
     }
-    try domain.change { domain in
+    try domain.change(ifAbsent || expected != nil ? .conditional : .asOne) { domain in
       let old = try domain.value(forKey: key)
       try check(old, expected, in: domain)
       try domain.set(try written.adds ? added(new, to: old) : new, forKey: key)

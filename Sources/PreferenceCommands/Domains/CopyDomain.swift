@@ -4,43 +4,55 @@ internal import PrephirencesShared
 
 /// A shared store through this machine's copy of it.
 struct CopyDomain: DomainStore {
-  /// How long a command waits until its changes are sent.
-  private static let patience: Duration = .seconds(20)
-
   private let file: FileDomain
-  private let suiteName: String
+  private let copy: SharedCopy
 
-  init(suiteName: String) {
-    self.suiteName = suiteName
-    file = FileDomain(named: suiteName)
+  init(_ copy: SharedCopy) {
+    self.copy = copy
+    file = FileDomain(named: copy.suite.name)
   }
 
-  func storedPath() throws -> String? { try file.storedPath() }
+  func storedPath() throws -> String? {
+    try copy.refresh()
+    return try file.storedPath()
+  }
 
   func expectedPath() throws -> String { try file.expectedPath() }
 
-  func value(forKey key: String) throws -> Any? { try file.value(forKey: key) }
+  func value(forKey key: String) throws -> Any? {
+    try copy.refresh()
+    return try file.value(forKey: key)
+  }
 
-  func pairs() throws -> [(String, Any)] { try file.pairs() }
+  func pairs() throws -> [(String, Any)] {
+    try copy.refresh()
+    return try file.pairs()
+  }
 
-  func set(_ value: Any?, forKey key: String) throws { try file.set(value, forKey: key) }
+  func set(_ value: Any?, forKey key: String) throws {
+    copy.willChange(key)
+    try file.set(value, forKey: key)
+  }
 
-  func change(_ body: (any DomainStore) throws -> Void) throws { try file.change(body) }
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
+    if kind == .conditional { return try copy.decide(body) }
+    copy.prepareChange()
+    try file.change(kind) { _ in try body(self) }
+  }
 
   func observe(
-    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {
     // Changes of other machines come while this is kept.
-    let shared = SharedPreferences(suiteName: suiteName)
-    let observations = try file.observe(keys, initial: initial, changes)
+    let shared = SharedPreferences(suiteName: copy.suite.name)
+    let observations = try file.observe(keys, initial: initial, until: end, changes)
     return observations + [PreferenceObservation { withExtendedLifetime(shared) {} }]
   }
 
   var failureOfImport: PreferencesError? { file.failureOfImport }
 
-  /// Waits until the changes are on the disk, and sent.
   func synchronize() throws {
     try file.synchronize()
-    try SharedPreferences(suiteName: suiteName).flush(deadline: Self.patience)
+    try copy.send()
   }
 }

@@ -1,4 +1,5 @@
 internal import Prephirences
+internal import PrephirencesFiles
 internal import PrephirencesShared
 
 /// A shared store of which this machine has no copy.
@@ -18,15 +19,16 @@ struct DirectDomain: DomainStore {
     try store.change { $0.storeObject(value, forKey: key) }
   }
 
-  func change(_ body: (any DomainStore) throws -> Void) throws {
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
     try store.change { try body(ChangingDomain(domain: self, transaction: $0)) }
   }
 
   func observe(
-    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {
     let watch = try DirectWatch(
-      store, keys: keys.isEmpty ? nil : keys, initial: initial, failed: changes.end
+      store, keys: keys.isEmpty ? nil : keys, initial: initial, until: end,
+      failed: changes.end
     ) { changes.add($0) }
     return [PreferenceObservation { watch.cancel() }]
   }
@@ -53,12 +55,12 @@ private struct ChangingDomain: DomainStore {
 
   func set(_ value: Any?, forKey key: String) { transaction.storeObject(value, forKey: key) }
 
-  func change(_ body: (any DomainStore) throws -> Void) throws { try body(self) }
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws { try body(self) }
 
   func observe(
-    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {
-    try domain.observe(keys, initial: initial, changes)
+    try domain.observe(keys, initial: initial, until: end, changes)
   }
 
   var failureOfImport: PreferencesError? { nil }

@@ -1,4 +1,17 @@
 internal import Prephirences
+internal import PrephirencesFiles
+
+/// How changes belong together.
+enum ChangeKind {
+  /// All, or none.
+  case asOne
+
+  /// All, or none, and only if what was read is what the engine has, too.
+  case conditional
+
+  /// All, or none, on this machine; a shared store gets them in pieces.
+  case inPieces
+}
 
 /// Where the preferences of a domain are.
 protocol DomainStore {
@@ -19,21 +32,24 @@ protocol DomainStore {
 
   /// Performs reads and changes as one.
   ///
-  /// - Parameter body: Gets the store to read and change. It may be called again if somebody else
-  ///   has changed the same keys meanwhile.
+  /// - Parameters:
+  ///   - kind: How they belong together.
+  ///   - body: Gets the store to read and change. It may be called again if somebody else has changed
+  ///     the same keys meanwhile.
   /// - Throws: What the closure throws, or the failure of the store.
-  func change(_ body: (any DomainStore) throws -> Void) throws
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws
 
   /// Starts notifying of the changes of everybody.
   ///
   /// - Parameters:
   ///   - keys: The keys, which are compared by their bytes; all if there are none.
   ///   - initial: Whether to report the present values first.
+  ///   - end: When to give up beginning; `nil` to try for as long as other calls.
   ///   - changes: Gets the changes, and the failure because of which there will be no more.
   /// - Returns: What ends it, and must be kept until then.
   /// - Throws: The failure because of which nothing is observed, such as too many watches.
   func observe(
-    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation]
 
   /// Why values that `UserDefaults` has saved are not among the preferences, after a change; `nil` if
@@ -41,5 +57,7 @@ protocol DomainStore {
   var failureOfImport: PreferencesError? { get }
 
   /// Waits until all changes are on the disk, and sent if the domain is a shared store.
+  ///
+  /// - Throws: The failure, also if a change was given up for one of another machine.
   func synchronize() throws
 }

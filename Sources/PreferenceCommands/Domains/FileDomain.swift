@@ -1,5 +1,6 @@
 internal import Prephirences
 internal import PrephirencesDurable
+internal import PrephirencesFiles
 
 /// The preferences of a domain in a file of this machine.
 struct FileDomain: DomainStore {
@@ -19,12 +20,15 @@ struct FileDomain: DomainStore {
     try preferences.storeObject(value, forKey: key)
   }
 
-  func change(_ body: (any DomainStore) throws -> Void) throws {
-    try preferences.transaction { _ in try body(self) }
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
+    switch kind {
+    case .asOne, .conditional: try preferences.transaction { _ in try body(self) }
+    case .inPieces: try preferences.transactionInPieces { _ in try body(self) }
+    }
   }
 
   func observe(
-    _ keys: [String], initial: Bool, _ changes: PendingPreferenceChanges
+    _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {
     // The first reading fails if watching would.
     if try storedPath() != nil { _ = try value(forKey: keys.first ?? "") }

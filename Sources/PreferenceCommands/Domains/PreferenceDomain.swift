@@ -46,10 +46,14 @@ struct PreferenceDomain {
 
   /// Performs reads and changes as one, in which nobody else comes in between.
   ///
-  /// - Parameter body: Gets the domain to read and change. It may be called again.
+  /// - Parameters:
+  ///   - kind: How the changes belong together.
+  ///   - body: Gets the domain to read and change. It may be called again.
   /// - Throws: What the closure throws, or the failure of the store.
-  func change(_ body: (PreferenceDomain) throws -> Void) throws {
-    try store.change { try body(PreferenceDomain(named: name, in: $0)) }
+  func change(
+    _ kind: ChangeKind = .asOne, _ body: (PreferenceDomain) throws -> Void
+  ) throws {
+    try store.change(kind) { try body(PreferenceDomain(named: name, in: $0)) }
   }
 
   /// Sets the value of a key; `nil` removes it.

@@ -9,11 +9,16 @@ struct SuiteReport {
   private let suite: SharedSuite
   /// `nil` as long as no program has begun to share it.
   private let status: SyncStatus?
+  /// The newest changes that were given up, the newest first.
+  private let lost: [JournalEntry]
 
   init(_ suite: SharedSuite) throws(PreferencesError) {
     self.suite = suite
     status = try suite.replica.isShared() ? try SyncStatus.of(suite.replica) : nil
+    lost = try status == nil ? [] : suite.replica.recentConflicts(Self.greatestLost)
   }
+
+  private static let greatestLost = 5
 
   // MARK: - Text
 
@@ -33,6 +38,10 @@ struct SuiteReport {
     }
     for unit in state.setAside {
       facts.append(("set aside", "\(names(unit.keys)): \(unit.message)"))
+    }
+    for entry in lost {
+      facts.append(
+        ("lost", "'\(entry.key)': given up for another machine's, \(DateText.text(entry.date))"))
     }
     if !state.newerKeys.isEmpty {
       facts.append(("newer", "\(names(state.newerKeys)): a newer release has written them"))
@@ -87,6 +96,10 @@ struct SuiteReport {
     }
     let aside = state.setAside.map { waits($0.keys, word($0.reason), $0.message) }
     members.append(("waiting", .array(waiting + aside)))
+    let lost = lost.map { entry in
+      JSONValue.object([("key", .string(entry.key)), ("time", .date(entry.date))])
+    }
+    members.append(("lost", .array(lost)))
     let trouble = state.report.flatMap { report in
       report.code.map { code in
         JSONValue.object([

@@ -39,6 +39,7 @@ struct SyncWaiting {
         Deadline.pause(upTo: 20)
       }
     } catch {
+      shared.replica.recordFailure(error)
       switch error.code {
       case .unreachable, .timedOut, .conflict:
         throw CommandLineError.notInStep(suite.name, error, unsent)

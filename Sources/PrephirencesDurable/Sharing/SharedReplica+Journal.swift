@@ -27,6 +27,13 @@ extension SharedReplica {
     }
   }
 
+  /// The last changes of this machine that were given up for those of others, the newest first.
+  package func recentConflicts(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
+    try inspect { database in
+      try Self.entries(database, "conflict = 1 ORDER BY number DESC LIMIT ?", Int64(limit))
+    }
+  }
+
   private static func entries(
     _ database: OpenDatabase, _ condition: String, _ value: Int64
   ) throws(PreferencesError) -> [JournalEntry] {

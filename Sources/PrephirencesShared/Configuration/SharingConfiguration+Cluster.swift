@@ -48,7 +48,7 @@ extension SharingConfiguration {
     let reason: String? =
       if address.endpoints.isEmpty {
         "the field 'address' names no endpoint, such as etcd+https://host:2379/prefix; "
-          + "'prefs sync add --overwrite' records those of ETCDCTL_ENDPOINTS"
+          + "share the suite again, which records those of ETCDCTL_ENDPOINTS"
       } else if let store, store.isEmpty || store.contains("/") || store.utf8.contains(0) {
         "the field 'store' is empty, or has a slash or a zero byte"
       } else if (certificate == nil) != (key == nil) {

@@ -1,7 +1,7 @@
 package import Prephirences
 internal import PrephirencesDurable
 internal import PrephirencesEtcd
-internal import PrephirencesFiles
+package import PrephirencesFiles
 
 /// Follows a shared store on a thread of its own, without a copy on this machine.
 package final class DirectWatch: Sendable {
@@ -20,19 +20,21 @@ package final class DirectWatch: Sendable {
   ///   - store: The store.
   ///   - keys: The keys, which are compared by their bytes; `nil` for all.
   ///   - initial: Whether to report the present values first.
+  ///   - end: When to give up the first reading, at most.
   ///   - failed: Called when changes are no longer noticed, on the watch's thread.
   ///   - changed: Called with each change, on the watch's thread, and with the present values before
   ///     this returns.
   /// - Throws: ``PreferencesError``, if the store cannot be read.
   package init(
-    _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool,
+    _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,
     changed: @escaping @Sendable (PreferenceChange) -> Void
   ) throws {
     self.store = store
     self.keys = keys.map { Set($0.map { Array($0.utf8) }) }
     self.changed = changed
-    let (rows, revision) = try store.snapshot(Deadline(after: DirectStore.patience))
+    let patience = Deadline(after: DirectStore.patience)
+    let (rows, revision) = try store.snapshot(end.map(patience.limited) ?? patience)
     var known = Known(revision: revision)
     for row in rows where isMeant(row) {
       let value = try row.storedValue()

@@ -1,5 +1,6 @@
 public import Foundation
 public import Prephirences
+internal import Glibc
 internal import PrephirencesDurable
 
 extension SharedPreferences {
@@ -109,6 +110,38 @@ extension SharedPreferences.Waiting.Reason {
       case .tooLarge: .size
       case .noSpace: .space
       }
+  }
+}
+
+extension SharedReplica {
+  /// Records what the engine said to a process that waits for it, unless another one sends, which
+  /// knows better.
+  package func recordFailure(_ error: PreferencesError) {
+    guard let code = Trouble.Code(error.code), let status = try? SyncStatus.of(self),
+      status.process == nil || status.process == getpid()
+    else { return }
+    // What cannot be recorded is found again with the next attempt.
+    try? record(
+      SharingReport(
+        date: Date(), lastContact: status.state.report?.lastContact, code: code.rawValue,
+        message: error.message, process: getpid()))
+  }
+}
+
+extension Trouble.Code {
+  /// The word of a failure; `nil` if the engine did not say it.
+  fileprivate init?(_ code: PreferencesError.Code) {
+    switch code {
+    case .unreachable, .timedOut: self = .unreachable
+    case .wrongPassword: self = .wrongPassword
+    case .locked: self = .passwordUnavailable
+    case .accessDenied: self = .permissionDenied
+    case .readOnly: self = .readOnly
+    case .foreignStore: self = .foreignStore
+    case .invalidAddress: self = .invalidAddress
+    case .damaged: self = .protocolViolation
+    default: return nil
+    }
   }
 }
 

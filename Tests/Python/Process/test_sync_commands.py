@@ -13,8 +13,8 @@ import time
 import pytest
 
 from etcd_cluster import EtcdCluster
-from preference_testing import Preferences
 from prefs_testing import LIMIT, ended, hinted
+from shared_machine import Machine
 
 numbers = itertools.count()
 
@@ -23,36 +23,6 @@ numbers = itertools.count()
 def cluster():
   with EtcdCluster() as cluster:
     yield cluster
-
-
-class Machine(Preferences):
-  """A home that shares the suite `web`."""
-
-  def __init__(self, home, address: str) -> None:
-    super().__init__(home)
-    self.address = address
-
-  def sync(self, *arguments: str, **options):
-    return self.run("sync", *arguments, domain=None, **options)
-
-  def add(self, *arguments: str, **options):
-    return self.sync("add", "web", self.address, *arguments, **options)
-
-  def now(self, *arguments: str, **options):
-    return self.sync("now", *arguments, **options)
-
-  @property
-  def status(self) -> dict:
-    (status,) = self.sync("status", "--json").json
-    return status
-
-  @property
-  def configuration(self):
-    return self.folder / "prephirences/shared/web.json"
-
-  def wait_for(self, key: str, value: str) -> None:
-    """Waits until a value of another machine is here."""
-    self.run("watch", key, "--until", value, "--timeout", "40s")
 
 
 @pytest.fixture
@@ -140,7 +110,7 @@ def test_the_environment_is_recorded_and_chooses_nothing_later(machine, cluster)
     # A file that leaves the endpoints open is refused; the other cluster hears nothing.
     settings = json.loads(machine.configuration.read_text()) | {"address": machine.address}
     machine.configuration.write_text(json.dumps(settings))
-    assert "--overwrite" in machine.now(code=64).error
+    assert "names no endpoint" in machine.now(code=64).error
     other.setblocking(False)
     with pytest.raises(BlockingIOError):
       other.accept()
@@ -376,25 +346,6 @@ def test_remove(machine):
   machine.sync("remove", "web", "--yes")
   assert json.loads(machine.read("--json")) == {"port": "2", "name": "2"}
   machine.sync("remove", "web", code=44)
-
-
-# MARK: --store through the copy
-
-
-def test_a_copy_is_used_for_its_address(machine, cluster):
-  machine.add()
-  machine.run("write", "port", "1", "--store", machine.address)
-  # It was sent.
-  assert prefix(machine) + b"k/port" in {row.key for row in cluster.any.rows(prefix(machine))}
-  assert machine.status["unsentKeys"] == 0
-  with EtcdCluster() as gone:
-    machine.address = gone.store_url("fleet")
-    machine.add("--overwrite", "--offline")
-    gone.nodes[0].stop()
-    # Reading needs no engine.
-    assert machine.read("port", "--store", machine.address) == b"1\n"
-    # Under another prefix there is no copy.
-    machine.read("port", "--store", machine.address + "/other", code=69)
 
 
 # MARK: Others

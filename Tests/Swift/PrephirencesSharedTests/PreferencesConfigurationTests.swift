@@ -71,7 +71,7 @@ struct PreferencesConfigurationTests {
     (#"{"address": "etcd+https://a/p", "proxy": "http://u:secret@proxy"}"#, "proxy"),
     (#"{"address": "etcd+http://127.0.0.1/p", "proxy": "http://proxy:3128"}"#, "proxy"),
     (#"{"address": "etcd+https://name:secret@a/p"}"#, "address"),
-    (#"{"address": "etcd+https:///p"}"#, "sync add"),
+    (#"{"address": "etcd+https:///p"}"#, "endpoint"),
     (#"{"address": "etcd+https://a/p", "passwordFile": "/f"}"#, "user"),
     (#"{"address": "etcd+http://example.org:2379/p"}"#, "TLS"),
     (

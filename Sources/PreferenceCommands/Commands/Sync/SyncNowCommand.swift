@@ -12,7 +12,8 @@ struct SyncNowCommand: SyncSubcommand {
     discussion: """
       What waits for a retry is tried at once. The command ends when everything that was changed before \
       is sent and everything that others had changed is here, or with 75 at the end of the time; \
-      changes that are not sent then stay, and are sent later.
+      changes that are not sent then stay, and are sent later. Changes of this machine that were given up \
+      for those of others are named.
 
       Example:
         \(preferencesPath) sync now --timeout 10s
@@ -32,15 +33,21 @@ struct SyncNowCommand: SyncSubcommand {
     let deadline = Deadline(after: timeout)
     // All begin before one is waited for.
     let all = try session.someSuites(suites).map { suite in
-      (suite, SharedPreferences(suiteName: suite.name))
+      (suite, LostChanges(suite.replica), SharedPreferences(suiteName: suite.name))
     }
     var failures: [any Error] = []
-    for (suite, shared) in all {
+    for (suite, lost, shared) in all {
       do {
         try SyncWaiting(suite, shared).bringInStep(deadline)
         session.interface.say("'\(suite.name)' is in step")
       } catch {
         failures.append(error)
+      }
+      let keys = lost.keys
+      if !keys.isEmpty {
+        session.interface.say(
+          "'\(suite.name)': changes of this machine were given up for those of others: "
+            + LostChanges.names(keys))
       }
     }
     for failure in failures.dropFirst() {

@@ -1,0 +1,27 @@
+internal import Prephirences
+internal import PrephirencesDurable
+
+/// The changes of this machine that were given up for those of others, from now on.
+struct LostChanges {
+  private let replica: SharedReplica
+  private let start: Int64
+
+  init(_ replica: SharedReplica) {
+    self.replica = replica
+    // A file that is not shared yet has none.
+    start = (try? replica.lastJournalEntry()) ?? 0
+  }
+
+  /// Their keys, without repetition, the oldest first.
+  var keys: [PreferenceKey] {
+    let entries = ((try? replica.journal(after: start)) ?? nil) ?? []
+    var known: Set<[UInt8]> = []
+    return entries.filter { $0.isConflict && known.insert(Array($0.key.utf8)).inserted }.map(\.key)
+  }
+
+  /// Returns keys in quotation marks; of many, the first.
+  static func names(_ keys: [PreferenceKey]) -> String {
+    let names = keys.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+    return keys.count > 5 ? "\(names) and \(keys.count - 5) more" : names
+  }
+}
