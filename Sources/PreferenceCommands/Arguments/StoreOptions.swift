@@ -5,7 +5,8 @@ internal import PrephirencesCommandLine
 struct StoreOptions: QuickArguments {
   @Option(
     help: .init(
-      "A shared store instead of this machine's preferences: etcd+https://host:2379/prefix",
+      "A shared store instead of this machine's preferences: etcd+https://host:2379/prefix, or "
+        + "etcd+https:///prefix where ETCDCTL_ENDPOINTS, ETCDCTL_CACERT and ETCDCTL_USER say the rest",
       valueName: "address"))
   var store: String?
 

@@ -19,6 +19,9 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
       number if that holds it exactly. If the key or the domain is missing, the command ends with 44, \
       and with --default it prints that. Nothing is created.
 
+      With --store, a copy of that store on this machine is read, after it was brought in step. If that \
+      fails, the copy is read as it is, and standard error says how old it is.
+
       Example:
         port=$(\(preferencesPath) read port --type int\(domainExample))
         \(preferencesPath) read --json\(domainExample)

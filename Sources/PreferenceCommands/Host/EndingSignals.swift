@@ -13,11 +13,14 @@ struct EndingSignals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Returns when one of them has come.
-  func wait() {
+  /// Returns `true` when one of them has come, and `false` after a time.
+  func wait(seconds: Int) -> Bool {
     var set = set
-    var number: Int32 = 0
-    while sigwait(&set, &number) != 0 {}
+    var time = timespec(tv_sec: seconds, tv_nsec: 0)
+    while sigtimedwait(&set, nil, &time) < 0 {
+      if errno == EAGAIN { return false }
+    }
+    return true
   }
 
   /// `nohup` and shells have some ignored for a reason.

@@ -10,14 +10,29 @@ struct FirstContact {
   init(_ suite: SharedSuite) { self.suite = suite }
 
   /// Tries the connection, and reports what the first contact will do.
-  func report(to session: SharingSession) throws {
+  ///
+  /// - Parameters:
+  ///   - session: Where it is reported.
+  ///   - isAdopted: Whether another store than the known one is taken.
+  func report(to session: SharingSession, isAdopted: Bool = false) throws {
     let direct = try suite.direct()
     let theirs = Dictionary(try direct.fetchPairs().map(Self.entry)) { $1 }
     if direct.isWithoutAuthentication == true {
       session.interface.say(
         "this cluster asks nobody for a password: whoever reaches it reads and changes everything")
     }
-    let ours = try suite.replica.isShared() ? [:] : values()
+    let found = "the store '\(suite.store)' has \(Words.counted(theirs.count, "key"))"
+    if !isAdopted, try suite.replica.isShared(),
+      let known = try suite.replica.state().identity
+    {
+      let isKnown = try direct.identity() == known
+      return session.interface.say(
+        isKnown
+          ? found
+          : "\(found); it is another one than this machine was in step with: nothing will be sent or "
+            + "come before '\(session.path) adopt \(ShellText.quoted(suite.name))'")
+    }
+    let ours = try values()
     let both = ours.keys.filter { theirs[$0] != nil }
     let differing = both.count { ours[$0]?.isSame(as: theirs[$0]) == false }
     var parts: [String] = []
@@ -33,7 +48,6 @@ struct FirstContact {
         "\(Words.counted(differing, "key")) with two values "
           + (decides ? "will wait for a program's decision" : "will get those of the store"))
     }
-    let found = "the store '\(suite.store)' has \(Words.counted(theirs.count, "key"))"
     session.interface.say(([found] + parts).joined(separator: "; "))
   }
 

@@ -31,7 +31,7 @@ struct SyncWaiting {
       let mark = try shared.replica.logMark()
       while true {
         let hasAll = try shared.replica.state().revision >= newest
-        if hasAll, try !isUnsent(upTo: mark, worker) { return }
+        if hasAll, try !isUnsent(upTo: mark, worker) { return shared.replica.recordContact() }
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
           throw PreferencesError(.timedOut, "what others have changed has not come in time")

@@ -151,6 +151,14 @@ package final class SharedReplica: Sendable {
   /// Records what the engine said last, for other processes and commands.
   package func record(_ report: SharingReport) throws(PreferencesError) {
     try change { transaction in
+      var report = report
+      if report.lastContact == nil {
+        // A process that had none doesn't undo that of others.
+        try transaction.connection.run("SELECT report FROM sync") { row in
+          let old = try? JSONDecoder().decode(SharingReport.self, from: Data(row.bytes(0)))
+          report.lastContact = old?.lastContact
+        }
+      }
       let data = try JSONEncoder().encode(report)
       try transaction.connection.run("UPDATE sync SET report = ?", .bytes(Array(data)))
     }

@@ -126,6 +126,12 @@ final class DirectCommit {
     return granted
   }
 
+  /// Returns a failure before which nothing, or a known part, was changed.
+  private func unchanged(_ error: PreferencesError) -> PreferencesError {
+    let outcome = number == 0 ? "nothing was changed" : "only a part was changed"
+    return PreferencesError(error.code, "\(error.message); \(outcome)")
+  }
+
   /// Repeats a call until its outcome is known.
   ///
   /// The same transaction never has two effects: it compares the row of its writer, and changes it.
@@ -140,7 +146,7 @@ final class DirectCommit {
         mayHaveHappened = mayHaveHappened || error.mayHaveHappened
         let isRepeatable = mayHaveHappened || error.code == .timedOut || error.code == .unreachable
         guard isRepeatable, !deadline.hasPassed else {
-          throw mayHaveHappened ? .unsettled(error) : PreferencesError(error)
+          throw mayHaveHappened ? .unsettled(error) : unchanged(PreferencesError(error))
         }
       } catch {
         throw .converting(error, "the shared store cannot be used")

@@ -25,7 +25,12 @@ package final class DirectStore: Sendable {
 
   /// Whether somebody has begun to use the store.
   package func exists() throws(PreferencesError) -> Bool {
-    try identity(Deadline(after: patience)) != nil
+    try identity() != nil
+  }
+
+  /// Returns the row `id`; `nil` if nobody has begun to use the store.
+  package func identity() throws(PreferencesError) -> [UInt8]? {
+    try identity(Deadline(after: patience))
   }
 
   /// Returns the value of a key, in one round trip; `nil` if there is none.

@@ -117,14 +117,26 @@ extension SharedReplica {
   /// Records what the engine said to a process that waits for it, unless another one sends, which
   /// knows better.
   package func recordFailure(_ error: PreferencesError) {
-    guard let code = Trouble.Code(error.code), let status = try? SyncStatus.of(self),
+    guard let code = Trouble.Code(error.code) else { return }
+    recordUnlessOthersSend(
+      SharingReport(
+        date: Date(), lastContact: nil, code: code.rawValue, message: error.message,
+        process: getpid()))
+  }
+
+  /// Records that the file is in step now, unless another process sends.
+  package func recordContact() {
+    let now = Date()
+    recordUnlessOthersSend(
+      SharingReport(date: now, lastContact: now, code: nil, message: nil, process: getpid()))
+  }
+
+  private func recordUnlessOthersSend(_ report: SharingReport) {
+    guard let status = try? SyncStatus.of(self),
       status.process == nil || status.process == getpid()
     else { return }
     // What cannot be recorded is found again with the next attempt.
-    try? record(
-      SharingReport(
-        date: Date(), lastContact: status.state.report?.lastContact, code: code.rawValue,
-        message: error.message, process: getpid()))
+    try? record(report)
   }
 }
 

@@ -42,12 +42,14 @@ struct Flush {
   private func timedOut(_ unsent: UnsentChanges) -> PreferencesError {
     let report = (try? core.replica.state())?.report
     let reason = report?.message.map { "; the last failure: \($0)" } ?? ""
+    let isOne = unsent.keys.count == 1
     let outcome =
       unsent.mayHaveHappened
-      ? "some may have reached the engine nevertheless" : "none has reached the engine"
+      ? "\(isOne ? "it" : "some") may have reached etcd nevertheless"
+      : "\(isOne ? "it has not" : "none has") reached etcd"
     return PreferencesError(
       .timedOut,
-      "\(Self.names(unsent.keys)) not acknowledged in time; \(outcome), and all are sent later"
+      "\(Self.names(unsent.keys)) not sent in time; \(outcome), and what was not is sent later"
         + reason)
   }
 

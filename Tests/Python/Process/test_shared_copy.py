@@ -134,7 +134,9 @@ def test_a_copy_says_how_old_it_is(make_home):
     told = there(one, "read", "k")
     assert told.out == b"1\n" and "this is the copy of 20" in told.error
     assert there(one, "read", "k", "--quiet").error == ""
-    assert "'web' is not in step" in there(one, "write", "k", "2", "--expect", "1", code=75).error
+    there(one, "write", "k", "2", "--expect", "1", code=69)
+    assert one.status["unsentKeys"] == 0
+    assert "of 20" in there(one, "read", "k").error
     # Without a conflict, it waits for the engine.
     there(one, "write", "k", "2", code=75)
     cluster.nodes[0].start()

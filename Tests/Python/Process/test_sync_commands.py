@@ -51,6 +51,7 @@ def test_add_says_what_will_happen(make_machine):
   one.now()
   other.run("write", "name", "other")
   other.run("write", "own", "1")
+  assert "key" not in one.add().error.partition("has 2 keys")[2].partition("shared")[0]
   told = other.add().error
   assert "has 2 keys; 1 key will be sent; 1 key will come" in told
   assert "1 key with two values will get those of the store" in told
@@ -234,6 +235,29 @@ def test_run_keeps_in_step_until_it_is_ended(make_machine, number):
       assert time.monotonic() - begin < 10
   assert one.status["sender"] is None
   assert "none; 'prefs sync run' sends" in one.sync("status").out.decode()
+
+
+def test_run_follows_the_settings(make_machine, cluster):
+  one, other = make_machine(), make_machine()
+  one.sync("add", "first", one.address)
+  other.add()
+  with Running(one) as running:
+    one.add()
+    until("a new suite", lambda: {s["sender"] for s in one.sync("status", "--json").json} == {
+      running.process.pid})
+    other.run("write", "port", "1")
+    other.now()
+    one.wait_for("port", "1")
+    # Another store.
+    one.address = other.address = one.address + "-moved"
+    one.add("--overwrite", "--store-name", "moved")
+    one.sync("adopt", "web", "--yes")
+    one.run("write", "moved", "1")
+    until("other settings", lambda: cluster.any.rows(
+      one.address.rpartition("/")[2].encode() + b"/moved/k/moved"))
+    one.sync("remove", "web")
+    one.sync("status", "web", code=44)
+    assert running.end() == (0, "")
 
 
 def test_run_needs_something_to_do(machine):

@@ -35,7 +35,7 @@ struct SyncAdoptCommand: SyncSubcommand {
   func perform(in session: SharingSession) throws {
     let shared = try session.suite(suite)
     if !yes {
-      try FirstContact(shared).report(to: session)
+      try FirstContact(shared).report(to: session, isAdopted: true)
       try Confirmation.require(
         "share '\(suite)' with the store that is at \(shared.configuration.address) now?",
         as: session.context.hostName)

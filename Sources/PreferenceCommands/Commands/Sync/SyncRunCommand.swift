@@ -12,7 +12,8 @@ struct SyncRunCommand: SyncSubcommand {
     discussion: """
       For machines on which programs change shared preferences without sharing them themselves, such as \
       'write', or end soon. It runs in the foreground, as a service of systemd does, which it tells \
-      when it is ready. A suite that is shared later needs another start.
+      when it is ready. It follows suites that are shared, changed or removed later; if suites are \
+      named, only those.
 
       Example:
         \(preferencesPath) sync run
@@ -23,27 +24,21 @@ struct SyncRunCommand: SyncSubcommand {
 
   @OptionGroup(title: "Common options") var options: SyncCommonOptions
 
+  /// How long a change of the settings may stay unnoticed.
+  private static let secondsBetweenLooks = 2
+
   /// How long the end waits for calls that are on their way.
   private static let patience: Duration = .seconds(5)
 
   func perform(in session: SharingSession) throws {
     // Before there are other threads, which would get the signals.
     let signals = EndingSignals()
-    let interface = session.interface
-    let running = try session.someSuites(suites).map { suite in
-      let shared = SharedPreferences(suiteName: suite.name)
-      let failures = shared.observeFailures { failure in
-        interface.error("'\(suite.name)': \(failure.message)")
-      }
-      return (shared, failures)
-    }
+    _ = try session.someSuites(suites)
+    let running = RunningSuites(suites, session.interface)
+    running.update()
     ServiceNotice.send("READY=1")
-    signals.wait()
+    while !signals.wait(seconds: Self.secondsBetweenLooks) { running.update() }
     ServiceNotice.send("STOPPING=1")
-    let deadline = Deadline(after: Self.patience)
-    for (shared, failures) in running {
-      failures.cancel()
-      shared.worker?.stop(deadline)
-    }
+    running.end(Deadline(after: Self.patience))
   }
 }

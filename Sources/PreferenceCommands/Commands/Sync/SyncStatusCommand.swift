@@ -8,7 +8,9 @@ struct SyncStatusCommand: SyncSubcommand {
     abstract: "Show what is in step, what is unsent, and why",
     discussion: """
       It asks no other machine: it shows what this one knows, also which process sends, what waits for \
-      whom, and what the engine said last. Values are not shown.
+      whom, which changes were given up lately for those of other machines, and what the engine said \
+      last. In JSON, hasBegun says whether changes of the suite are noted, and revision is 0 before the \
+      first contact. Values are not shown.
 
       Example:
         \(preferencesPath) sync status
