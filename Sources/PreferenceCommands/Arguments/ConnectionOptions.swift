@@ -23,7 +23,8 @@ struct ConnectionOptions: QuickArguments {
   @Option(help: .init("The name of the user of etcd", valueName: "name"))
   var user: String?
 
-  @Option(help: .init("A file with the password of the user", valueName: "file"), completion: .file())
+  @Option(
+    help: .init("A file with the password of the user", valueName: "file"), completion: .file())
   var passwordFile: String?
 
   @Option(
@@ -97,7 +98,8 @@ struct ConnectionOptions: QuickArguments {
       if let path, !FileManager.default.isReadableFile(atPath: path) {
         throw CommandLineError(
           ExitCodes.usage, "the file '\(path)' cannot be read",
-          hint: "name another one with --cacert, --cert or --key, or in the variable ETCDCTL_CACERT, "
+          hint:
+            "name another one with --cacert, --cert or --key, or in the variable ETCDCTL_CACERT, "
             + "ETCDCTL_CERT or ETCDCTL_KEY")
       }
     }

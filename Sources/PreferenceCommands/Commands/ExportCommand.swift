@@ -45,13 +45,16 @@ struct ExportCommand: PreferenceSubcommand {
     let values = try domain.values()
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
-    guard file != "-" else {
-      guard StandardOutput.isTerminal else { return try ValueOutput.write(data) }
-      return try ValueOutput.write(file: data)
+    if file != "-" {
+      try write(data)
+      session.interface.say(
+        "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")
+    } else if StandardOutput.isTerminal {
+      try ValueOutput.write(file: data)
+    } else {
+      try ValueOutput.write(data)
     }
-    try write(data)
-    session.interface.say(
-      "exported \(Words.counted(values.count, "preference")) of '\(domain.name)' to '\(file)'")
+    try domain.store.checkCompleteness()
   }
 
   private func write(_ data: Data) throws {

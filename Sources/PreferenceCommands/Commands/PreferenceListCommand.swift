@@ -53,13 +53,15 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
 
   func perform(in session: PreferenceSession) throws {
     guard !domains, options.name != nil else { return try listDomains(session) }
-    let values = try session.existingDomain().values()
-      .filter { pattern?.matches($0.key) ?? true }
+    let domain = try session.existingDomain()
+    let values = try domain.values().filter { pattern?.matches($0.key) ?? true }
     if json {
-      return try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
+      try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
+    } else {
+      let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
+      try show(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
     }
-    let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
-    try show(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
+    try domain.store.checkCompleteness()
   }
 
   private func listDomains(_ session: PreferenceSession) throws {

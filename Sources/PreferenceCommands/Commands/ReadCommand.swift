@@ -61,7 +61,11 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
   }
 
   func perform(in session: PreferenceSession) throws {
-    guard let key else { return try show(all: session.existingDomain().values()) }
+    guard let key else {
+      let domain = try session.existingDomain()
+      try show(all: domain.values())
+      return try domain.store.checkCompleteness()
+    }
     guard let value = try stored(key, session) else { return }
     try show(value, key)
   }

@@ -6,6 +6,12 @@ internal import PrephirencesShared
 struct DirectDomain: DomainStore {
   let store: DirectStore
   let address: String
+  private let unreadable = Unreadable()
+
+  init(store: DirectStore, address: String) {
+    self.store = store
+    self.address = address
+  }
 
   func storedPath() throws -> String? { try store.exists() ? address : nil }
 
@@ -13,7 +19,15 @@ struct DirectDomain: DomainStore {
 
   func value(forKey key: String) throws -> Any? { try store.fetchObject(forKey: key) }
 
-  func pairs() throws -> [(String, Any)] { try store.fetchPairs() }
+  func pairs() throws -> [(String, Any)] {
+    let (pairs, failure) = try store.fetchReadablePairs()
+    unreadable.failure = failure
+    return pairs
+  }
+
+  func checkCompleteness() throws {
+    if let failure = unreadable.failure { throw failure }
+  }
 
   func set(_ value: Any?, forKey key: String) throws {
     try store.change { $0.storeObject(value, forKey: key) }
@@ -40,6 +54,11 @@ struct DirectDomain: DomainStore {
   func synchronize() {}
 }
 
+/// Why the last reading of all values lacks some.
+private final class Unreadable {
+  var failure: PreferencesError?
+}
+
 /// A shared store within a transaction.
 private struct ChangingDomain: DomainStore {
   let domain: DirectDomain
@@ -55,7 +74,9 @@ private struct ChangingDomain: DomainStore {
 
   func set(_ value: Any?, forKey key: String) { transaction.storeObject(value, forKey: key) }
 
-  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws { try body(self) }
+  func change(_ kind: ChangeKind, _ body: (any DomainStore) throws -> Void) throws {
+    try body(self)
+  }
 
   func observe(
     _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges

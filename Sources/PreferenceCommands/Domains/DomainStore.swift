@@ -24,8 +24,11 @@ protocol DomainStore {
   /// Returns the value of a key; `nil` if there is none.
   func value(forKey key: String) throws -> Any?
 
-  /// Returns all keys with their values, in any order.
+  /// Returns all keys with their values, in any order; of a shared store, those that can be read.
   func pairs() throws -> [(String, Any)]
+
+  /// Fails if the last call of ``pairs()`` lacked values that cannot be read.
+  func checkCompleteness() throws
 
   /// Sets the value of a key; `nil` removes it.
   func set(_ value: Any?, forKey key: String) throws
@@ -60,4 +63,8 @@ protocol DomainStore {
   ///
   /// - Throws: The failure, also if a change was given up for one of another machine.
   func synchronize() throws
+}
+
+extension DomainStore {
+  func checkCompleteness() {}
 }

@@ -14,6 +14,7 @@ struct FirstContact {
   /// - Parameters:
   ///   - session: Where it is reported.
   ///   - isAdopted: Whether another store than the known one is taken.
+  /// - Throws: The failure to read the store, or the preferences of this machine.
   func report(to session: SharingSession, isAdopted: Bool = false) throws {
     let direct = try suite.direct()
     let theirs = Dictionary(try direct.fetchPairs().map(Self.entry)) { $1 }

@@ -40,7 +40,8 @@ final class RunningSuites {
     // A folder that cannot be read now ends nothing.
     guard let names = names.isEmpty ? try? SharingConfiguration.suiteNames() : names else { return }
     let wanted = Dictionary(
-      names.compactMap { name in settings(name).map { (name, $0) } }) { $1 }
+      names.compactMap { name in settings(name).map { (name, $0) } }
+    ) { $1 }
     for (name, suite) in running where wanted[name] != suite.settings {
       suite.end(Deadline(after: .seconds(1)))
       running[name] = nil
@@ -59,6 +60,8 @@ final class RunningSuites {
     let shared = SharedPreferences(suiteName: name)
     let interface = interface
     let failures = shared.observeFailures { failure in
+      // Sharing was ended, which is found soon.
+      if failure.code == .notFound { return }
       interface.error("'\(name)': \(failure.message)")
     }
     return Suite(settings: settings, shared: shared, failures: failures)

@@ -21,8 +21,10 @@ struct SyncWaiting {
     do throws(PreferencesError) {
       let worker = try worker()
       worker.wake()
+      // Before asking: the worker may give an empty store its identity meanwhile.
+      let known = try shared.replica.state().identity
       let (newest, identity) = try suite.direct().newestRevision(deadline)
-      if let known = try shared.replica.state().identity, known != identity {
+      if let known, known != identity {
         throw PreferencesError(
           .foreignStore,
           "the store of '\(suite.name)' is another one than this machine was in step with, or has no "

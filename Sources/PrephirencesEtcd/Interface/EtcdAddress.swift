@@ -79,7 +79,9 @@ extension EtcdConfiguration.Endpoint {
       guard let end = text.firstIndex(of: "]") else { throw .address("the ] after a [ is missing") }
       host = text[text.index(after: text.startIndex)..<end]
       let rest = text[text.index(after: end)...]
-      guard rest.isEmpty || rest.first == ":" else { throw .address("after ], only a colon and a port may follow") }
+      guard rest.isEmpty || rest.first == ":" else {
+        throw .address("after ], only a colon and a port may follow")
+      }
       port = rest.isEmpty ? nil : rest.dropFirst()
       guard host.utf8.contains(UInt8(ascii: ":")),
         host.utf8.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }

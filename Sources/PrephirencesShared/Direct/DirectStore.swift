@@ -40,6 +40,23 @@ package final class DirectStore: Sendable {
     try row(key, Deadline(after: patience))?.storedValue()
   }
 
+  /// Returns all keys with their values that can be read, all at one revision, and the failure of the
+  /// first that cannot: a row that somebody has damaged hides no other one.
+  package func fetchReadablePairs() throws(PreferencesError) -> (
+    pairs: [(PreferenceKey, PreferenceObject)], failure: PreferencesError?
+  ) {
+    var pairs: [(PreferenceKey, PreferenceObject)] = []
+    var failure: PreferencesError?
+    for row in try snapshot(Deadline(after: patience)).rows {
+      do throws(PreferencesError) {
+        if let value = try row.storedValue() { pairs.append((row.key, value)) }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    return (pairs, failure)
+  }
+
   /// Returns all keys with their values, all at one revision.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
     try Self.pairs(of: snapshot(Deadline(after: patience)).rows)

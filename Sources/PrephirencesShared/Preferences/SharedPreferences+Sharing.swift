@@ -26,7 +26,8 @@ extension SharedPreferences {
     suiteName: String, with configuration: SharingConfiguration, folder: String?,
     environment: EnvironmentVariables
   ) throws(PreferencesError) {
-    try configuration.completed(by: environment).save(suiteName: suiteName, environment: environment)
+    try configuration.completed(by: environment).save(
+      suiteName: suiteName, environment: environment)
     let durable = DurablePreferences(
       suiteName: suiteName, folder: folder, environment: environment)
     let store = SharedStores.shared.store(of: durable, environment)

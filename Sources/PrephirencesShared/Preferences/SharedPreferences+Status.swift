@@ -1,6 +1,6 @@
 public import Foundation
-public import Prephirences
 internal import Glibc
+public import Prephirences
 internal import PrephirencesDurable
 
 extension SharedPreferences {

@@ -81,7 +81,8 @@ class Machine:
     fleet = home.folder / ".config/fleet"
     fleet.mkdir(parents=True, mode=0o700)
     (home.folder / ".config").chmod(0o700)
-    shutil.copy(place.etc / "ca.crt", fleet)
+    for name in ("ca.crt", "machine.crt", "machine.key"):
+      shutil.copy(place.etc / name, fleet)
     shutil.copy(server.folder / "web.password", fleet)
 
   def type(self, text: str) -> subprocess.CompletedProcess:

@@ -220,6 +220,11 @@ def test_damaged_and_newer_rows(store, cluster):
   assert "newer release" in store.run("write", "port", "2", code=79).error
   cluster.any.put(prefix + b"/web/k/port", row[:20])
   assert "damaged" in store.run("read", "port", code=65).error
+  # It hides no other one.
+  store.run("write", "other", "1")
+  for command in (["list"], ["export", "--json"], ["read"]):
+    told = store.run(*command, code=65)
+    assert b"other" in told.out and "'port' is damaged" in told.error
   assert rows(cluster, store)[b"k/port"] == row[:20]
 
 

@@ -30,23 +30,25 @@ struct SyncRemoveCommand: SyncSubcommand {
 
   func perform(in session: SharingSession) throws {
     let replica = try replica(session)
-    if try replica.isShared() {
-      let count = try replica.state().unsentKeys
-      guard count == 0 || yes else {
-        throw CommandLineError.unsentWouldBeLost(suite, count, session.path)
-      }
+    let count = try replica.unshare(losesUnsent: yes)
+    guard count == 0 || yes else {
+      throw CommandLineError.unsentWouldBeLost(suite, count, session.path)
     }
     try SharingConfiguration.remove(suiteName: suite)
-    if try replica.isShared() { try replica.unshare() }
+    // A program may have begun again, before the settings were gone.
+    try replica.unshare()
     session.interface.say("'\(suite)' is no longer shared")
   }
 
-  /// The file, also if its settings cannot be used.
+  /// The file, also if its settings cannot be used, or are missing.
   private func replica(_ session: SharingSession) throws -> SharedReplica {
+    let replica = SharedReplica(DurablePreferences(suiteName: suite))
     do {
-      return try session.suite(suite).replica
+      _ = try session.suite(suite)
     } catch let error as PreferencesError where error.code == .invalidAddress {
-      return SharedReplica(DurablePreferences(suiteName: suite))
+    } catch {
+      guard try replica.isShared() else { throw error }
     }
+    return replica
   }
 }
