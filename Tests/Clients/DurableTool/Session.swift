@@ -61,7 +61,7 @@ final class Session {
     case "fork": try fork()
     case "memory": report("\(memory())")
     case "close-all": closeAll(words.popFirst() ?? "")
-    default: exit(64)
+    default: try runSharing(command, Array(words))
     }
   }
 

@@ -8,6 +8,9 @@ enum Thoroughness {
   /// One of this many calls of SQLite is tested.
   static let callStep = isThorough ? 1 : 7
 
+  /// The same in shared files, where operations make more calls.
+  static let sharedCallStep = isThorough ? 1 : 10
+
   /// The share of other cases.
   static func tried(_ all: Int) -> Int { isThorough ? all : all / 10 }
 }

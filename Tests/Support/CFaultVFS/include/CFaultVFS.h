@@ -90,6 +90,9 @@ const char *write_log_path(int log, int file);
 /// Ends the log, and frees its calls; open files stay usable.
 void write_log_end(int log);
 
+/// Performs an SQL statement, and writes to `text` the first column of its first row, or the error.
+void database_query(const char *path, const char *sql, char *text, int size);
+
 /// Writes to `text` what SQLite finds wrong with a database, or `ok`.
 void database_check(const char *path, char *text, int size);
 
