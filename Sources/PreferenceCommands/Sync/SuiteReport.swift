@@ -46,6 +46,9 @@ struct SuiteReport {
     if !state.newerKeys.isEmpty {
       facts.append(("newer", "\(names(state.newerKeys)): a newer release has written them"))
     }
+    if !state.damagedKeys.isEmpty {
+      facts.append(("damaged", "\(names(state.damagedKeys)): their rows in the store are damaged"))
+    }
     if state.isReadOnly {
       facts.append(("read-only", "this user may not change the store"))
     }
@@ -89,7 +92,7 @@ struct SuiteReport {
       ("unsentBytes", .number("\(state.unsentBytes)")),
       ("oldestUnsent", .date(state.oldestUnsent)),
       ("readOnly", .bool(state.isReadOnly)),
-      ("newerKeys", .texts(state.newerKeys)),
+      ("newerKeys", .texts(state.newerKeys)), ("damagedKeys", .texts(state.damagedKeys)),
     ]
     let waiting = status.conflicts.map { conflict in
       waits(conflict.values.map(\.key), "decision", conflict.message)
@@ -122,6 +125,7 @@ struct SuiteReport {
     switch reason {
     case .permission: "permission"
     case .newerForm: "newer release"
+    case .damaged: "damaged row"
     case .tooLarge: "size"
     case .noSpace: "space"
     }

@@ -46,7 +46,7 @@ extension WriteTransaction {
     try replaceChange(of: unit, key)
   }
 
-  /// Drops a single change, in whose place the later one of its key is.
+  /// Drops a single change, in whose place the later one of its key is, which keeps its turn.
   func replaceChange(of unit: Int64, _ key: KeyBytes) throws(PreferencesError) {
     try connection.run(
       """

@@ -10,8 +10,9 @@ enum SharingSchema {
     """
     CREATE TABLE log(unit INTEGER NOT NULL, key BLOB NOT NULL, generation INTEGER NOT NULL, \
     kind INTEGER NOT NULL, value BLOB NOT NULL, since INTEGER NOT NULL, \
-    PRIMARY KEY(unit, key)) WITHOUT ROWID
+    latest INTEGER NOT NULL, PRIMARY KEY(unit, key)) WITHOUT ROWID
     """,
+    "CREATE INDEX turn ON log(latest) WHERE unit = 0",
     "CREATE INDEX claim ON log(key, unit) WHERE unit > 0",
     """
     CREATE TABLE unit(id INTEGER PRIMARY KEY, atomic INTEGER NOT NULL, state INTEGER NOT NULL, \
@@ -48,7 +49,7 @@ enum SharingSchema {
   static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
   // `state.sharing` is negative while changes of the engine are applied. A later single change takes
-  // the place of an unsent one, which was made first and so is as old as that.
+  // the place of an unsent one: it is as old as that, and is sent in its own turn.
   private static let triggers = [
     trigger("logged_insert", "INSERT", "NEW", "NEW.kind, NEW.value"),
     trigger("logged_update", "UPDATE", "NEW", "NEW.kind, NEW.value"),
@@ -61,8 +62,9 @@ enum SharingSchema {
     """
     CREATE TRIGGER \(name) AFTER \(event) ON preference \
     WHEN (SELECT sharing FROM state WHERE one = 1) > 0\(condition) BEGIN \
-    INSERT INTO log VALUES(0, \(row).key, \(row).generation, \(value), \(now)) \
-    ON CONFLICT(unit, key) DO UPDATE SET kind = excluded.kind, value = excluded.value; END
+    INSERT INTO log VALUES(0, \(row).key, \(row).generation, \(value), \(now), \
+    \(row).generation) ON CONFLICT(unit, key) DO UPDATE SET kind = excluded.kind, \
+    value = excluded.value, latest = excluded.latest; END
     """
   }
 

@@ -136,7 +136,7 @@ extension ReplicaTransaction {
   /// Logs a value that the engine has lost as an unsent single change.
   func log(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
     try connection.run(
-      "INSERT INTO log VALUES(0, ?, ?, ?, ?, \(SharingSchema.now))", .bytes(key.bytes),
+      "INSERT INTO log VALUES(0, ?1, ?2, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
       .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
       .bytes(value?.bytes ?? []))
     write.wakesOthers = true

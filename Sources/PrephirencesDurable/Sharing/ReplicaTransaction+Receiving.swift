@@ -95,7 +95,15 @@ extension ReplicaTransaction {
       try set(.conflict, of: unit)
       write.wakesOthers = true
     } else {
-      try takeShared(dependents(of: first, key))
+      let dropped = try dependents(of: first, key)
+      // Otherwise a part of a transaction would stay.
+      for other in dropped.keys where Self.readable(try shadow(other)) == nil {
+        let unit = first == Self.loose ? try claim(key) : first
+        return try set(
+          .conflict, of: unit,
+          "what the engine has of the key '\(other.text)' cannot be read by this release")
+      }
+      try takeShared(dropped)
     }
   }
 
@@ -112,8 +120,21 @@ extension ReplicaTransaction {
     try setShadow(nil, of: key)
     if let first = try firstUnit(of: key) {
       if first != Self.loose, try unit(first).state == .inFlight { try recall() }
-    } else if case .value(let stored?) = known.form {
-      try log(stored, for: key)
+    } else if let own = try ownValue(of: key, like: known) {
+      try log(own, for: key)
+    }
+  }
+
+  /// Returns the value that this file has; if that is damaged, what the engine had.
+  private func ownValue(
+    of key: KeyBytes, like known: SharedRow
+  ) throws(PreferencesError) -> StoredValue? {
+    do throws(PreferencesError) {
+      return try write.database.stored(key)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      guard case .value(let stored) = known.form else { return nil }
+      return stored
     }
   }
 }

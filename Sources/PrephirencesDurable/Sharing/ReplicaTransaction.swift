@@ -42,6 +42,7 @@ final class ReplicaTransaction {
 
   /// Records what the engine has of a key; `nil` is nothing.
   func setShadow(_ row: SharedRow?, of key: KeyBytes) throws(PreferencesError) {
+    try retryUnreadable(key)
     guard let row else {
       return try connection.run("DELETE FROM shadow WHERE key = ?", .bytes(key.bytes))
     }
@@ -54,6 +55,20 @@ final class ReplicaTransaction {
     try connection.run(
       "INSERT OR REPLACE INTO shadow VALUES(?, ?, ?, ?)", .bytes(key.bytes),
       .integer(row.revision), .integer(kind), .bytes(row.bytes))
+  }
+
+  /// Lets units be sent again that were set aside because of what the engine had of a key.
+  private func retryUnreadable(_ key: KeyBytes) throws(PreferencesError) {
+    var units: [Int64] = []
+    try connection.run(
+      """
+      SELECT id FROM unit WHERE state IN (?, ?) AND EXISTS \
+      (SELECT 1 FROM log WHERE log.unit = unit.id AND log.key = ?)
+      """, .integer(UnitState.setAside(.newerForm).number),
+      .integer(UnitState.setAside(.damaged).number), .bytes(key.bytes)
+    ) { row in if let unit = row.integer(0) { units.append(unit) } }
+    for unit in units { try set(.waiting, of: unit) }
+    if !units.isEmpty { write.wakesOthers = true }
   }
 
   // MARK: - Writers

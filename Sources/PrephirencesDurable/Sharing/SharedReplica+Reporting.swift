@@ -10,7 +10,7 @@ extension SharedReplica {
         settings: sync.settings, identity: sync.identity, writer: sync.writer,
         writerRow: sync.writerRow, revision: sync.revision, isReadOnly: sync.isReadOnly,
         unsentKeys: 0, unsentBytes: 0, oldestUnsent: nil, report: nil, setAside: [],
-        newerKeys: [])
+        newerKeys: [], damagedKeys: [])
       try connection.run(
         "SELECT count(DISTINCT key), sum(length(key) + length(value)), min(since) FROM log"
       ) { row in
@@ -21,8 +21,14 @@ extension SharedReplica {
       try connection.run("SELECT report FROM sync") { row in
         state.report = try? JSONDecoder().decode(SharingReport.self, from: Data(row.bytes(0)))
       }
-      try connection.run("SELECT key FROM shadow WHERE kind = -1") { row throws(PreferencesError) in
-        state.newerKeys.append(try OpenDatabase.key(row).text)
+      try connection.run("SELECT key, kind FROM shadow WHERE kind < 0") {
+        row throws(PreferencesError) in
+        let key = try OpenDatabase.key(row).text
+        if row.integer(1) == -1 {
+          state.newerKeys.append(key)
+        } else {
+          state.damagedKeys.append(key)
+        }
       }
       state.setAside = try Self.setAside(connection)
       return state
@@ -81,20 +87,17 @@ extension SharedReplica {
   /// What the log still has of the changes that it had when its mark was taken.
   package func unsent(upTo mark: Int64) throws(PreferencesError) -> UnsentChanges {
     try inspect { database in
-      var (keys, waiting, numbered): ([PreferenceKey], Int, Bool) = ([], 0, false)
-      try database.connection.run(
-        """
-        SELECT log.key, coalesce(unit.state, 0) FROM log LEFT JOIN unit ON unit.id = log.unit \
-        WHERE log.generation <= ?
-        """, .integer(mark)
-      ) { row throws(PreferencesError) in
-        keys.append(try OpenDatabase.key(row).text)
-        let state = row.integer(1) ?? 0
-        if state >= UnitState.conflict.number { waiting += 1 }
-        if state == UnitState.inFlight.number { numbered = true }
+      var (keys, seen): ([PreferenceKey], Set<KeyBytes>) = ([], [])
+      var (mayHaveHappened, areWaiting) = (false, true)
+      for unit in try UnsentUnit.all(database.connection) {
+        for change in unit.changes where change.generation <= mark {
+          if seen.insert(change.key).inserted { keys.append(change.key.text) }
+          if unit.isInFlight { mayHaveHappened = true }
+          if !unit.waits { areWaiting = false }
+        }
       }
       return UnsentChanges(
-        keys: keys, mayHaveHappened: numbered, areWaiting: waiting == keys.count && !keys.isEmpty)
+        keys: keys, mayHaveHappened: mayHaveHappened, areWaiting: areWaiting && !keys.isEmpty)
     }
   }
 

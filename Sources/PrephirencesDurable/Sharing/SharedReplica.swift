@@ -211,7 +211,7 @@ extension WriteTransaction {
   fileprivate func logAllValues() throws(PreferencesError) {
     try database.connection.run(
       """
-      INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now) \
+      INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation \
       FROM preference WHERE kind != 0
       """)
   }

@@ -39,6 +39,8 @@ package enum SetAsideReason: Int, Hashable, Sendable, Codable {
   case newerForm = 2
   case tooLarge = 3
   case noSpace = 4
+  /// What the engine has of a key is damaged.
+  case damaged = 5
 }
 
 package struct SharingState: Sendable {
@@ -57,4 +59,6 @@ package struct SharingState: Sendable {
   package var setAside: [(keys: [PreferenceKey], reason: SetAsideReason, message: String)]
   /// The keys whose rows have a newer form.
   package var newerKeys: [PreferenceKey]
+  /// The keys whose rows are damaged.
+  package var damagedKeys: [PreferenceKey]
 }

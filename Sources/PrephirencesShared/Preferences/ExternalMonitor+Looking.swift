@@ -58,6 +58,7 @@ extension PreferencesError {
       case .decision: .conflict
       case .permission: .accessDenied
       case .newerRelease: .unsupportedFormat
+      case .damage: .damaged
       case .size, .space: .overQuota
       }
     let keys = waiting.keys.prefix(3).map { "'\($0)'" }.joined(separator: ", ")

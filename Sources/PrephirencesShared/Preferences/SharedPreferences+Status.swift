@@ -38,6 +38,9 @@ extension SharedPreferences {
       /// For the permission to change the keys.
       case permission
 
+      /// For a damaged row to be removed from the store.
+      case damage
+
       /// For a release that knows what the store has.
       case newerRelease
 
@@ -109,6 +112,7 @@ extension SharedPreferences.Waiting.Reason {
       case .newerForm: .newerRelease
       case .tooLarge: .size
       case .noSpace: .space
+      case .damaged: .damage
       }
   }
 }
