@@ -122,6 +122,7 @@ static inline void clibcurl_clear_answer(struct clibcurl_answer *answer) {
 static inline size_t clibcurl_write_answer(char *source, size_t size, size_t count, void *context) {
   struct clibcurl_answer *answer = context;
   const size_t chunk = size * count;
+  if (chunk == 0) return 0;
   if (chunk > answer->limit - answer->count) {
     answer->is_too_large = 1;
     return 0;

@@ -52,12 +52,12 @@ extension Engine {
   func loadSnapshot() throws(PreferencesError) {
     let stamps = [FileStamp(file.path), FileStamp(file.logPath)]
     if case .snapshot(let loaded) = source, loaded.stamps == stamps { return }
-    let values = try snapshotValues()
-    source = .snapshot(LoadedValues(values: values, stamps: stamps))
+    let (values, isShared) = try snapshotValues()
+    source = .snapshot(LoadedValues(values: values, stamps: stamps, isShared: isShared))
     cache.end()
   }
 
-  private func snapshotValues() throws(PreferencesError) -> [KeyBytes: Any] {
+  private func snapshotValues() throws(PreferencesError) -> ([KeyBytes: Any], isShared: Bool) {
     try file.checkSidecars()
     let log = try translated(PrivateFile.look(file.logPath))
     if log?.size ?? 0 == 0 {
@@ -67,17 +67,19 @@ extension Engine {
     return try Self.values(of: SQLiteConnection(path: copy.path, mode: .readWrite))
   }
 
-  /// Returns all values, and closes the connection.
+  /// Returns all values, and whether they are shared, and closes the connection.
   private static func values(
     of connection: SQLiteConnection
-  ) throws(PreferencesError) -> [KeyBytes: Any] {
+  ) throws(PreferencesError) -> ([KeyBytes: Any], isShared: Bool) {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
-    guard case .ready = try PreferenceSchema.check(connection) else { return [:] }
+    guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
+      return ([:], false)
+    }
     var values: [KeyBytes: Any] = [:]
     try OpenDatabase.forEach(in: connection) { key, value throws(PreferencesError) in
       values[key] = try value.decoded(forKey: key)
     }
-    return values
+    return (values, isShared)
   }
 }

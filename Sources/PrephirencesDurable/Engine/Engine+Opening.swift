@@ -47,7 +47,9 @@ extension Engine {
   /// Stops using the database, whose file was removed or replaced.
   func leave() {
     guard case .database(let database) = source else { return }
-    source = .left(LoadedValues(values: cache.allKnown.compactMapValues(\.value), stamps: []))
+    source = .left(
+      LoadedValues(
+        values: cache.allKnown.compactMapValues(\.value), stamps: [], isShared: database.isShared))
     cache.end()
     database.closeWithoutLock(file)
   }

@@ -87,6 +87,22 @@ extension Engine {
     try translated(PrivateFile.syncFolder(file.folder))
   }
 
+  /// Returns whether the values may have come from other machines, also if the file cannot be
+  /// changed here.
+  func isShared() throws -> Bool {
+    try ForkGuard.check()
+    return try locked {
+      if let transaction = ownTransaction { return transaction.database.isShared }
+      try look(forWriting: false)
+      switch source {
+      case .database(let database): return try read(database) { database.isShared }
+      case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
+        return loaded.isShared
+      case .unknown: return false
+      }
+    }
+  }
+
   /// Reads what a file says about sharing, in one transaction.
   ///
   /// - Returns: What the closure returns; `nil` if there is no file.

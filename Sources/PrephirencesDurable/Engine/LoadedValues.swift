@@ -4,4 +4,6 @@ internal import Prephirences
 struct LoadedValues {
   let values: [KeyBytes: Any]
   let stamps: [FileStamp?]
+  /// Whether the file is shared with other machines.
+  var isShared = false
 }

@@ -9,6 +9,11 @@ extension Transfer {
       return EtcdError(.tooLarge, "the answer of \(place) is larger than what is read at once")
     }
     switch Int(result) {
+    case CLIBCURL_BAD_PEER where reason.contains("expired"):
+      return EtcdError(
+        .certificate,
+        "the certificate of \(place) is not accepted: \(reason); renew it there, and check the "
+          + "clock of this machine")
     case CLIBCURL_BAD_PEER, CLIBCURL_BAD_ISSUER:
       return EtcdError(
         .certificate,

@@ -12,6 +12,8 @@ struct Watch {
   private var held: [EtcdEvents.Event] = []
   /// A change that a check found, and the time by which it should be delivered.
   private var missed: (revision: Int64, deadline: Deadline)?
+  /// Whether the server has accepted the watch on this connection.
+  private var isCreated = false
   /// The connections that the server has accepted.
   private var accepted = 0
 
@@ -58,6 +60,7 @@ struct Watch {
   ) throws {
     held = []
     missed = nil
+    isCreated = false
     let transfer = try refusing { () throws(EtcdError) in try Transfer() }
     let request = HTTPRequest(
       endpoint: endpoint, path: "/v3/watch", token: token, body: body,
@@ -76,35 +79,47 @@ struct Watch {
     let renewal = Deadline(after: timing.renewing)
     var lines = WatchLines()
     var check = patience
-    var isCreated = false
     while true {
       let wait = isCreated ? check.limited(by: renewal) : check
       let step = try refusing { () throws(EtcdError) in try transfer.next(wait, cancellation) }
-      switch step {
-      case .data:
-        let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
-        guard transfer.status == 200 else { continue }
-        for line in complete {
-          switch try WatchAnswer(line, keys, request.endpoint) {
-          case .created(let header):
-            isCreated = true
-            try accept(header)
-            accepted += 1
-            if accepted == 1 { try began(header) }
-          case .events(let events, let isFragment): try deliver(events, isFragment, handler)
-          }
-        }
-        check = Deadline(after: timing.checking)
-      case .ended(let result):
+      if case .ended(let result) = step {
         throw end(transfer, result, request.endpoint, lines.rest)
-      case .timedOut where !isCreated:
+      }
+      if case .data = step, try take(transfer, request, &lines, began, handler), isCreated {
+        check = Deadline(after: timing.checking)
+        continue
+      }
+      // Bytes without an answer are no sign of life.
+      guard wait.hasPassed else { continue }
+      guard isCreated else {
         throw Refusal(
           EtcdError(.unreachable, "\(request.endpoint.authority) does not answer"), .otherEndpoint)
-      case .timedOut:
-        guard !renewal.hasPassed, try isUseful(request) else { return }
-        check = Deadline(after: timing.checking)
+      }
+      guard !renewal.hasPassed, try isUseful(request) else { return }
+      check = Deadline(after: timing.checking)
+    }
+  }
+
+  /// Takes the answers that have arrived.
+  ///
+  /// - Returns: Whether there is one.
+  private mutating func take(
+    _ transfer: Transfer, _ request: HTTPRequest, _ lines: inout WatchLines,
+    _ began: (EtcdHeader) throws -> Void, _ handler: (EtcdEvents) throws -> Void
+  ) throws -> Bool {
+    let complete = try refusing { () throws(EtcdError) in try lines.add(transfer.takeData()) }
+    guard transfer.status == 200 else { return false }
+    for line in complete {
+      switch try WatchAnswer(line, keys, request.endpoint) {
+      case .created(let header):
+        isCreated = true
+        try accept(header)
+        accepted += 1
+        if accepted == 1 { try began(header) }
+      case .events(let events, let isFragment): try deliver(events, isFragment, handler)
       }
     }
+    return !complete.isEmpty
   }
 
   private var body: [UInt8] {

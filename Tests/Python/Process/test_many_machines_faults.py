@@ -86,7 +86,7 @@ def test_one_message_fails(tmp_path, sync_tool, cluster, fault, number):
     work = Work(fleet, tmp_path, sync_tool, cluster, proxy)
     work.run()
     if fault in HANGING:
-      # A watch that stays open and says nothing is renewed after ten minutes.
+      # A watch that stays open and swallows a change is ended by a check after 30 s.
       proxy.close()
       proxy.open()
     work.check()

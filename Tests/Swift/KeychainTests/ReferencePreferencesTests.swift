@@ -187,6 +187,18 @@ struct ReferencePreferencesTests {
     #expect(try settings(CompositePreferences([plain, durable])).string(for: "token") == "plain")
   }
 
+  @Test func valuesOfASharedFileAreNotOwn() throws {
+    #expect(try settings().string(for: "token") == "hunter2")
+    try SharedReplica(durable).share(SharingSettings())
+    // Another process, with a connection of its own, opens it as a plain file.
+    let other = DurablePreferences(
+      suiteName: "settings", folder: folder.path, patience: .seconds(11))
+    for preferences in [durable, other] {
+      #expect(code { _ = try settings(preferences).string(for: "token") } == .refused)
+    }
+    #expect(try settings().integer(for: "port") == 8080)
+  }
+
   @Test func proxiesAndCompositesOfOwnValuesAreResolved() throws {
     durable["server.token"] = "keychain:///api"
     let proxy = MutableProxyPreferences(preferences: durable, key: "server", separator: ".")

@@ -44,12 +44,16 @@ final class FakeServer: Sendable {
 
     /// Answers a watch, and waits until the client ends it.
     func watch(_ results: [String]) {
+      beginWatch(results)
+      waitForEnd()
+    }
+
+    func beginWatch(_ results: [String]) {
       send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
       for result in results {
         let line = "{\"result\":{\(result)}}\n"
         send("\(String(line.utf8.count, radix: 16))\r\n\(line)\r\n")
       }
-      waitForEnd()
     }
 
     /// Waits until the client closes the connection.

@@ -214,6 +214,25 @@ import Testing
     #expect(error?.code == .protocolViolation)
   }
 
+  @Test(arguments: [[], [#"\#(FakeServer.header),"created":true"#]])
+  func itEndsOnAConnectionThatOnlyDrips(_ results: [String]) throws {
+    let server = try FakeServer { connection, _ in
+      while let (path, _) = connection.request() {
+        guard path == "/v3/watch" else { return }
+        connection.beginWatch(results)
+        while connection.send("1\r\n \r\n") { usleep(10_000) }
+      }
+    }
+    var configuration = server.configuration
+    configuration.timing.checking = .milliseconds(100)
+    configuration.timing.silence = .milliseconds(300)
+    let client = EtcdClient(configuration)
+    let error = failure { () throws -> Never in
+      try client.watch(.prefix(bytes("w/")), from: 5, cancellation: .test, handler: { _ in })
+    }
+    #expect(error?.code == .unreachable)
+  }
+
   @Test func itEndsWhenChangesAreSwallowed() throws {
     let server = try FakeServer { connection, _ in
       while let (path, _) = connection.request() {

@@ -1,0 +1,32 @@
+import EtcdTesting
+import Foundation
+import PrephirencesEtcd
+import Testing
+
+@testable import PrephirencesShared
+
+@Suite("A silent connection")
+struct SyncSilenceTests {
+  @Test func changesArriveAfterAnOpenConnectionHasGoneSilent() throws {
+    let cluster = try EtcdServer.any
+    let prefix = EtcdServer.newPrefix()
+    let relay = try SilentRelay(to: cluster.ports[0])
+    let one = try SyncMachine(cluster, prefix)
+    let two = try SyncMachine(
+      cluster, prefix,
+      change: { configuration in
+        configuration.endpoints = [.init(host: "127.0.0.1", port: relay.port)]
+        configuration.timing.checking = .milliseconds(100)
+        configuration.timing.silence = .milliseconds(500)
+      })
+    try one.set("before", "key")
+    try two.waitFor("before", "key")
+    relay.silence()
+    try one.set("after", "key")
+    try one.flush()
+    try two.waitFor("after", "key")
+    // And back, over connections that are new.
+    try two.set("answer", "key")
+    try one.waitFor("answer", "key")
+  }
+}
