@@ -196,7 +196,7 @@ struct ReferencePreferencesTests {
     for preferences in [durable, other] {
       #expect(code { _ = try settings(preferences).string(for: "token") } == .refused)
     }
-    #expect(try settings().integer(for: "port") == 8080)
+    #expect(durable.integer(forKey: "port") == 8080)
   }
 
   @Test func proxiesAndCompositesOfOwnValuesAreResolved() throws {

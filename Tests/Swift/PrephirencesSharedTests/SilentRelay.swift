@@ -9,6 +9,8 @@ final class SilentRelay: Sendable {
   /// Connections that began before the last silence are silent.
   private let silences: Counter
 
+  private static let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+
   private final class Counter: Sendable {
     let value = Atomic(0)
   }
@@ -18,9 +20,9 @@ final class SilentRelay: Sendable {
     let silences = Counter()
     self.silences = silences
     let listener = listener
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let own = Self.with(port: 0) { address in
-      bind(listener, address, size) == 0 && listen(listener, 16) == 0
+      var size = Self.size
+      return bind(listener, address, size) == 0 && listen(listener, 16) == 0
         && getsockname(listener, address, &size) == 0
     }
     guard own.isDone else { throw POSIXError(.EADDRINUSE) }
@@ -30,7 +32,7 @@ final class SilentRelay: Sendable {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { return }
         let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let isConnected = Self.with(port: server) { connect(upstream, $0, size) == 0 }.isDone
+        let isConnected = Self.with(port: server) { connect(upstream, $0, Self.size) == 0 }.isDone
         guard isConnected else {
           close(client)
           close(upstream)
