@@ -7,6 +7,7 @@ extension SyncCore {
   ///
   /// - Returns: Whether it has ended because the file is shared otherwise, or not any more.
   func runSession(_ path: String, _ lock: SenderLock, _ sharing: Sharing) -> Bool {
+    reports.expire()
     signals.change { state in
       state.isEnding = false
       state.isInStep = false

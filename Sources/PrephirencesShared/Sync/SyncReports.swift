@@ -29,6 +29,9 @@ final class SyncReports: Sendable {
   /// Whether `place` has a trouble now.
   func trouble(of place: Place) -> Trouble? { state.withLock { $0.troubles[place] } }
 
+  /// Records the next report, also if it is as the last one: the file may be shared anew.
+  func expire() { state.withLock { $0.hasRecorded = false } }
+
   func report(_ trouble: Trouble, of place: Place) {
     record { $0.troubles[place] = trouble }
   }
