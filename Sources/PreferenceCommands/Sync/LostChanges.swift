@@ -16,7 +16,9 @@ struct LostChanges {
   var keys: [PreferenceKey] {
     let entries = ((try? replica.journal(after: start)) ?? nil) ?? []
     var known: Set<[UInt8]> = []
-    return entries.filter { $0.isConflict && known.insert(Array($0.key.utf8)).inserted }.map(\.key)
+    return entries.filter {
+      $0.isConflict && $0.reason != .decision && known.insert(Array($0.key.utf8)).inserted
+    }.map(\.key)
   }
 
   /// Returns keys in quotation marks; of many, the first.

@@ -29,14 +29,17 @@ public struct PreferencesError: Error, Hashable, Sendable {
   /// The kinds of failure.
   ///
   /// Later releases may add kinds, so a `switch` needs a default.
-  public struct Code: Hashable, Sendable {
-    private enum Storage {
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Storage: String {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
       case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
       case locked, invalidAddress, unreachable, accessDenied, wrongPassword, foreignStore, overQuota
     }
 
     private let storage: Storage
+
+    /// The name of the kind, such as `unreachable`.
+    public var description: String { storage.rawValue }
 
     /// The file does not exist.
     public static var notFound: Self { Self(storage: .notFound) }

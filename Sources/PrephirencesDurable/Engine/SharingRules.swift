@@ -26,13 +26,20 @@ struct SharingRules {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/readOnly`` or
   ///   ``PreferencesError/Code/overQuota``.
   func check(_ transaction: WriteTransaction) throws(PreferencesError) {
+    try check(transaction.changes, transaction)
+  }
+
+  /// Checks those of a transaction's changes that this machine makes.
+  func check(
+    _ changes: [WriteTransaction.Change], _ transaction: WriteTransaction
+  ) throws(PreferencesError) {
     guard !isReadOnly else {
       throw PreferencesError(
         .readOnly,
         "this user may read the shared preferences, but not change them; "
           + "ask who runs the shared store: \(transaction.database.connection.path)")
     }
-    for change in transaction.changes {
+    for change in changes {
       guard let size = change.new?.bytes.count else { continue }
       guard change.old != nil || change.key.text.utf8.count <= quota.keyBytes else {
         throw .overQuota(
@@ -45,6 +52,16 @@ struct SharingRules {
             + "that shared preferences allow; store less")
       }
     }
+  }
+
+  /// Refuses values that a program has decided, as others that it sets.
+  func check(
+    decided changes: [WriteTransaction.Change], _ transaction: WriteTransaction
+  ) throws(PreferencesError) {
+    try check(changes, transaction)
+    let growth = SharedTotals.Growth(changes)
+    guard growth.keys > 0 || growth.bytes > 0 else { return }
+    try check(SharedTotals(counting: transaction), after: growth)
   }
 
   /// Refuses what grows the preferences beyond the quota.

@@ -1,13 +1,15 @@
 package import Foundation
 package import Prephirences
 
-/// A change of the file that did not come from a local writer.
+/// A change of the file that did not come from a local writer, or what a program has decided.
 package struct JournalEntry: @unchecked Sendable {
   package enum Reason: Int, Sendable {
     case serverChange = 0
     case initialSync = 1
     case quotaViolation = 2
     case accountChange = 3
+    /// A program of this machine has decided a conflict.
+    case decision = 4
   }
 
   package let number: Int64

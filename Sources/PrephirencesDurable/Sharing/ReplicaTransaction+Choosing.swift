@@ -44,7 +44,7 @@ extension ReplicaTransaction {
     return chosen.isEmpty && hasSetAside ? try chooseUnits() : chosen
   }
 
-  private static func size(_ change: LoggedChange) -> Int {
+  static func size(_ change: LoggedChange) -> Int {
     change.key.text.utf8.count + UnitLimit.rowHeader + (change.value?.bytes.count ?? 0)
   }
 

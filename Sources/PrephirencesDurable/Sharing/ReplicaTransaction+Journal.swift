@@ -9,7 +9,7 @@ extension ReplicaTransaction {
 
   func addToJournal(
     _ key: KeyBytes, from old: StoredValue?, to new: StoredValue?, conflict: Bool,
-    _ writer: WriterTag?
+    _ writer: WriterTag?, reason: JournalEntry.Reason? = nil
   ) throws(PreferencesError) {
     let size = key.bytes.count + (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
     var (number, position): (Int64, Int64) = (0, 0)
@@ -20,7 +20,7 @@ extension ReplicaTransaction {
     position += Int64(size)
     try connection.run(
       "INSERT INTO journal VALUES(?, ?, \(SharingSchema.now), ?, ?, ?, ?, ?, ?, ?, ?)",
-      .integer(number), .integer(position), .integer(Int64(sync.arrival.rawValue)),
+      .integer(number), .integer(position), .integer(Int64((reason ?? sync.arrival).rawValue)),
       .integer(conflict ? 1 : 0), .bytes(writer?.bytes ?? []), .bytes(key.bytes),
       .integer(Int64((old?.kind ?? .removed).rawValue)), .bytes(old?.bytes ?? []),
       .integer(Int64((new?.kind ?? .removed).rawValue)), .bytes(new?.bytes ?? []))

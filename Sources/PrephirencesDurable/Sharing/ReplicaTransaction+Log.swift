@@ -133,12 +133,14 @@ extension ReplicaTransaction {
       writerRow: row.bytes(4))
   }
 
-  /// Logs a value that the engine has lost as an unsent single change.
-  func log(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+  /// Logs a value that the engine has lost, or a decided one, as an unsent single change.
+  func log(
+    _ value: StoredValue?, for key: KeyBytes, _ generation: Int64? = nil
+  ) throws(PreferencesError) {
     try connection.run(
-      "INSERT INTO log VALUES(0, ?1, ?2, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
+      "INSERT INTO log VALUES(0, ?1, ?5, ?3, ?4, \(SharingSchema.now), ?2)", .bytes(key.bytes),
       .integer(write.generation), .integer(Int64((value?.kind ?? .removed).rawValue)),
-      .bytes(value?.bytes ?? []))
+      .bytes(value?.bytes ?? []), .integer(generation ?? write.generation))
     write.wakesOthers = true
   }
 

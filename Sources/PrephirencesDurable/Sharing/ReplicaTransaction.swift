@@ -119,15 +119,18 @@ final class ReplicaTransaction {
   func apply(
     _ new: StoredValue?, for key: KeyBytes, conflict: Bool, from writer: WriterTag?
   ) throws(PreferencesError) {
-    let old: StoredValue?
-    do throws(PreferencesError) {
-      old = try write.database.stored(key)
-    } catch {
-      // What others have written may replace a damaged value.
-      guard error.code == .damaged else { throw error }
-      old = nil
-    }
+    let old = try presentValue(of: key)
     guard try write.apply(new, for: key) else { return }
     try addToJournal(key, from: old, to: new, conflict: conflict, writer)
+  }
+
+  /// Returns the value that the file has; `nil` also if it is damaged, as it may be replaced.
+  func presentValue(of key: KeyBytes) throws(PreferencesError) -> StoredValue? {
+    do throws(PreferencesError) {
+      return try write.database.stored(key)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      return nil
+    }
   }
 }

@@ -36,10 +36,9 @@ extension ExternalMonitor {
     } else {
       state.withLock { $0.failure = nil }
     }
-    let waiting = present.setAside.map {
-      SharedPreferences.Waiting(
-        keys: $0.keys, reason: SharedPreferences.Waiting.Reason($0.reason), message: $0.message)
-    }
+    let conflicts = present.unsentKeys > 0 ? try replica.conflicts() : []
+    // What waits for a closure without having failed is no failure.
+    let waiting = SharedPreferences.Waiting.all(present, conflicts.filter { $0.message != nil })
     let (new, handlers) = state.withLock { state in
       defer { state.known = Set(waiting) }
       return (waiting.filter { !state.known.contains($0) }, Array(state.failures.values))

@@ -25,7 +25,8 @@ struct GroupedChanges {
   var all: [Change] { groups.map(\.change) }
 
   mutating func add(_ entries: [JournalEntry]) {
-    for entry in entries {
+    // A decision is a change of this machine.
+    for entry in entries where entry.reason != .decision {
       let index = group(Change.Reason(rawValue: entry.reason.rawValue) ?? .serverChange)
       groups[index].add(entry.key)
       guard entry.isConflict else { continue }

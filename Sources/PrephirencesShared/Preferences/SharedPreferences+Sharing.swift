@@ -79,7 +79,8 @@ extension SharedPreferences {
     SharedStores.shared.wakeAll()
   }
 
-  /// Waits until all values that were set on this machine before are in the shared store.
+  /// Waits until all values that were set on this machine before are in the shared store, or what a
+  /// closure has decided instead.
   ///
   /// It is for programs that end soon: without it, what is unsent is sent by the next program that
   /// uses the suite. If the suite is not shared, it waits for nothing but the disk.
@@ -90,7 +91,9 @@ extension SharedPreferences {
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent at
   ///   the deadline; the message says whether a change may have happened. With
   ///   ``PreferencesError/Code/conflict`` at once if all that is unsent waits for something else than
-  ///   the network, see ``status()``.
+  ///   the network, see ``status()``; and if a change that was unsent at the call was given up,
+  ///   because another machine had changed its key first: the message names the keys. A change that
+  ///   was given up before the call is only reported to ``observeExternalChanges(_:)``.
   @available(
     *, noasync, message: "call 'await flush(deadline:)', which blocks no thread of Swift's"
   )

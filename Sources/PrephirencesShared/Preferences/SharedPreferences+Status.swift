@@ -92,15 +92,14 @@ extension SharedPreferences.Status {
     oldestUnsent = state.oldestUnsent
     lastContact = state.report?.lastContact
     self.failure = failure ?? state.report.flatMap(PreferencesError.init)
-    waiting =
-      conflicts.map {
-        SharedPreferences.Waiting(
-          keys: $0.values.map(\.key), reason: .decision, message: $0.message)
-      }
-      + state.setAside.map {
-        SharedPreferences.Waiting(
-          keys: $0.keys, reason: SharedPreferences.Waiting.Reason($0.reason), message: $0.message)
-      }
+    waiting = SharedPreferences.Waiting.all(state, conflicts)
+  }
+}
+
+extension SharedPreferences.Waiting {
+  static func all(_ state: SharingState, _ conflicts: [ReplicaConflict]) -> [Self] {
+    conflicts.map { Self(keys: $0.values.map(\.key), reason: .decision, message: $0.message) }
+      + state.setAside.map { Self(keys: $0.keys, reason: Reason($0.reason), message: $0.message) }
   }
 }
 

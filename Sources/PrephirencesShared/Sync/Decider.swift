@@ -6,40 +6,65 @@ struct Decider {
   let core: SyncCore
   let resolver: SyncWorker.Resolver
 
+  /// When to ask again about a conflict that was not decided.
+  private struct Retry {
+    var backoff = Backoff(from: .seconds(1), to: .seconds(60))
+    var time = ContinuousClock.now
+  }
+
   private var signals: SyncSignals { core.signals }
 
   func run() {
-    /// The conflicts for which the closure has thrown; they are asked for again if somebody wants.
-    var failed: Set<[UInt8]> = []
+    var retries: [[UInt8]: Retry] = [:]
     var wakes = 0
     while case let state = signals.read({ $0 }), !state.isStopping {
-      if state.wakes != wakes { failed = [] }
+      if state.wakes != wakes { retries = [:] }
       wakes = state.wakes
       let conflicts = (try? core.replica.conflicts()) ?? []
-      failed.formIntersection(conflicts.map(\.token))
-      var isSettled = true
-      for conflict in conflicts where !failed.contains(conflict.token) {
+      let tokens = Set(conflicts.map(\.token))
+      retries = retries.filter { tokens.contains($0.key) }
+      for conflict in conflicts {
+        var retry = retries[conflict.token] ?? Retry()
+        guard retry.time <= .now else { continue }
         guard !signals.read({ $0.isStopping }) else { return }
-        if !decide(conflict, &failed) { isSettled = false }
+        guard !decide(conflict) else { continue }
+        retry.time = .now + retry.backoff.delay()
+        retries[conflict.token] = retry
       }
-      // What was not settled is tried again, but not without a rest.
-      signals.wait(isSettled ? nil : .seconds(1)) { now in
-        now.isStopping || now.wakes != wakes || isSettled && now.fileChanges != state.fileChanges
+      // What was not decided is tried again, but not without a rest.
+      let next = retries.values.map(\.time).min()
+      signals.wait(next.map { ContinuousClock.now.duration(to: $0) }) { now in
+        now.isStopping || now.wakes != wakes || now.fileChanges != state.fileChanges
       }
     }
   }
 
-  /// - Returns: Whether the conflict is decided, or waits for a person.
-  private func decide(_ conflict: ReplicaConflict, _ failed: inout Set<[UInt8]>) -> Bool {
+  /// - Returns: Whether the conflict is decided; otherwise the file says why, if it can.
+  private func decide(_ conflict: ReplicaConflict) -> Bool {
     let decision: ReplicaDecision
     do {
       decision = try resolver(conflict)
     } catch {
-      failed.insert(conflict.token)
-      let error = PreferencesError.converting(error, "the decision on a conflict")
-      return (try? core.replica.postpone(conflict, error.message)) != nil
+      return postpone(conflict, Self.reason(error))
     }
-    // If something has changed since, the conflict is listed again, with another token.
-    return (try? core.replica.resolve(conflict, decision)) != nil
+    do throws(PreferencesError) {
+      // If something has changed since, the conflict is listed again, with another token.
+      _ = try core.replica.resolve(conflict, decision)
+      return true
+    } catch {
+      return postpone(conflict, "what the closure decided cannot be set: \(error.message)")
+    }
+  }
+
+  private func postpone(_ conflict: ReplicaConflict, _ message: String) -> Bool {
+    if conflict.message != message { try? core.replica.postpone(conflict, message) }
+    return false
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    if let error = error as? any PreferencesErrorConvertible {
+      return error.preferencesError.message
+    }
+    return "the closure that decides threw an error of type \(type(of: error))"
   }
 }

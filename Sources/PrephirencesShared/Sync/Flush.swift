@@ -9,9 +9,11 @@ struct Flush {
 
   func perform(_ deadline: Deadline) throws(PreferencesError) {
     let replica = core.replica
+    let lastEntry = try replica.lastJournalEntry()
     let mark = try replica.logMark()
     var unsent = try replica.unsent(upTo: mark)
     guard !unsent.keys.isEmpty else { return }
+    let keys = unsent.keys
     let path = try replica.filePath()
     // Without notifications, only a look shows what has changed.
     let watch = try? FileWatch(
@@ -23,7 +25,7 @@ struct Flush {
     if try replica.state().report?.code != nil { core.wake() }
     while true {
       unsent = try replica.unsent(upTo: mark)
-      guard !unsent.keys.isEmpty else { return }
+      guard !unsent.keys.isEmpty else { return try checkLosses(keys, after: lastEntry) }
       if unsent.areWaiting {
         // A closure may be about to decide, in whichever process.
         let mayBeDecided = try replica.conflicts().contains { $0.message == nil }
@@ -37,6 +39,25 @@ struct Flush {
         Deadline.pause(upTo: 50)
       }
     }
+  }
+
+  /// - Throws: ``PreferencesError`` if a change was given up, since another machine was first.
+  private func checkLosses(
+    _ keys: [PreferenceKey], after entry: Int64
+  ) throws(PreferencesError) {
+    // So many that the oldest are forgotten: these say nothing.
+    guard let entries = try core.replica.journal(after: entry) else { return }
+    let lost = Set(
+      entries.filter { $0.isConflict && $0.reason != .decision }.map { Array($0.key.utf8) })
+    var given: [PreferenceKey] = []
+    for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {
+      given.append(key)
+    }
+    guard !given.isEmpty else { return }
+    throw PreferencesError(
+      .conflict,
+      "\(Self.names(given)) changed on another machine first, and what was set here was given "
+        + "up; read what is there now, and set it again if it must be another value")
   }
 
   private func timedOut(_ unsent: UnsentChanges) -> PreferencesError {
@@ -56,7 +77,9 @@ struct Flush {
   private func waiting(_ unsent: UnsentChanges) -> PreferencesError {
     PreferencesError(
       .conflict,
-      "\(Self.names(unsent.keys)) not sent, because they wait for a decision or were refused")
+      "\(Self.names(unsent.keys)) not sent, because "
+        + (unsent.keys.count == 1
+          ? "it waits for a decision or was refused" : "they wait for a decision or were refused"))
   }
 
   private static func names(_ keys: [PreferenceKey]) -> String {

@@ -20,9 +20,11 @@ final class SenderLock: @unchecked Sendable {
 
   init(besides path: String) { self.path = path + Self.suffix }
 
+  deinit { release() }
+
   /// Takes the lock, unless another has it.
   func tryTake() throws(PreferencesError) -> Bool {
-    if (try? PrivateFile.look(path))??.identity != identity { file = nil }
+    if (try? PrivateFile.look(path))??.identity != identity { release() }
     if file == nil { try open() }
     guard let descriptor = file?.descriptor else { return false }
     do throws(Errno) {
@@ -38,13 +40,17 @@ final class SenderLock: @unchecked Sendable {
   }
 
   func release() {
+    if let descriptor = file?.descriptor { UninheritedFiles.forget(descriptor) }
     file = nil
     identity = nil
   }
 
   private func open() throws(PreferencesError) {
     do {
-      let descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      // A forked child would keep the lock, and send nothing.
+      let descriptor = try UninheritedFiles.open { () throws(Errno) in
+        try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      }
       file = FileLock(descriptor)
       let stat = try Stat(descriptor)
       try PrivateFile.check(stat, path)

@@ -12,7 +12,7 @@ package final class SyncWorker: Sendable {
   /// Decides a conflict, on a thread of its own and outside all locks, and perhaps repeatedly.
   package typealias Resolver = @Sendable (ReplicaConflict) throws -> ReplicaDecision
 
-  private let core: SyncCore
+  let core: SyncCore
 
   /// Where it sends to.
   package var place: String? { core.options.place }
@@ -63,7 +63,8 @@ package final class SyncWorker: Sendable {
   /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, which says whether a
   ///   change may have happened; with ``PreferencesError/Code/conflict``, perhaps before the
   ///   deadline, if everything that is unsent was refused, or waits for a decision that its closure
-  ///   did not make; or as the file fails.
+  ///   did not make, and if a change was given up meanwhile, because another machine was first; or
+  ///   as the file fails.
   package func flush(_ deadline: Deadline) throws(PreferencesError) {
     try Flush(core: core).perform(deadline)
   }

@@ -39,10 +39,11 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   private let observation = ExternalObservation()
 
   /// Creates a store over the preferences of the program, as ``default`` has them.
-  public override convenience init() {
-    self.init(
-      preferences: SharedPreferences(
-        suiteName: ProcessInfo.processInfo.processName + ".ubiquitous"))
+  public override init() {
+    preferences = SharedPreferences(
+      suiteName: ProcessInfo.processInfo.processName + ".ubiquitous")
+    super.init()
+    observation.begin(of: self)
   }
 
   /// Creates a store over shared preferences.

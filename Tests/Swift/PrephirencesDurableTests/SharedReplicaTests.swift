@@ -214,6 +214,81 @@ import Testing
     #expect(try replica.conflicts().isEmpty)
   }
 
+  /// A conflict of the keys `a` and `b`, which were changed here in one transaction.
+  private func conflict(
+    _ change: (inout SharingSettings) -> Void = { _ in }
+  ) throws -> ReplicaConflict {
+    try connect(programDecides: true, change)
+    try store.transaction { transaction in
+      try transaction.set("here", forKey: "a")
+      try transaction.set("here", forKey: "b")
+    }
+    try receive(row("a", "there", 1, revision: 2), revision: 2)
+    return try #require(try replica.conflicts().first)
+  }
+
+  @Test func aDecisionThatAProgramCouldNotSetIsRefused() throws {
+    let conflict = try conflict { $0.quota.keys = 3 }
+    func code(
+      _ values: [(key: PreferenceKey, value: PreferenceObject?)]
+    ) -> PreferencesError.Code? {
+      #expect(throws: PreferencesError.self) {
+        try replica.resolve(conflict, .set(values))
+      }?.code
+    }
+    #expect(code([(String(repeating: "k", count: 65), 1)]) == .overQuota)
+    #expect(code([("a", Data(count: 2 << 20))]) == .overQuota)
+    #expect(code([("a", 1), ("c", 1), ("d", 1), ("e", 1)]) == .overQuota)
+    #expect(code([("a", NSObject())]) == .unstorable)
+    #expect(try replica.conflicts().first?.token == conflict.token)
+    #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
+    try replica.setReadOnly(true)
+    #expect(code([("a", 1)]) == .readOnly)
+    try replica.setReadOnly(false)
+    #expect(try replica.resolve(conflict, .set([("a", 1), ("b", 2), ("c", 3)])))
+    #expect(try replica.nextUnit()?.changes.count == 3)
+  }
+
+  @Test func aDecisionOfATransactionIsOneUnitAtMost() throws {
+    let conflict = try conflict()
+    let values: [(key: PreferenceKey, value: PreferenceObject?)] = (0...120).map {
+      (key: "key \(Int($0))", value: 1)
+    }
+    let error = #expect(throws: PreferencesError.self) {
+      try replica.resolve(conflict, .set(values))
+    }
+    #expect(error?.code == .overQuota)
+    #expect(try replica.resolve(conflict, .set(values.dropLast())))
+  }
+
+  @Test func aDecisionIsAsOldAsWhatItReplaces() throws {
+    let conflict = try conflict()
+    let mark = try replica.logMark()
+    store["later"] = 1
+    #expect(try replica.resolve(conflict, .set([("a", "both"), ("c", 1)])))
+    #expect(try Set(replica.unsent(upTo: mark).keys) == ["a", "c"])
+  }
+
+  @Test func aDecisionIsNoChangeOfAnotherMachine() throws {
+    let conflict = try conflict()
+    #expect(try replica.resolve(conflict, .set([("a", "both"), ("c", 1)])))
+    let entries = try #require(try replica.journal(after: 0))
+    #expect(entries.map(\.key) == ["a", "b"] || entries.map(\.key) == ["b", "a"])
+    let (decided, taken) = (entries.first { $0.key == "a" }, entries.first { $0.key == "b" })
+    #expect(decided?.reason == .decision && decided?.old as? String == "here")
+    #expect(taken?.reason != .decision && taken?.isConflict == true)
+  }
+
+  @Test func valuesOfASharedFileAreNotTheUsersOwn() throws {
+    store["a"] = 1
+    #expect(try store.fetchOwnObject(forKey: "a") as? Int == 1)
+    try connect()
+    #expect(try store.fetchOwnObject(forKey: "a") == nil)
+    #expect(try folder.otherStore().fetchOwnObject(forKey: "a") == nil)
+    try replica.unshare()
+    #expect(try store.fetchOwnObject(forKey: "a") as? Int == 1)
+  }
+
   @Test func aNewerRowStays() throws {
     try connect()
     store["a"] = 1

@@ -74,16 +74,28 @@ struct PreferencesSharingTests {
     two.durable["hosts"] = ["b"]
     a["hosts"] = ["a"]
     try await flush(a)
+    let (deciding, mayDecide) = (Deliveries<Void>(), DispatchSemaphore(value: 0))
     let b = two.preferences { conflict in
       let hosts = conflict.values.flatMap {
         ($0.local as? [String] ?? []) + ($0.shared as? [String] ?? [])
       }
+      deciding.append(())
+      mayDecide.wait()
       return .set([("hosts", hosts.sorted())])
     }
+    try deciding.wait { !$0.isEmpty }
+    let changes = Deliveries<SharedPreferences.ExternalChange>()
+    let observation = b.observeExternalChanges { changes.append($0) }
+    mayDecide.signal()
     try waitUntil(a) { $0["hosts"] as? [String] == ["a", "b"] }
     #expect(b["hosts"] as? [String] == ["a", "b"])
     try await flush(b)
     #expect(try b.status().waiting.isEmpty)
+    // The decision is this machine's own change.
+    a["next"] = 1
+    try changes.wait { $0.contains { $0.keys.contains("next") } }
+    #expect(changes.all.flatMap(\.keys) == ["next"])
+    observation.cancel()
   }
 
   @Test func conflictWaitsForAClosureThatDecidesIt() async throws {
@@ -104,6 +116,10 @@ struct PreferencesSharingTests {
     try waitUntil(a) { $0["other"] as? Int == 1 }
     let waiting = try #require(try b?.status().waiting.first)
     #expect(waiting.keys == ["key"] && waiting.reason == .decision)
+    let failures = Deliveries<PreferencesError>()
+    let observation = b?.observeFailures { failures.append($0) }
+    try failures.wait { $0.contains { $0.code == .conflict && $0.message.contains("'key'") } }
+    observation?.cancel()
     #expect(b?["key"] as? String == "local")
     b = nil
     let decided = two.preferences { _ in .keepLocal }

@@ -78,6 +78,63 @@ struct SyncConflictTests {
     try one.waitFor("two", "key")
   }
 
+  @Test func decisionThatCannotBeSetWaitsWithItsReason() throws {
+    let asked = Mutex(0)
+    let (_, two) = try diverged { _ in
+      asked.withLock { $0 += 1 }
+      return .set([("key", NSObject())])
+    }
+    try two.wait("the reason") { try two.replica.conflicts().first?.message != nil }
+    let conflict = try #require(try two.replica.conflicts().first)
+    #expect(conflict.message?.contains("what the closure decided cannot be set") == true)
+    let error = #expect(throws: PreferencesError.self) { try two.worker.flush(.test) }
+    #expect(error?.code == .conflict)
+    // Changes of others do not bring the next attempt nearer.
+    for number in 0..<20 { try two.set(number, "other") }
+    #expect(asked.withLock { $0 } < 10)
+  }
+
+  @Test func flushWaitsForTheDecision() throws {
+    let (one, two) = try diverged { conflict in
+      .set([("key", "decided"), ("another", "too")])
+    }
+    try two.flush()
+    #expect(try two.replica.state().unsentKeys == 0)
+    try one.waitFor("decided", "key")
+    try one.waitFor("too", "another")
+  }
+
+  @Test func flushTellsThatAChangeWasGivenUp() throws {
+    let one = try SyncMachine(cluster, prefix)
+    try one.set("old", "key")
+    try one.flush()
+    let folder = try SyncFolder()
+    let before = try SyncMachine(cluster, prefix, in: folder)
+    try before.waitFor("old", "key")
+    before.worker.stop(.test)
+    try one.set("one", "key")
+    try one.flush()
+    let two = try SyncMachine(cluster, prefix, in: folder, starts: false)
+    try two.set("two", "key")
+    try two.set("two", "other")
+    let results = Deliveries<PreferencesError?>()
+    Thread.detachNewThread {
+      do throws(PreferencesError) {
+        try two.worker.flush(.test)
+        results.append(nil)
+      } catch { results.append(error) }
+    }
+    #expect(two.worker.core.signals.wait(.seconds(20)) { $0.flushes > 0 })
+    two.worker.start()
+    let error = try #require(try results.wait { !$0.isEmpty }[0])
+    #expect(error.code == .conflict)
+    #expect(error.message.contains("'key'") && !error.message.contains("'other'"))
+    #expect(two.text("key") == "one")
+    try two.set("again", "key")
+    try two.flush()
+    try one.waitFor("again", "key")
+  }
+
   @Test func conflictRejectsTheWholeUnit() throws {
     let one = try SyncMachine(cluster, prefix)
     try one.set("old", "a")

@@ -52,6 +52,39 @@ struct SyncLockTests {
     #expect(SenderLock.holder(besides: path) == getpid())
   }
 
+  /// The child may use nothing of its parent, so it would keep the lock and send nothing.
+  @Test func forkedChildKeepsNoLock() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try SyncFolder()
+      let path = folder.path + "/suite.preferences"
+      // Swift forbids to call it by name.
+      let address = try #require(dlsym(nil, "fork"))
+      let fork = unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)
+      var ends: [CInt] = [0, 0]
+      #expect(pipe(&ends) == 0)
+      let parent = fork()
+      if parent == 0 {
+        guard (try? SenderLock(besides: path).tryTake()) == true else { _exit(1) }
+        let lock = SenderLock(besides: path)
+        guard (try? lock.tryTake()) == true else { _exit(2) }
+        if fork() == 0 {
+          close(ends[1])
+          var byte: UInt8 = 0
+          _ = read(ends[0], &byte, 1)
+          _exit(0)
+        }
+        // As if killed: nothing is unlocked.
+        _exit(0)
+      }
+      var status: Int32 = -1
+      waitpid(parent, &status, 0)
+      #expect(status == 0)
+      #expect(SenderLock.holder(besides: path) == nil)
+      #expect(try SenderLock(besides: path).tryTake())
+      close(ends[1])
+    }
+  }
+
   @Test func delaysGrowToTheirGreatest() {
     var backoff = Backoff(from: .milliseconds(100), to: .seconds(1))
     let delays = (0..<6).map { _ in backoff.delay() }

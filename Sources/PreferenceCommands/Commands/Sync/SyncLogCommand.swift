@@ -59,7 +59,8 @@ struct SyncLogCommand: SyncSubcommand {
     let came = try replica.recentJournal(last).map { entry in
       Line(
         date: entry.date, key: entry.key,
-        word: entry.isConflict ? "conflict" : entry.new == nil ? "removed" : "set",
+        word: entry.reason == .decision
+          ? "decided" : entry.isConflict ? "conflict" : entry.new == nil ? "removed" : "set",
         writer: entry.writer?.hexadecimal)
     }
     let unsent = try replica.unsent().map { change in
