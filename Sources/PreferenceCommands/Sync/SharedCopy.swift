@@ -97,7 +97,13 @@ final class SharedCopy {
   func send() throws {
     let shared = SharedPreferences(suiteName: suite.name)
     defer { shared.worker?.stop(Deadline(after: Self.endPatience)) }
-    try shared.flush(deadline: Self.sendingPatience)
+    do throws(PreferencesError) {
+      try shared.flush(deadline: Self.sendingPatience)
+    } catch {
+      // It may be about changes of others.
+      let unsent = try suite.replica.unsent().contains { keys.contains(Array($0.key.utf8)) }
+      guard error.code == .conflict, !unsent else { throw error }
+    }
     guard let lost = lost?.keys.filter({ keys.contains(Array($0.utf8)) }), !lost.isEmpty else {
       return
     }
