@@ -58,10 +58,11 @@ extension ReplicaTransaction {
       Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
     }
     // Everything up to that number of its writer was received before, so this is older than what the
-    // engine had: it was restored.
+    // engine had: it was restored. But what has a later revision than that was written since, by a
+    // writer that was restored, too, and gives numbers again.
     let isOlder =
       if let writer = row.writer, let number = row.number, let last = seen[writer]?.number {
-        number <= last
+        number <= last && row.revision <= known?.revision ?? sync.revision
       } else {
         false
       }

@@ -42,10 +42,21 @@ final class DirectCommit {
   // MARK: - Pieces
 
   private func check(_ change: DirectTransaction.Change) throws(PreferencesError) {
-    guard change.value != nil, change.key.utf8.count > quota.keyBytes else { return }
-    throw PreferencesError(
-      .overQuota,
-      "the key '\(change.key)' has more than \(quota.keyBytes) bytes; nothing was changed")
+    guard change.value != nil else { return }
+    guard change.key.utf8.count <= quota.keyBytes else {
+      throw PreferencesError(
+        .overQuota,
+        "the key '\(change.key)' has more than \(quota.keyBytes) bytes; nothing was changed")
+    }
+    guard try row(of: change).bytes.count <= quota.valueBytes else {
+      throw PreferencesError(
+        .overQuota,
+        "the value of the key '\(change.key)' has more than 1 MiB; nothing was changed")
+    }
+  }
+
+  private func row(of change: DirectTransaction.Change) throws(PreferencesError) -> SharedRow {
+    try SharedRow(key: change.key, value: change.value, writer: writer, number: number + 1)
   }
 
   /// Returns the first changes, as many as one transaction takes.
@@ -55,12 +66,7 @@ final class DirectCommit {
     var piece: [SharedUnit.Change] = []
     var bytes = 0
     for change in changes.prefix(Self.greatestKeys) {
-      let row = try SharedRow(
-        key: change.key, value: change.value, writer: writer, number: number + 1)
-      guard row.bytes.count <= quota.valueBytes else {
-        throw PreferencesError(
-          .overQuota, "the value of the key '\(change.key)' has more than 1 MiB")
-      }
+      let row = try row(of: change)
       bytes += row.bytes.count
       if !piece.isEmpty, bytes > Self.greatestBytes { break }
       piece.append(SharedUnit.Change(row: row, base: change.base.map { .row($0) } ?? .absent))

@@ -356,6 +356,30 @@ import Testing
     #expect(try replica.journal(after: 0)?.isEmpty == true)
   }
 
+  @Test func anOlderRowOfARestoredEngineIsNoConflict() throws {
+    try connect()
+    try receive(row("a", "first", 2, revision: 3), revision: 3)
+    try receive(row("a", "second", 4, revision: 5), revision: 5)
+    store["a"] = "here"
+    let older = try row("a", "first", 2, revision: 3)
+    #expect(try replica.apply(snapshot(4, [older])) == .applied)
+    #expect(store["a"] as? String == "here")
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+  }
+
+  /// A machine that was restored together with the engine gives its numbers again.
+  @Test func aNewRowWithAnOldNumberIsAConflict() throws {
+    try connect()
+    try receive(row("a", "first", 1, revision: 2), revision: 2)
+    try receive(row("b", 1, 6, revision: 7), revision: 7)
+    store["a"] = "here"
+    let new = try row("a", "there", 2, revision: 3)
+    #expect(try replica.apply(snapshot(4, [new])) == .applied)
+    #expect(store["a"] as? String == "there")
+    let lost = try #require(try replica.journal(after: 0)).filter(\.isConflict)
+    #expect(lost.map(\.key) == ["a"])
+  }
+
   @Test func decisionsThatNoProgramMakesAnyMoreAreMade() throws {
     try connect(programDecides: true)
     store["a"] = "here"
