@@ -39,6 +39,7 @@ int curl_multi_cleanup(CURLM *multi);
 // Constants and layouts; the prototype test compares them, too.
 enum {
   CLIBCURL_GLOBAL_DEFAULT = 3,
+  CLIBCURL_OPENSSL_NO_ATEXIT = 0x00080000,
   CLIBCURL_ERROR_SIZE = 256,
   CLIBCURL_MESSAGE_DONE = 1,
   CLIBCURL_HTTP_1_1 = 2,

@@ -40,6 +40,15 @@ struct clibcurl {
 };
 #undef CLIBCURL_MEMBER
 
+// Keeps OpenSSL from freeing what it has when the process exits, if libcurl has loaded it and nobody
+// has used it before: other threads may be in it then, also while it is initialized. The system frees
+// all of it.
+static inline void clibcurl_keep_openssl(void *handle) {
+  int (*init)(uint64_t, const void *);
+  *(void **)&init = dlsym(handle, "OPENSSL_init_crypto");
+  if (init != NULL) (void)init(CLIBCURL_OPENSSL_NO_ATEXIT, NULL);
+}
+
 // Loads libcurl. The library stays loaded. Returns NULL on success, otherwise what is missing: the
 // library, or the name of a function in it.
 static inline const char *clibcurl_load(struct clibcurl *functions, const char *library) {
@@ -50,6 +59,7 @@ static inline const char *clibcurl_load(struct clibcurl *functions, const char *
   if (functions->name == NULL) return #name;
   CLIBCURL_FUNCTIONS(CLIBCURL_FIND)
 #undef CLIBCURL_FIND
+  clibcurl_keep_openssl(handle);
   return NULL;
 }
 

@@ -79,3 +79,9 @@ static curl_seek_callback is_a_seeker(void) { return clibcurl_refuse_seek; }
 curl_read_callback (*const keep_reader)(void) = is_a_reader;
 curl_write_callback (*const keep_writer)(void) = is_a_writer;
 curl_seek_callback (*const keep_seeker)(void) = is_a_seeker;
+
+#if __has_include(<openssl/crypto.h>)
+#include <openssl/crypto.h>
+SAME(CLIBCURL_OPENSSL_NO_ATEXIT, OPENSSL_INIT_NO_ATEXIT);
+int (*const keep_init)(uint64_t, const OPENSSL_INIT_SETTINGS *) = OPENSSL_init_crypto;
+#endif

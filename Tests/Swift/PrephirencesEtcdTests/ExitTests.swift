@@ -34,6 +34,25 @@ import Testing
     }
   }
 
+  /// A thread may be about to initialize libcurl, between the handlers of OpenSSL and of the client.
+  @Test func openSSLFreesNothingWhenAProcessExits() async {
+    await #expect(processExitsWith: .success) {
+      // Registered before libcurl is loaded, it runs after the handlers that came with that.
+      atexit {
+        typealias Initialize = @convention(c) (UInt64, OpaquePointer?) -> CInt
+        guard let curl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_NOLOAD),
+          let function = dlsym(curl, "OPENSSL_init_crypto")
+        else { _exit(2) }
+        let initialize = unsafeBitCast(function, to: Initialize.self)
+        if initialize(0, nil) != 1 { _exit(3) }
+      }
+      let server = try EtcdServer(usesTLS: true)
+      _ = try EtcdClient(server.configuration).range(.one([1]), deadline: .test)
+      server.end()
+      exit(0)
+    }
+  }
+
   @Test func aProcessExitsWhileACallWaits() async {
     await #expect(processExitsWith: .success) {
       // An exit that waits for the answer ends by the signal.
