@@ -78,7 +78,12 @@ final class SharedCopy {
     isRefreshed = true
     // What this machine has changed comes first.
     if try !suite.replica.isShared() || suite.replica.state().unsentKeys > 0 {
-      try withWorker { try $0.bringInStep(Deadline(after: Self.sendingPatience)) }
+      do {
+        try withWorker { try $0.bringInStep(Deadline(after: Self.sendingPatience)) }
+      } catch let error as CommandLineError {
+        throw CommandLineError(
+          error.exitCode, "\(error.message); a condition waits for that, so nothing was changed")
+      }
     }
     let engine = DirectDomain(
       store: try suite.direct(), address: suite.configuration.address)
@@ -98,7 +103,10 @@ final class SharedCopy {
     let shared = SharedPreferences(suiteName: suite.name)
     defer { shared.worker?.stop(Deadline(after: Self.endPatience)) }
     do throws(PreferencesError) {
-      try shared.flush(deadline: Self.sendingPatience)
+      guard let worker = shared.worker else {
+        return try shared.flush(deadline: Self.sendingPatience)
+      }
+      try worker.flush(Deadline(after: Self.sendingPatience), endsWhenRefused: true)
     } catch {
       // It may be about changes of others.
       let unsent = try suite.replica.unsent().contains { keys.contains(Array($0.key.utf8)) }

@@ -14,11 +14,10 @@ struct LostChanges {
 
   /// Their keys, without repetition, the oldest first.
   var keys: [PreferenceKey] {
-    let entries = ((try? replica.journal(after: start)) ?? nil) ?? []
     var known: Set<[UInt8]> = []
-    return entries.filter {
-      $0.isConflict && $0.reason != .decision && known.insert(Array($0.key.utf8)).inserted
-    }.map(\.key)
+    return ((try? replica.losses(after: start)) ?? []).map(\.key).filter {
+      known.insert(Array($0.utf8)).inserted
+    }
   }
 
   /// Returns keys in quotation marks; of many, the first.

@@ -31,9 +31,11 @@ struct SyncWaiting {
             + "identity; nothing was sent or deleted")
       }
       let mark = try shared.replica.logMark()
+      let refusal = Refusal(shared.replica)
       while true {
         let hasAll = try shared.replica.state().revision >= newest
         if hasAll, try !isUnsent(upTo: mark, worker) { return shared.replica.recordContact() }
+        try refusal.check()
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
           throw PreferencesError(.timedOut, "what others have changed has not come in time")

@@ -17,7 +17,10 @@ final class GenerationCounter: Sendable {
   init(path: String) throws(PreferencesError) {
     self.path = path
     do throws(Errno) {
-      descriptor = try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      // A forked child would keep the lock of a parent that is killed, and can use nothing.
+      descriptor = try UninheritedFiles.open { () throws(Errno) in
+        try PrivateFile.open(path, .readWrite, flags: O_CREAT | O_NONBLOCK)
+      }
     } catch {
       if error == .tooManySymbolicLinkLevels {
         throw PreferencesError(FileError(.insecure(.notRegular), path))
@@ -29,13 +32,17 @@ final class GenerationCounter: Sendable {
       identity = stat.identity
       try PrivateFile.check(stat, path)
     } catch {
+      UninheritedFiles.forget(descriptor)
       try? descriptor.close()
       throw (error as? FileError).map { PreferencesError($0) }
         ?? PreferencesError(.failed(error as? Errno ?? .ioError, "look at", path))
     }
   }
 
-  deinit { if isOpen { try? descriptor.close() } }
+  deinit {
+    UninheritedFiles.forget(descriptor)
+    if isOpen { try? descriptor.close() }
+  }
 
   /// Whether the descriptor is still the file's.
   ///

@@ -63,6 +63,16 @@ extension ReplicaTransaction {
     for key in dropped.keys { try takeShared(key) }
   }
 
+  /// Returns a key whose row this release cannot read, so that nothing can take its place.
+  func unreadableKey(of dropped: DependentChanges) throws(PreferencesError) -> KeyBytes? {
+    for key in dropped.keys where Self.readable(try shadow(key)) == nil { return key }
+    return nil
+  }
+
+  static func unreadable(_ key: KeyBytes) -> String {
+    "what the engine has of the key '\(key.text)' cannot be read by this release"
+  }
+
   func takeShared(_ key: KeyBytes) throws(PreferencesError) {
     let row = try shadow(key)
     if let last = try lastChange(of: key) {

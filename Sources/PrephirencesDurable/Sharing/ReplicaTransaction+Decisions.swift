@@ -45,12 +45,27 @@ extension ReplicaTransaction {
     try set(.waiting, of: conflict.unit.id)
   }
 
+  /// The engine's values take the place of the changes.
+  ///
+  /// - Throws: ``PreferencesError``, also if one of the values cannot be read.
+  func takeShared(_ conflict: Conflict) throws(PreferencesError) {
+    try checkReadable(conflict.dependents.keys)
+    try takeShared(conflict.dependents)
+  }
+
+  private func checkReadable(_ keys: some Sequence<KeyBytes>) throws(PreferencesError) {
+    for key in keys where Self.readable(try shadow(key)) == nil {
+      throw PreferencesError(.unsupportedFormat, Self.unreadable(key))
+    }
+  }
+
   /// The changes are replaced by a decision's, which are as old as they are: who waits for them waits
   /// for these.
   ///
   /// - Throws: ``PreferencesError``, also if a program could not set these values.
   func decide(_ conflict: Conflict, _ values: [KeyBytes: StoredValue?]) throws(PreferencesError) {
     let keys = Set(conflict.dependents.keys)
+    try checkReadable(keys.filter { values[$0] == nil })
     var generation = try firstGeneration(of: conflict.dependents.changes)
     for key in values.keys {
       generation = min(generation, try firstGeneration(of: changes(of: Self.loose, only: key)))

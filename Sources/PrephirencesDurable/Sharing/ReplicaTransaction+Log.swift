@@ -144,6 +144,21 @@ extension ReplicaTransaction {
     write.wakesOthers = true
   }
 
+  /// Logs a value that the engine has lost as the oldest unsent change, in a unit of its own.
+  func logFirst(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
+    // The number 1 becomes free; a unit's number says which one is later.
+    for (table, column) in [("log", "unit"), ("unit", "id")] {
+      try connection.run("UPDATE \(table) SET \(column) = -1 - \(column) WHERE \(column) > 0")
+      try connection.run("UPDATE \(table) SET \(column) = -\(column) WHERE \(column) < 0")
+    }
+    try connection.run("UPDATE sync SET units = units + 1")
+    try connection.run("INSERT INTO unit VALUES(1, 0, 0, x'', x'', x'')")
+    try connection.run(
+      "INSERT INTO log VALUES(1, ?, 0, ?, ?, \(SharingSchema.now), 0)", .bytes(key.bytes),
+      .integer(Int64((value?.kind ?? .removed).rawValue)), .bytes(value?.bytes ?? []))
+    write.wakesOthers = true
+  }
+
   /// Makes a loose change a unit of its own.
   func claim(_ key: KeyBytes) throws(PreferencesError) -> Int64 {
     let unit = try write.makeUnit(isAtomic: false)

@@ -20,12 +20,17 @@ extension ReplicaTransaction {
       }
     }
     if !writers.isEmpty { try acknowledgeLateUnits(rows, writers, revision.revision) }
-    for row in rows { try receiveNews(row) }
+    var news: [News] = []
+    for row in rows where try isNew(row) {
+      news.append(try take(row, of: KeyBytes(row.key)))
+      if let writer = row.writer, let number = row.number { try note(number, of: writer) }
+    }
     for case .removed(let text) in revision.changes {
       let key = KeyBytes(text)
       guard let known = try shadow(key), known.revision < revision.revision else { continue }
-      try lose(known, key)
+      news.append(try lose(known, key))
     }
+    try meet(news)
     sync.revision = revision.revision
     return true
   }
@@ -55,56 +60,13 @@ extension ReplicaTransaction {
     try recall()
   }
 
-  private func receiveNews(_ row: SharedRow) throws(PreferencesError) {
+  /// Whether a row is another one than the shadow has.
+  private func isNew(_ row: SharedRow) throws(PreferencesError) -> Bool {
     let key = KeyBytes(row.key)
-    if let known = try shadow(key) {
-      guard known.revision < row.revision else { return }
-      if known.bytes == row.bytes { return try setShadow(row, of: key) }
-    }
-    try receive(row, of: key)
-    if let writer = row.writer, let number = row.number { try note(number, of: writer) }
-  }
-
-  // MARK: - One row
-
-  /// The engine has another row of a key than the shadow; `nil` is none.
-  ///
-  /// - Parameters:
-  ///   - row: The row.
-  ///   - key: The key.
-  ///   - isOlder: Whether unsent changes were made in knowledge of it.
-  /// - Throws: ``PreferencesError``.
-  func receive(
-    _ row: SharedRow?, of key: KeyBytes, isOlder: Bool = false
-  ) throws(PreferencesError) {
-    try setShadow(row, of: key)
-    let first = try firstUnit(of: key)
-    if let first, first != Self.loose, try unit(first).state == .inFlight { try recall() }
-    // What cannot be read stays as it is, here as well.
-    guard let shared = Self.readable(row) else { return }
-    guard let first else {
-      return try apply(shared.value, for: key, conflict: false, from: row?.writer)
-    }
-    guard !isOlder else { return }
-    let isSingle = first == Self.loose ? true : try !unit(first).isAtomic
-    if isSingle, try changes(of: first, only: key).first?.value == shared.value {
-      return try first == Self.loose ? removeLoose(key) : remove(first)
-    }
-    if sync.settings.programDecides {
-      let unit = first == Self.loose ? try claim(key) : first
-      try set(.conflict, of: unit)
-      write.wakesOthers = true
-    } else {
-      let dropped = try dependents(of: first, key)
-      // Otherwise a part of a transaction would stay.
-      for other in dropped.keys where Self.readable(try shadow(other)) == nil {
-        let unit = first == Self.loose ? try claim(key) : first
-        return try set(
-          .conflict, of: unit,
-          "what the engine has of the key '\(other.text)' cannot be read by this release")
-      }
-      try takeShared(dropped)
-    }
+    guard let known = try shadow(key) else { return true }
+    guard known.revision < row.revision else { return false }
+    if known.bytes == row.bytes { try setShadow(row, of: key) }
+    return known.bytes != row.bytes
   }
 
   /// The value of a row, if this release can read it; of no row, there is none.
@@ -113,28 +75,5 @@ extension ReplicaTransaction {
     guard case .value(let stored) = row.form else { return nil }
     if let stored, ValueDecoder.decode(stored) == nil { return nil }
     return (stored, ())
-  }
-
-  /// A row is no longer there, and nothing says that the key was removed: the value is sent again.
-  func lose(_ known: SharedRow, _ key: KeyBytes) throws(PreferencesError) {
-    try setShadow(nil, of: key)
-    if let first = try firstUnit(of: key) {
-      if first != Self.loose, try unit(first).state == .inFlight { try recall() }
-    } else if let own = try ownValue(of: key, like: known) {
-      try log(own, for: key)
-    }
-  }
-
-  /// Returns the value that this file has; if that is damaged, what the engine had.
-  private func ownValue(
-    of key: KeyBytes, like known: SharedRow
-  ) throws(PreferencesError) -> StoredValue? {
-    do throws(PreferencesError) {
-      return try write.database.stored(key)
-    } catch {
-      guard error.code == .damaged else { throw error }
-      guard case .value(let stored) = known.form else { return nil }
-      return stored
-    }
   }
 }

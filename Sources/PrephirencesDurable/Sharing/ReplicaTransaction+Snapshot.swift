@@ -11,16 +11,18 @@ extension ReplicaTransaction {
     try acknowledgeLateUnits(snapshot.rows, snapshot.writers, snapshot.revision)
     let seen = try writers()
     var shadows = try allShadows()
+    var news: [News] = []
     for row in snapshot.rows {
       let key = KeyBytes(row.key)
       let known = shadows.removeValue(forKey: key)
       if let known, known.bytes == row.bytes {
         if known.revision != row.revision { try setShadow(row, of: key) }
       } else {
-        try compare(row, with: known, key, seen, snapshot)
+        news.append(try compare(row, with: known, key, seen, snapshot))
       }
     }
-    for (key, known) in shadows { try miss(known, key, snapshot) }
+    for (key, known) in shadows { news.append(try miss(known, key, snapshot)) }
+    try meet(news)
     for row in snapshot.rows {
       if let writer = row.writer, let number = row.number { try note(number, of: writer) }
     }
@@ -53,7 +55,7 @@ extension ReplicaTransaction {
   private func compare(
     _ row: SharedRow, with known: SharedRow?, _ key: KeyBytes, _ seen: [WriterTag: Writer],
     _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) {
+  ) throws(PreferencesError) -> News {
     let lost = known.flatMap { known in
       Self.isOwn(known, seen) && Self.isLost(known, snapshot) ? known : nil
     }
@@ -66,23 +68,28 @@ extension ReplicaTransaction {
       } else {
         false
       }
-    // An own change that the engine has lost is sent again; if the key was changed since, that is
-    // decided as if it had not been sent.
-    if let lost, try firstUnit(of: key) == nil, let value = Self.readable(lost) {
-      try log(value.value, for: key)
+    // An own change that the engine has lost is sent again, before what is unsent; if the key was
+    // changed since, that is decided as if it had not been sent.
+    if let lost, let value = Self.readable(lost) {
+      switch try firstUnit(of: key) {
+      case nil: try log(value.value, for: key)
+      // What replaces it is based on it alone.
+      case Self.loose: break
+      case .some: try logFirst(value.value, for: key)
+      }
     }
-    try receive(row, of: key, isOlder: isOlder)
+    return try take(row, of: key, isOlder: isOlder)
   }
 
   /// The engine has no row any more.
   private func miss(
     _ known: SharedRow, _ key: KeyBytes, _ snapshot: SharedSnapshot
-  ) throws(PreferencesError) {
+  ) throws(PreferencesError) -> News {
     guard case .value(_?) = known.form, sync.revision < snapshot.floor,
       !Self.isLost(known, snapshot)
     else { return try lose(known, key) }
     // The removal was collected while this machine was away.
-    try receive(nil, of: key)
+    return try take(nil, of: key)
   }
 
   private static func isOwn(_ row: SharedRow, _ seen: [WriterTag: Writer]) -> Bool {
@@ -92,6 +99,8 @@ extension ReplicaTransaction {
   /// Whether the engine does not know that this row was ever written.
   private static func isLost(_ row: SharedRow, _ snapshot: SharedSnapshot) -> Bool {
     guard let writer = row.writer, let number = row.number else { return false }
+    // The engine forgets those.
+    if writer.isForgotten, snapshot.writers[writer] == nil { return false }
     return snapshot.writers[writer].flatMap(Self.number(ofWriter:)) ?? 0 < number
   }
 }

@@ -8,6 +8,8 @@ final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
   var sync: SyncRecord
+  /// The last entry of the journal, once this transaction has added one.
+  var journalEnd: JournalEnd?
 
   init(_ write: WriteTransaction) throws(PreferencesError) {
     self.write = write
@@ -18,7 +20,10 @@ final class ReplicaTransaction {
   var connection: SQLiteConnection { write.database.connection }
 
   /// Writes what is kept in memory.
-  func close() throws(PreferencesError) { if sync != before { try sync.save(connection) } }
+  func close() throws(PreferencesError) {
+    try shortenJournal()
+    if sync != before { try sync.save(connection) }
+  }
 
   // MARK: - Shadow
 

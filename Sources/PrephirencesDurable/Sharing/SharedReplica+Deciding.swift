@@ -29,7 +29,7 @@ extension SharedReplica {
     return try change { transaction in
       guard let found = try transaction.find(conflict) else { return false }
       switch decision {
-      case .takeShared: try transaction.takeShared(found.dependents)
+      case .takeShared: try transaction.takeShared(found)
       case .keepLocal: try transaction.keepLocal(found)
       case .set: try transaction.decide(found, decided)
       }

@@ -5,14 +5,20 @@ extension SharedReplica {
   /// What came from elsewhere after an entry of the journal; `nil` if older entries are forgotten.
   package func journal(after entry: Int64) throws(PreferencesError) -> [JournalEntry]? {
     try inspect { database in
-      var (first, last): (Int64, Int64) = (1, 0)
-      try database.connection.run("SELECT min(number), max(number) FROM journal") { row in
-        (first, last) = (row.integer(0) ?? 1, row.integer(1) ?? 0)
-      }
+      let last = try database.connection.integer("SELECT max(number) FROM journal") ?? 0
       // A greater number is one of a journal that was removed when sharing ended.
-      guard first - 1 <= entry, entry <= last else { return nil }
-      return try Self.entries(database, "number > ? ORDER BY number", entry)
+      guard entry <= last else { return nil }
+      let entries = try Self.entries(database, "number > ? ORDER BY number", entry)
+      return entries.count == last - entry ? entries : nil
     }
+  }
+
+  /// The changes of this machine that were given up after an entry of the journal, also if other
+  /// entries are forgotten.
+  package func losses(after entry: Int64) throws(PreferencesError) -> [JournalEntry] {
+    try inspect { database in
+      try Self.entries(database, "conflict = 1 AND number > ? ORDER BY number", entry)
+    }.filter { $0.reason != .decision }
   }
 
   /// The number of the last entry.

@@ -80,7 +80,7 @@ package final class SharedReplica: Sendable {
     transaction.sync.settings = settings
     if !settings.programDecides {
       for conflict in try transaction.conflicts() {
-        try transaction.takeShared(conflict.dependents)
+        try transaction.decideByOrder(conflict.unit.id)
       }
     }
     try transaction.close()

@@ -2,12 +2,21 @@ package import Prephirences
 
 /// A writer of shared preferences: a store file, until it is found to be a copy of another.
 package struct WriterTag: Hashable, Sendable {
-  /// 16 random bytes.
+  /// 16 random bytes; the first is 0 if the engine forgets the writer after a while.
   package let bytes: [UInt8]
+
+  /// Whether the engine forgets the writer after a while, so that its absence says nothing.
+  package var isForgotten: Bool { bytes.first == 0 }
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  package static func random() -> Self { Self((0..<16).map { _ in .random(in: 0...255) }) }
+  /// Makes the tag of a file.
+  package static func random() -> Self { Self([.random(in: 1...255)] + randomBytes()) }
+
+  /// Makes the tag of a writer that the engine forgets.
+  package static func forgotten() -> Self { Self([0] + randomBytes()) }
+
+  private static func randomBytes() -> [UInt8] { (1..<16).map { _ in .random(in: 0...255) } }
 }
 
 /// The row of a key, as the engine has it.

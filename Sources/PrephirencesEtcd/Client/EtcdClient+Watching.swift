@@ -10,7 +10,7 @@ extension EtcdClient {
   /// the token is another one, and now and then.
   ///
   /// `began` is called once, when the server has accepted the watch, and `handler` with each answer,
-  /// both on this thread.
+  /// and without events after each check that has found nothing new, both on this thread.
   ///
   /// - Throws: ``EtcdError``, or what a closure throws.
   package func watch(

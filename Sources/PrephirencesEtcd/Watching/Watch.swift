@@ -96,6 +96,9 @@ struct Watch {
           EtcdError(.unreachable, "\(request.endpoint.authority) does not answer"), .otherEndpoint)
       }
       guard !renewal.hasPassed, try isUseful(request) else { return }
+      if missed == nil {
+        try handler(EtcdEvents(header: EtcdHeader(revision: next - 1), events: []))
+      }
       check = Deadline(after: timing.checking)
     }
   }

@@ -12,7 +12,7 @@ final class DirectCommit {
 
   private let store: DirectStore
   private let deadline: Deadline
-  private let writer = WriterTag.random()
+  private let writer = WriterTag.forgotten()
   private let quota = SharingQuota()
   private var lease: Int64?
   private var number: Int64 = 0

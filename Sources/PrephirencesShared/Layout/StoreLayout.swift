@@ -8,7 +8,7 @@ package import PrephirencesEtcd
 /// | --- | --- |
 /// | `PREFIX` `id` | the identity of the store: the form 1 and 16 random bytes |
 /// | `PREFIX` `floor` | the form 1 and the revision of the last removal that was collected, 8 bytes |
-/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer |
+/// | `PREFIX` `w/` tag in hexadecimal | the last unit of a writer; of one without a copy, whose tag begins with 00, for a day |
 /// | `PREFIX` `k/` key in UTF-8 | the value of a key, as ``SharedRow`` has it |
 package struct StoreLayout: Hashable, Sendable {
   /// What all keys of the store begin with; it ends with a slash.

@@ -24,9 +24,15 @@ extension ExternalMonitor {
       return changes.all
     }
     // So many that the oldest are forgotten: any key may be among them.
-    run.lastEntry.store(try replica.lastJournalEntry(), ordering: .relaxed)
+    let newest = try replica.lastJournalEntry()
+    // A smaller number is one of a journal that was begun anew.
+    let losses = try replica.losses(after: newest < last ? 0 : last)
+    run.lastEntry.store(newest, ordering: .relaxed)
+    var changes = GroupedChanges()
+    changes.add(losses)
     let keys = replica.preferences.pairs().map(\.0)
-    return [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys, lostValues: [])]
+    return changes.all
+      + [SharedPreferences.ExternalChange(reason: .serverChange, keys: keys, lostValues: [])]
   }
 
   private func lookForFailures() throws {

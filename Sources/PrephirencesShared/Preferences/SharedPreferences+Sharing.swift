@@ -128,9 +128,12 @@ extension SharedPreferences {
 
   private func flushBlocking(_ deadline: Deadline) throws(PreferencesError) {
     try durable.synchronize()
+    // Another program may have begun or ended sharing.
+    let isShared = try replica.isShared()
+    if isShared, store.worker == nil { store.begin() }
     if let problem = store.problem { throw problem }
-    // Another program may have ended sharing.
-    guard let worker = store.worker, try replica.isShared() else { return }
+    guard isShared else { return }
+    guard let worker = store.worker else { throw .withoutConfiguration(durable.suiteName) }
     try worker.flush(deadline)
   }
 
@@ -139,4 +142,13 @@ extension SharedPreferences {
 
   /// What the file knows of the shared store.
   package var replica: SharedReplica { store.replica }
+}
+
+extension PreferencesError {
+  fileprivate static func withoutConfiguration(_ suite: String) -> Self {
+    Self(
+      .notFound,
+      "the preferences '\(suite)' are shared, but their configuration is missing, so nothing is sent; "
+        + "end sharing, or share them again")
+  }
 }

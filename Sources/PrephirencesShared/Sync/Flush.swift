@@ -7,8 +7,12 @@ internal import PrephirencesFiles
 struct Flush {
   let core: SyncCore
 
+  /// Whether to end at once if the engine refuses in a way that only a person can mend.
+  var endsWhenRefused = false
+
   func perform(_ deadline: Deadline) throws(PreferencesError) {
     let replica = core.replica
+    let refusal = Refusal(replica)
     let lastEntry = try replica.lastJournalEntry()
     let mark = try replica.logMark()
     var unsent = try replica.unsent(upTo: mark)
@@ -32,6 +36,7 @@ struct Flush {
         guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
       }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
+      if endsWhenRefused { try refusal.check() }
       if let watch {
         // A notification can be lost, the deadline must not.
         _ = watch.wait(min(deadline.milliseconds, 1000))
@@ -45,10 +50,7 @@ struct Flush {
   private func checkLosses(
     _ keys: [PreferenceKey], after entry: Int64
   ) throws(PreferencesError) {
-    // So many that the oldest are forgotten: these say nothing.
-    guard let entries = try core.replica.journal(after: entry) else { return }
-    let lost = Set(
-      entries.filter { $0.isConflict && $0.reason != .decision }.map { Array($0.key.utf8) })
+    let lost = Set(try core.replica.losses(after: entry).map { Array($0.key.utf8) })
     var given: [PreferenceKey] = []
     for key in keys where lost.contains(Array(key.utf8)) && !given.contains(key) {
       given.append(key)

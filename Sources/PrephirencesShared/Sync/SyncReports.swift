@@ -11,7 +11,7 @@ final class SyncReports: Sendable {
 
   private struct State {
     var troubles: [Place: Trouble] = [:]
-    var recorded: Trouble.Code?
+    var recorded: Trouble?
     var hasRecorded = false
     var lastContact: Date?
     var lastRecord = ContinuousClock.now
@@ -48,11 +48,13 @@ final class SyncReports: Sendable {
     let report: SharingReport? = state.withLock { state in
       change(&state)
       let trouble = Place.allCases.compactMap { state.troubles[$0] }.first
-      let isOld = state.lastRecord.duration(to: .now) > .seconds(60)
-      // Not by the message, which can be another one with each attempt.
-      guard !state.hasRecorded || trouble?.code != state.recorded || isOld else { return nil }
+      // The message can be another one with each attempt.
+      let rest: Duration = trouble == state.recorded ? .seconds(60) : .seconds(5)
+      let isOld = state.lastRecord.duration(to: .now) > rest
+      guard !state.hasRecorded || trouble?.code != state.recorded?.code || isOld
+      else { return nil }
       state.hasRecorded = true
-      state.recorded = trouble?.code
+      state.recorded = trouble
       state.lastRecord = .now
       return SharingReport(
         date: Date(), lastContact: state.lastContact, code: trouble?.code.rawValue,

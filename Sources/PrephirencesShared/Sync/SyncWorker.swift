@@ -65,8 +65,10 @@ package final class SyncWorker: Sendable {
   ///   deadline, if everything that is unsent was refused, or waits for a decision that its closure
   ///   did not make, and if a change was given up meanwhile, because another machine was first; or
   ///   as the file fails.
-  package func flush(_ deadline: Deadline) throws(PreferencesError) {
-    try Flush(core: core).perform(deadline)
+  package func flush(
+    _ deadline: Deadline, endsWhenRefused: Bool = false
+  ) throws(PreferencesError) {
+    try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
   }
 
   /// Takes the identity of the store that the engine has now, or gives it a new one.

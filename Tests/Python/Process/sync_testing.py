@@ -149,6 +149,11 @@ class Machine:
   def flush(self, seconds: float = 30) -> None:
     self.do("flush", seconds, limit=seconds + 10)
 
+  def settle(self, seconds: float = 30) -> None:
+    """Waits until nothing is unsent; what was given up meanwhile is an error, but a definite one."""
+    if self.ask("flush", seconds, limit=seconds + 10).get("error") == "conflict":
+      self.flush(seconds)
+
   def agrees(self, values: dict, limit: float = 30) -> None:
     """Waits until this machine has these values."""
     deadline = time.monotonic() + limit

@@ -25,7 +25,7 @@ def test_what_was_set_arrives(tmp_path, sync_tool):
       killed_in_turn(chance, machines)
     last = {machine: last_set(machine) for machine in machines}
     for machine in machines:
-      machine.start().flush(60)
+      machine.start().settle(60)
     history = History(f"fleet/{SUITE}/".encode())
     history.collect(cluster.any)
     for machine in machines:

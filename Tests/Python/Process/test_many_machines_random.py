@@ -140,7 +140,7 @@ class Run:
   def finish(self) -> list[str]:
     self.cluster.wait()
     for machine in self.machines:
-      machine.flush(LIMIT)
+      machine.settle(LIMIT)
     self.history.collect(self.cluster.any)
     values = self.history.values()
     for machine in self.machines:

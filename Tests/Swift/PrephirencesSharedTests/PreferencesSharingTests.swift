@@ -51,6 +51,19 @@ struct PreferencesSharingTests {
     #expect(try a.status().isShared)
   }
 
+  @Test func flushSendsAlsoIfTheSuiteWasSharedLater() async throws {
+    let (one, two) = (try PreferencesMachine(), try PreferencesMachine(address))
+    let a = one.preferences()
+    a["key"] = 1
+    // Another program shares the suite.
+    try SharingConfiguration(address: address).save(
+      suiteName: "fleet", environment: one.environment)
+    try SharedReplica(one.durable).share(SharingSettings())
+    try await flush(a)
+    let b = two.preferences()
+    try waitUntil(b) { $0["key"] as? Int == 1 }
+  }
+
   @Test func theOrderOfTheStoreWinsAndTheLoserGetsBothValues() async throws {
     let (one, two) = (try PreferencesMachine(address), try PreferencesMachine(address))
     let a = one.preferences()

@@ -1,0 +1,38 @@
+internal import Foundation
+package import Prephirences
+package import PrephirencesDurable
+
+/// Finds out whether the engine refuses a file in a way that only a person can mend, such as a
+/// password that is not accepted.
+package struct Refusal {
+  private let replica: SharedReplica
+  private let begin = Date()
+
+  /// Begins to look; what was said before counts only after a while, since whoever sends may be about
+  /// to try again.
+  package init(_ replica: SharedReplica) { self.replica = replica }
+
+  /// - Throws: ``PreferencesError`` with what the engine said last, if it is such a refusal.
+  package func check() throws(PreferencesError) {
+    guard let report = try replica.state().report,
+      let code = report.code.flatMap(Trouble.Code.init), code.isForAPerson,
+      report.date >= begin || begin.timeIntervalSinceNow < -3,
+      let error = PreferencesError(report)
+    else { return }
+    throw PreferencesError(
+      error.code, "\(error.message); what is unsent stays on this machine")
+  }
+}
+
+extension Trouble.Code {
+  fileprivate var isForAPerson: Bool {
+    switch self {
+    case .wrongPassword, .passwordUnavailable, .readOnly, .foreignStore, .newerForm,
+      .invalidAddress:
+      true
+    case .unreachable, .certificate, .permissionDenied, .noSpace, .damaged, .protocolViolation,
+      .noLibrary, .file:
+      false
+    }
+  }
+}

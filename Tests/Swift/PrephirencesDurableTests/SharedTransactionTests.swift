@@ -1,0 +1,181 @@
+import Foundation
+import Prephirences
+import PrephirencesDurable
+import Testing
+
+/// What becomes of a transaction of which the engine has something else, or what cannot be read.
+@Suite struct SharedTransactionTests {
+  private let folder: TestFolder
+  private let store: DurablePreferences
+  private let replica: SharedReplica
+  private static let identity = [UInt8](repeating: 1, count: 17)
+  private static let other = WriterTag([UInt8](repeating: 9, count: 16))
+
+  init() throws {
+    folder = try TestFolder()
+    store = folder.store()
+    replica = SharedReplica(store)
+  }
+
+  private func connect(programDecides: Bool = false) throws {
+    var settings = SharingSettings()
+    settings.programDecides = programDecides
+    settings.quota.keys = 20_000
+    try replica.share(settings)
+    #expect(try replica.apply(snapshot(1, [])) == .applied)
+  }
+
+  private func snapshot(
+    _ revision: Int64, _ rows: [SharedRow], floor: Int64 = 0, writers: [WriterTag: [UInt8]] = [:]
+  ) -> SharedSnapshot {
+    SharedSnapshot(
+      revision: revision, identity: Self.identity, floor: floor, writers: writers, rows: rows)
+  }
+
+  private func row(
+    _ key: String, _ value: PreferenceObject?, _ number: Int64, revision: Int64,
+    by writer: WriterTag = other
+  ) throws -> SharedRow {
+    let row = try SharedRow(key: key, value: value, writer: writer, number: number)
+    return SharedRow(key: key, revision: revision, bytes: row.bytes)
+  }
+
+  private func receive(_ changes: SharedRevision.Change..., revision: Int64) throws {
+    #expect(
+      try replica.apply([SharedRevision(revision: revision, changes: changes)]) == .applied)
+  }
+
+  private func transact(_ a: String, _ b: String) throws {
+    try store.transaction { transaction in
+      try transaction.set(a, forKey: "a")
+      try transaction.set(b, forKey: "b")
+    }
+  }
+
+  private func losses() throws -> [PreferenceKey: String] {
+    Dictionary(try replica.losses(after: 0).map { ($0.key, "\($0.new ?? "none")") }) { $1 }
+  }
+
+  // MARK: - Values of others
+
+  @Test(arguments: [false, true])
+  func anEqualTransactionIsNoConflict(_ programDecides: Bool) throws {
+    try connect(programDecides: programDecides)
+    try transact("new", "new2")
+    try receive(
+      .row(row("a", "new", 1, revision: 2)), .row(row("b", "new2", 1, revision: 2)), revision: 2)
+    #expect(try replica.state().unsentKeys == 0)
+    #expect(try replica.losses(after: 0).isEmpty)
+  }
+
+  @Test func aLossSaysWhatTheOtherTransactionHasSet() throws {
+    try connect()
+    try transact("here", "here2")
+    try receive(
+      .row(row("a", "there", 1, revision: 2)), .row(row("b", "there2", 1, revision: 2)),
+      revision: 2)
+    #expect(try losses() == ["a": "there", "b": "there2"])
+  }
+
+  // MARK: - What cannot be read
+
+  @Test func aTransactionWithAnUnreadableKeyWaitsWhole() throws {
+    try connect()
+    try transact("here", "here")
+    try receive(
+      .row(row("a", "there", 1, revision: 2)),
+      .row(SharedRow(key: "b", revision: 2, bytes: [7, 1, 2])), revision: 2)
+    #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
+    #expect(try replica.conflicts().first?.message?.contains("'b' cannot be read") == true)
+    #expect(try replica.nextUnit() == nil)
+    // Somebody removes the row.
+    try receive(.removed("b"), revision: 3)
+    #expect(store["a"] as? String == "there" && store["b"] == nil)
+    #expect(try losses() == ["a": "there", "b": "none"])
+    #expect(try replica.conflicts().isEmpty)
+  }
+
+  @Test func aProgramCannotTakeWhatCannotBeRead() throws {
+    try connect(programDecides: true)
+    try transact("here", "here")
+    try receive(
+      .row(row("a", "there", 1, revision: 2)),
+      .row(SharedRow(key: "b", revision: 2, bytes: [7, 1, 2])), revision: 2)
+    let conflict = try #require(try replica.conflicts().first)
+    for decision in [ReplicaDecision.takeShared, .set([("a", "both")])] {
+      let error = #expect(throws: PreferencesError.self) {
+        try replica.resolve(conflict, decision)
+      }
+      #expect(error?.code == .unsupportedFormat)
+    }
+    #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
+    try replica.share(SharingSettings(), clearingDecisions: true)
+    #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
+    try receive(.row(row("b", "there", 2, revision: 3)), revision: 3)
+    #expect(store["a"] as? String == "there" && store["b"] as? String == "there")
+  }
+
+  // MARK: - Restores
+
+  /// An acknowledged value lies below a transaction that is given up; the engine has another one.
+  @Test(arguments: ["a", "c"])
+  func anAcknowledgedValueThatIsReplacedIsReported(_ key: String) throws {
+    try connect()
+    store[key] = "acknowledged"
+    let unit = try #require(try replica.nextUnit())
+    try replica.acknowledge(unit, revision: 2)
+    try store.transaction { transaction in
+      try transaction.set("here", forKey: key)
+      try transaction.set("here", forKey: "b")
+    }
+    let before = try row(key, "old", 1, revision: 1)
+    let there = try row("b", "there", 2, revision: 2)
+    #expect(try replica.apply(snapshot(2, [before, there])) == .applied)
+    #expect(store["b"] as? String == "there")
+    let lost = try losses()
+    #expect(lost["b"] == "there")
+    #expect(lost[key] != nil)
+  }
+
+  @Test func anOlderValueIsReplacedByTheOneThatTheEngineHasLost() throws {
+    try connect()
+    try receive(.row(row("a", "old", 1, revision: 2)), revision: 2)
+    store["a"] = "acknowledged"
+    let unit = try #require(try replica.nextUnit())
+    try replica.acknowledge(unit, revision: 3)
+    try transact("here", "here")
+    let old = try row("a", "old", 1, revision: 2)
+    let there = try row("b", "there", 2, revision: 3)
+    #expect(try replica.apply(snapshot(3, [old, there])) == .applied)
+    #expect(store["a"] as? String == "acknowledged")
+    #expect(store["b"] as? String == "there")
+    let again = try #require(try replica.nextUnit())
+    #expect(again.changes.map(\.row.key) == ["a"])
+  }
+
+  /// The engine forgets the writer of a command after a day.
+  @Test func aRemovalReachesWhatACommandHasWritten() throws {
+    try connect()
+    let command = WriterTag.forgotten()
+    try receive(.row(row("a", 1, 1, revision: 2, by: command)), revision: 2)
+    #expect(try replica.apply(snapshot(9, [], floor: 8)) == .applied)
+    #expect(store["a"] == nil)
+    #expect(try replica.nextUnit() == nil)
+  }
+
+  // MARK: - The journal
+
+  @Test func aFloodWashesAwayNoLoss() throws {
+    try connect()
+    store["a"] = "here"
+    let rows = try (0..<10_500).map {
+      SharedRevision.Change.row(try row("k\($0)", 1, 1, revision: 2))
+    }
+    let first = SharedRevision.Change.row(try row("a", "there", 1, revision: 2))
+    #expect(
+      try replica.apply([SharedRevision(revision: 2, changes: [first] + rows)]) == .applied)
+    #expect(try replica.journal(after: 0) == nil)
+    #expect(try losses() == ["a": "there"])
+    #expect(try replica.journal(after: 501)?.count == 10_000)
+  }
+}
