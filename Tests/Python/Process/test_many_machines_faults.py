@@ -60,6 +60,9 @@ class Work:
     self.write(self.behind, {"left": "both", "right": "both"}, transaction=1)
     self.write(self.behind, {"single0": None})
     self.flush()
+    # Otherwise this would be a conflict.
+    self.beside.agrees(
+      {"there": "first", "single1": "single 3", "left": "both", "right": "both"}, DEADLINE)
     self.write(self.beside, {"answer": "from beside", "left": "other"})
     self.beside.flush()
 
