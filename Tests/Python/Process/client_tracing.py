@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-CALL = re.compile(r"^\d+ +(?:<\.\.\. )?(\w+)\((.*)", re.DOTALL)
+CALL = re.compile(r"^(\d+) +(\w+)\((.*?)( <unfinished \.\.\.>)?$")
+RESUMED = re.compile(r"^(\d+) +<\.\.\. (\w+) resumed>(.*)$")
 DESCRIPTOR = re.compile(r"\d+<(.*?)>, ")
 
 
@@ -29,8 +30,17 @@ class Trace:
   @property
   def calls(self) -> list[tuple[str, str]]:
     """The names of the calls, each with the rest of its line."""
-    found = (CALL.match(line) for line in self.path.read_text(errors="replace").splitlines())
-    return [(match[1], match[2]) for match in found if match]
+    calls: list[tuple[str, str]] = []
+    # A call of one process that another one's came into is on two lines.
+    unfinished: dict[str, int] = {}
+    for line in self.path.read_text(errors="replace").splitlines():
+      if match := CALL.match(line):
+        if match[4]:
+          unfinished[match[1]] = len(calls)
+        calls.append((match[2], match[3]))
+      elif (match := RESUMED.match(line)) and (index := unfinished.pop(match[1], None)) is not None:
+        calls[index] = (match[2], calls[index][1] + match[3])
+    return calls
 
   def leaks(self, *secrets: str) -> set[str]:
     """Returns where secrets were seen: an argument, a variable, or a file on a disk."""
