@@ -34,7 +34,7 @@ struct SuiteReport {
     facts.append(("in step", state.report?.lastContact.map(DateText.text) ?? "never"))
     facts.append(("unsent", unsent(state)))
     for conflict in status.conflicts {
-      facts.append(("waits", "\(names(conflict.values.map(\.key))): \(reason(conflict))"))
+      facts.append(("waits", "\(names(conflict.values.map(\.key))): \(reason(conflict, state))"))
     }
     for unit in state.setAside {
       facts.append(("set aside", "\(names(unit.keys)): \(unit.message)"))
@@ -66,7 +66,10 @@ struct SuiteReport {
       + since
   }
 
-  private func reason(_ conflict: ReplicaConflict) -> String {
+  private func reason(_ conflict: ReplicaConflict, _ state: SharingState) -> String {
+    if !state.settings.programDecides, let message = conflict.message {
+      return "changed here and elsewhere; \(message)"
+    }
     let what = "changed here and elsewhere; a program that shares the suite decides"
     return conflict.message.map { "\(what); it failed: \($0)" } ?? what
   }

@@ -33,10 +33,16 @@ extension SharedReplica {
     }
   }
 
-  /// The last changes of this machine that were given up for those of others, the newest first.
+  /// The last change of each key that was given up for one of others, the newest first.
   package func recentConflicts(_ limit: Int) throws(PreferencesError) -> [JournalEntry] {
     try inspect { database in
-      try Self.entries(database, "conflict = 1 ORDER BY number DESC LIMIT ?", Int64(limit))
+      try Self.entries(
+        database,
+        """
+        number IN (SELECT max(number) FROM journal \
+        WHERE conflict = 1 AND reason != \(JournalEntry.Reason.decision.rawValue) GROUP BY key) \
+        ORDER BY number DESC LIMIT ?
+        """, Int64(limit))
     }
   }
 

@@ -165,6 +165,17 @@ import Testing
 
   // MARK: - The journal
 
+  @Test func theLastLossOfEachKeyIsListed() throws {
+    try connect()
+    for number in 1...3 as ClosedRange<Int64> {
+      store["a"] = "here \(number)"
+      let revision = number + 1
+      try receive(.row(row("a", "there \(number)", number, revision: revision)), revision: revision)
+    }
+    let conflicts = try replica.recentConflicts(5)
+    #expect(conflicts.map { $0.old as? String } == ["here 3"])
+  }
+
   @Test func aFloodWashesAwayNoLoss() throws {
     try connect()
     store["a"] = "here"
