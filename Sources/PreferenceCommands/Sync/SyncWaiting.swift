@@ -34,8 +34,9 @@ struct SyncWaiting {
       let refusal = Refusal(shared.replica)
       while true {
         let hasAll = try shared.replica.state().revision >= newest
-        if hasAll, try !isUnsent(upTo: mark, worker) { return shared.replica.recordContact() }
-        try refusal.check()
+        let isUnsent = try isUnsent(upTo: mark, worker)
+        if hasAll, !isUnsent { return shared.replica.recordContact() }
+        try refusal.check(isUnsent: isUnsent)
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
           throw PreferencesError(.timedOut, "what others have changed has not come in time")

@@ -36,6 +36,8 @@ enum SharingSchema {
     tag BLOB NOT NULL, key BLOB NOT NULL, old_kind INTEGER NOT NULL, old BLOB NOT NULL, \
     new_kind INTEGER NOT NULL, new BLOB NOT NULL)
     """,
+    "CREATE INDEX journal_change ON journal(number) WHERE conflict = 0",
+    "CREATE INDEX journal_loss ON journal(number) WHERE conflict = 1",
     """
     CREATE TABLE sync(one INTEGER PRIMARY KEY CHECK(one = 1), settings BLOB NOT NULL, \
     closed INTEGER NOT NULL, identity BLOB NOT NULL, tag BLOB NOT NULL, row BLOB NOT NULL, \

@@ -5,8 +5,8 @@ extension ReplicaTransaction {
   private static let greatestCount: Int64 = 10_000
   private static let greatestSize: Int64 = 16 << 20
 
-  /// The same for changes that were given up, which nothing else tells of: a flood of changes of
-  /// others must not wash them away.
+  /// The same for changes that were given up, counted among all entries. Nothing else tells of them,
+  /// so they stay longer.
   private static let greatestLossCount: Int64 = 200_000
   private static let greatestLossSize: Int64 = 64 << 20
 
@@ -31,19 +31,17 @@ extension ReplicaTransaction {
   /// Forgets the oldest entries, if some were added.
   func shortenJournal() throws(PreferencesError) {
     guard let journalEnd else { return }
-    try shortenJournal(journalEnd, ofLosses: false, Self.greatestCount, Self.greatestSize)
-    try shortenJournal(journalEnd, ofLosses: true, Self.greatestLossCount, Self.greatestLossSize)
-  }
-
-  private func shortenJournal(
-    _ end: JournalEnd, ofLosses: Bool, _ count: Int64, _ size: Int64
-  ) throws(PreferencesError) {
-    try connection.run(
-      """
-      DELETE FROM journal WHERE conflict = ? AND (number <= ? OR number < \
-      (SELECT number FROM journal WHERE position > ? ORDER BY number LIMIT 1))
-      """, .integer(ofLosses ? 1 : 0), .integer(end.number - count),
-      .integer(end.position - size))
+    for (kind, count, size) in [
+      (0, Self.greatestCount, Self.greatestSize), (1, Self.greatestLossCount, Self.greatestLossSize),
+    ] {
+      var first = journalEnd.number
+      try connection.run(
+        "SELECT number FROM journal WHERE number > ? AND position > ? ORDER BY number LIMIT 1",
+        .integer(first - count), .integer(journalEnd.position - size)
+      ) { row in first = row.integer(0) ?? first }
+      try connection.run(
+        "DELETE FROM journal WHERE conflict = \(kind) AND number < ?", .integer(first))
+    }
   }
 }
 

@@ -144,18 +144,35 @@ extension ReplicaTransaction {
     write.wakesOthers = true
   }
 
-  /// Logs a value that the engine has lost as the oldest unsent change, in a unit of its own.
+  /// Logs a value that the engine has lost as the oldest unsent change, by ``placeLostValues()``.
+  ///
+  /// What was a transaction comes back as single changes.
   func logFirst(_ value: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
-    // The number 1 becomes free; a unit's number says which one is later.
+    // Whatever was numbered is based on it.
+    try recall()
+    lostValues.append((key, value))
+  }
+
+  /// Makes a unit of each lost value, older than all others.
+  func placeLostValues() throws(PreferencesError) {
+    guard !lostValues.isEmpty else { return }
+    let count = Int64(lostValues.count)
+    // The first numbers become free; a unit's number says which one is later.
     for (table, column) in [("log", "unit"), ("unit", "id")] {
-      try connection.run("UPDATE \(table) SET \(column) = -1 - \(column) WHERE \(column) > 0")
+      try connection.run(
+        "UPDATE \(table) SET \(column) = -\(column) - ? WHERE \(column) > 0", .integer(count))
       try connection.run("UPDATE \(table) SET \(column) = -\(column) WHERE \(column) < 0")
     }
-    try connection.run("UPDATE sync SET units = units + 1")
-    try connection.run("INSERT INTO unit VALUES(1, 0, 0, x'', x'', x'')")
-    try connection.run(
-      "INSERT INTO log VALUES(1, ?, 0, ?, ?, \(SharingSchema.now), 0)", .bytes(key.bytes),
-      .integer(Int64((value?.kind ?? .removed).rawValue)), .bytes(value?.bytes ?? []))
+    try connection.run("UPDATE sync SET units = units + ?", .integer(count))
+    for (index, (key, value)) in lostValues.enumerated() {
+      let unit = Int64(index + 1)
+      try connection.run("INSERT INTO unit VALUES(?, 0, 0, x'', x'', x'')", .integer(unit))
+      try connection.run(
+        "INSERT INTO log VALUES(?, ?, 0, ?, ?, \(SharingSchema.now), 0)", .integer(unit),
+        .bytes(key.bytes), .integer(Int64((value?.kind ?? .removed).rawValue)),
+        .bytes(value?.bytes ?? []))
+    }
+    lostValues = []
     write.wakesOthers = true
   }
 

@@ -36,8 +36,10 @@ extension ReplicaTransaction {
   func lose(_ known: SharedRow, _ key: KeyBytes) throws(PreferencesError) -> News {
     try setShadow(nil, of: key)
     try recallUnit(of: key)
-    if try firstUnit(of: key) == nil, let own = try ownValue(of: key, like: known) {
-      try log(own, for: key)
+    switch try firstUnit(of: key) {
+    case nil: if let own = try ownValue(of: key, like: known) { try log(own, for: key) }
+    case Self.loose: break
+    case .some: if case .value(let value?) = known.form { try logFirst(value, for: key) }
     }
     return News(key: key, row: nil, isLost: true)
   }
@@ -67,8 +69,13 @@ extension ReplicaTransaction {
 
   /// Changes the values of keys as the engine has them, or finds conflicts.
   func meet(_ news: [News]) throws(PreferencesError) {
-    for one in news {
-      if one.isLost { try retryUndecided(one.key) } else { try meet(one) }
+    guard !news.isEmpty else { return }
+    try placeLostValues()
+    for one in news where !one.isLost { try meet(one) }
+    guard !sync.settings.programDecides else { return }
+    // What could not be read may be readable now, or gone.
+    for unit in try units(in: .conflict).map(\.id) where try !changes(of: unit).isEmpty {
+      try decideByOrder(unit)
     }
   }
 
@@ -87,9 +94,10 @@ extension ReplicaTransaction {
     write.wakesOthers = true
   }
 
-  /// Whether the engine has all values of a unit, from whomever.
+  /// Whether the engine has all values of a unit, from whomever, and nothing is unsent below it.
   private func isShared(_ unit: Int64, _ key: KeyBytes) throws(PreferencesError) -> Bool {
     for change in try changes(of: unit, only: unit == Self.loose ? key : nil) {
+      guard try firstUnit(of: change.key) == unit else { return false }
       guard let shared = Self.readable(try shadow(change.key)), shared.value == change.value
       else { return false }
     }
@@ -107,14 +115,8 @@ extension ReplicaTransaction {
     guard let unreadable = try unreadableKey(of: dropped) else { return try takeShared(dropped) }
     // Otherwise a part of a transaction would stay.
     let unit = if unit == Self.loose, let key { try claim(key) } else { unit }
+    guard try self.unit(unit).state != .conflict else { return }
     try set(.conflict, of: unit, Self.unreadable(unreadable))
     write.wakesOthers = true
-  }
-
-  /// Decides units that wait because of a row that is gone.
-  private func retryUndecided(_ key: KeyBytes) throws(PreferencesError) {
-    guard !sync.settings.programDecides else { return }
-    for unit in try units(in: .conflict)
-    where try !changes(of: unit.id, only: key).isEmpty { try decideByOrder(unit.id) }
   }
 }

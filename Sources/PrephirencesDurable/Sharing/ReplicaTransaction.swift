@@ -8,6 +8,8 @@ final class ReplicaTransaction {
   let write: WriteTransaction
   private let before: SyncRecord
   var sync: SyncRecord
+  /// Values that the engine has lost, to be sent before what is unsent.
+  var lostValues: [(key: KeyBytes, value: StoredValue?)] = []
   /// The last entry of the journal, once this transaction has added one.
   var journalEnd: JournalEnd?
 

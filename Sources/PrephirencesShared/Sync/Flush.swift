@@ -36,7 +36,7 @@ struct Flush {
         guard mayBeDecided, !deadline.hasPassed else { throw waiting(unsent) }
       }
       guard !deadline.hasPassed else { throw timedOut(unsent) }
-      if endsWhenRefused { try refusal.check() }
+      if endsWhenRefused { try refusal.check(isUnsent: true) }
       if let watch {
         // A notification can be lost, the deadline must not.
         _ = watch.wait(min(deadline.milliseconds, 1000))

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 package import Prephirences
 package import PrephirencesDurable
 
@@ -12,10 +13,15 @@ package struct Refusal {
   /// to try again.
   package init(_ replica: SharedReplica) { self.replica = replica }
 
+  /// - Parameter isUnsent: Whether something is waited for that must be sent.
   /// - Throws: ``PreferencesError`` with what the engine said last, if it is such a refusal.
-  package func check() throws(PreferencesError) {
+  package func check(isUnsent: Bool) throws(PreferencesError) {
     guard let report = try replica.state().report,
       let code = report.code.flatMap(Trouble.Code.init), code.isForAPerson,
+      // Who may only read gets what others change.
+      isUnsent || code != .readOnly,
+      // Another process may lack what this one has.
+      report.process == getpid() || !Trouble(code, "").isOfThisProcess,
       report.date >= begin || begin.timeIntervalSinceNow < -3,
       let error = PreferencesError(report)
     else { return }

@@ -68,6 +68,19 @@ import Testing
     #expect(try replica.losses(after: 0).isEmpty)
   }
 
+  /// A transaction goes on only with what is unsent below it.
+  @Test func anEqualTransactionOnAnUnsentValueIsAConflict() throws {
+    try connect()
+    try receive(
+      .row(row("a", "0", 1, revision: 2)), .row(row("b", "2", 1, revision: 2)), revision: 2)
+    store["b"] = "5"
+    try transact("1", "2")
+    try receive(.row(row("a", "1", 2, revision: 3)), revision: 3)
+    #expect(store["a"] as? String == "1" && store["b"] as? String == "5")
+    #expect(try losses()["b"] == "5")
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["b"])
+  }
+
   @Test func aLossSaysWhatTheOtherTransactionHasSet() throws {
     try connect()
     try transact("here", "here2")
@@ -93,6 +106,20 @@ import Testing
     #expect(store["a"] as? String == "there" && store["b"] == nil)
     #expect(try losses() == ["a": "there", "b": "none"])
     #expect(try replica.conflicts().isEmpty)
+  }
+
+  @Test func whatWaitsForAnUnreadableKeyOfALaterUnitIsDecided() throws {
+    try connect()
+    store["a"] = "first"
+    try transact("second", "second")
+    try receive(
+      .row(row("a", "there", 1, revision: 2)),
+      .row(SharedRow(key: "b", revision: 2, bytes: [7, 1, 2])), revision: 2)
+    #expect(store["a"] as? String == "second")
+    try receive(.row(row("b", "there", 2, revision: 3)), revision: 3)
+    #expect(store["a"] as? String == "there" && store["b"] as? String == "there")
+    #expect(try replica.conflicts().isEmpty)
+    #expect(try replica.state().unsentKeys == 0)
   }
 
   @Test func aProgramCannotTakeWhatCannotBeRead() throws {
@@ -151,6 +178,36 @@ import Testing
     #expect(store["b"] as? String == "there")
     let again = try #require(try replica.nextUnit())
     #expect(again.changes.map(\.row.key) == ["a"])
+  }
+
+  @Test func aValueWhoseRowIsGoneIsSentAgainIfATransactionOnItIsGivenUp() throws {
+    try connect()
+    store["a"] = "acknowledged"
+    let unit = try #require(try replica.nextUnit())
+    try replica.acknowledge(unit, revision: 2)
+    try transact("here", "here")
+    let there = try row("b", "there", 1, revision: 2)
+    #expect(try replica.apply(snapshot(2, [there])) == .applied)
+    #expect(store["a"] as? String == "acknowledged" && store["b"] as? String == "there")
+    #expect(try replica.nextUnit()?.changes.map(\.row.key) == ["a"])
+  }
+
+  /// The writer is new, so its missing row does not say that the engine was restored.
+  @Test func aLostValueGoesBeforeWhatWasNumberedOnIt() throws {
+    try connect()
+    try receive(.row(row("a", "old", 1, revision: 2)), revision: 2)
+    store["a"] = "acknowledged"
+    let unit = try #require(try replica.nextUnit())
+    try replica.acknowledge(unit, revision: 3)
+    try replica.renewWriter()
+    try transact("here", "here")
+    #expect(try replica.nextUnit()?.changes.count == 2)
+    #expect(try replica.apply(snapshot(3, [try row("a", "old", 1, revision: 2)])) == .applied)
+    let first = try #require(try replica.nextUnit())
+    #expect(first.changes.map(\.row.key) == ["a"])
+    try replica.acknowledge(first, revision: 4)
+    #expect(try replica.nextUnit()?.changes.count == 2)
+    #expect(store["a"] as? String == "here" && store["b"] as? String == "here")
   }
 
   /// The engine forgets the writer of a command after a day.
