@@ -32,7 +32,8 @@ extension ReplicaTransaction {
   func shortenJournal() throws(PreferencesError) {
     guard let journalEnd else { return }
     for (kind, count, size) in [
-      (0, Self.greatestCount, Self.greatestSize), (1, Self.greatestLossCount, Self.greatestLossSize),
+      (0, Self.greatestCount, Self.greatestSize),
+      (1, Self.greatestLossCount, Self.greatestLossSize),
     ] {
       var first = journalEnd.number
       try connection.run(
