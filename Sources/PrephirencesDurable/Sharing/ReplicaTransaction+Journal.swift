@@ -5,8 +5,9 @@ extension ReplicaTransaction {
   private static let greatestCount: Int64 = 10_000
   private static let greatestSize: Int64 = 16 << 20
 
-  /// The same for changes that were given up, counted among all entries. Nothing else tells of them,
-  /// so they stay longer.
+  /// The same for changes that were given up, counted among all entries.
+  ///
+  /// Nothing else tells of them, so they stay longer.
   private static let greatestLossCount: Int64 = 200_000
   private static let greatestLossSize: Int64 = 64 << 20
 
