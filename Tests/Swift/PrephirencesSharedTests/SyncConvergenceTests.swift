@@ -112,7 +112,7 @@ struct SyncConvergenceTests {
         try? machines[index].set("\(index) \(number)", "own \(index) \(number)")
       }
     }
-    for machine in machines { try machine.flush() }
+    for machine in machines { try machine.settle() }
     let last = try machines.map { try $0.replica.state().revision }.max() ?? 0
     for machine in machines {
       try machine.wait("the last revision") {

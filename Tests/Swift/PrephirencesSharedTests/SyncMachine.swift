@@ -68,6 +68,16 @@ final class SyncMachine: Sendable {
 
   func flush() throws { try worker.flush(.test) }
 
+  /// Waits until nothing is unsent; what was given up meanwhile is an error, but a definite one.
+  func settle() throws {
+    do throws(PreferencesError) {
+      try worker.flush(.test)
+    } catch {
+      guard error.code == .conflict else { throw error }
+      try worker.flush(.test)
+    }
+  }
+
   /// Waits until a condition is met, and looks again with each change of the file.
   func wait(_ reason: String, seconds: Int = 20, until isMet: () throws -> Bool) throws {
     let deadline = Deadline(after: .seconds(seconds))

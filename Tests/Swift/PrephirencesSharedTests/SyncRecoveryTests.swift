@@ -104,7 +104,7 @@ struct SyncRecoveryTests {
     try cluster.restoreSnapshot(path)
     for machine in [one, two] {
       try machine.set("after", "after \(machine === one)")
-      try machine.flush()
+      try machine.settle()
     }
     let rows = try cluster.rows(prefix)
     #expect(rows["k/a"] != nil && rows["k/c"] != nil)
