@@ -4,11 +4,10 @@ import PrephirencesDurable
 import Testing
 
 /// In which order a shared file sends its changes, and what waits.
-@Suite struct SharedOrderTests {
+@Suite struct SharedOrderTests: SharedFileTesting {
   private let folder: TestFolder
   private let store: DurablePreferences
-  private let replica: SharedReplica
-  private static let other = WriterTag([UInt8](repeating: 9, count: 16))
+  let replica: SharedReplica
 
   init() throws {
     folder = try TestFolder()
@@ -16,23 +15,8 @@ import Testing
     replica = SharedReplica(store)
   }
 
-  private func connect(programDecides: Bool = false) throws {
-    var settings = SharingSettings()
-    settings.programDecides = programDecides
-    try replica.share(settings)
-    let snapshot = SharedSnapshot(
-      revision: 1, identity: [UInt8](repeating: 1, count: 17), floor: 0, writers: [:], rows: [])
-    #expect(try replica.apply(snapshot) == .applied)
-  }
-
-  private func receive(_ change: SharedRevision.Change, revision: Int64) throws {
-    #expect(
-      try replica.apply([SharedRevision(revision: revision, changes: [change])]) == .applied)
-  }
-
   private func row(_ key: String, _ value: Int, revision: Int64) throws -> SharedRow {
-    let row = try SharedRow(key: key, value: value, writer: Self.other, number: revision)
-    return SharedRow(key: key, revision: revision, bytes: row.bytes)
+    try row(key, value, revision, revision: revision)
   }
 
   private func transact(_ value: Int, _ keys: String...) throws {

@@ -4,44 +4,15 @@ import PrephirencesDurable
 import Testing
 
 /// The rules of a shared file, each by itself.
-@Suite struct SharedReplicaTests {
+@Suite struct SharedReplicaTests: SharedFileTesting {
   private let folder: TestFolder
   private let store: DurablePreferences
-  private let replica: SharedReplica
-  private static let identity = [UInt8](repeating: 1, count: 17)
-  private static let other = WriterTag([UInt8](repeating: 9, count: 16))
+  let replica: SharedReplica
 
   init() throws {
     folder = try TestFolder()
     store = folder.store()
     replica = SharedReplica(store)
-  }
-
-  /// Shares the file, which is then in step with an empty store.
-  private func connect(
-    programDecides: Bool = false, _ change: (inout SharingSettings) -> Void = { _ in }
-  )
-    throws
-  {
-    var settings = SharingSettings()
-    settings.programDecides = programDecides
-    change(&settings)
-    try replica.share(settings)
-    #expect(try replica.apply(snapshot(1, [])) == .applied)
-  }
-
-  private func snapshot(
-    _ revision: Int64, _ rows: [SharedRow], floor: Int64 = 0, writers: [WriterTag: [UInt8]] = [:]
-  ) -> SharedSnapshot {
-    SharedSnapshot(
-      revision: revision, identity: Self.identity, floor: floor, writers: writers, rows: rows)
-  }
-
-  private func row(
-    _ key: String, _ value: PreferenceObject?, _ number: Int64, revision: Int64
-  ) throws -> SharedRow {
-    let row = try SharedRow(key: key, value: value, writer: Self.other, number: number)
-    return SharedRow(key: key, revision: revision, bytes: row.bytes)
   }
 
   private func receive(_ rows: SharedRow..., revision: Int64) throws {

@@ -4,45 +4,15 @@ import PrephirencesDurable
 import Testing
 
 /// What becomes of a transaction of which the engine has something else, or what cannot be read.
-@Suite struct SharedTransactionTests {
+@Suite struct SharedTransactionTests: SharedFileTesting {
   private let folder: TestFolder
   private let store: DurablePreferences
-  private let replica: SharedReplica
-  private static let identity = [UInt8](repeating: 1, count: 17)
-  private static let other = WriterTag([UInt8](repeating: 9, count: 16))
+  let replica: SharedReplica
 
   init() throws {
     folder = try TestFolder()
     store = folder.store()
     replica = SharedReplica(store)
-  }
-
-  private func connect(programDecides: Bool = false) throws {
-    var settings = SharingSettings()
-    settings.programDecides = programDecides
-    settings.quota.keys = 20_000
-    try replica.share(settings)
-    #expect(try replica.apply(snapshot(1, [])) == .applied)
-  }
-
-  private func snapshot(
-    _ revision: Int64, _ rows: [SharedRow], floor: Int64 = 0, writers: [WriterTag: [UInt8]] = [:]
-  ) -> SharedSnapshot {
-    SharedSnapshot(
-      revision: revision, identity: Self.identity, floor: floor, writers: writers, rows: rows)
-  }
-
-  private func row(
-    _ key: String, _ value: PreferenceObject?, _ number: Int64, revision: Int64,
-    by writer: WriterTag = other
-  ) throws -> SharedRow {
-    let row = try SharedRow(key: key, value: value, writer: writer, number: number)
-    return SharedRow(key: key, revision: revision, bytes: row.bytes)
-  }
-
-  private func receive(_ changes: SharedRevision.Change..., revision: Int64) throws {
-    #expect(
-      try replica.apply([SharedRevision(revision: revision, changes: changes)]) == .applied)
   }
 
   private func transact(_ a: String, _ b: String) throws {
@@ -234,7 +204,7 @@ import Testing
   }
 
   @Test func aFloodWashesAwayNoLoss() throws {
-    try connect()
+    try connect { $0.quota.keys = 20_000 }
     store["a"] = "here"
     let rows = try (0..<10_500).map {
       SharedRevision.Change.row(try row("k\($0)", 1, 1, revision: 2))
