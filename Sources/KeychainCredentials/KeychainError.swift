@@ -81,7 +81,7 @@ extension KeychainError {
       case notFound, alreadyExists, versionConflict, invalidArgument, damaged, rolledBack, foreign
       case noStore, internalFailure, inputOutput, timedOut, busy, ambiguous, locked
       case incorrectSecret, refused, unsupportedFormat, otherDevice, insecurePermissions, tooLarge
-      case expired, cancelled, insufficientMemory, undecodable
+      case expired, cancelled, insufficientMemory, undecodable, outcomeUnknown
     }
 
     private let storage: Storage
@@ -160,6 +160,13 @@ extension KeychainError {
 
     /// The secret is not a value of the requested type.
     public static var undecodable: Self { Self(storage: .undecodable) }
+
+    /// The change may have happened, or not: a step failed that only the system knows the end of,
+    /// such as the last sync of a file.
+    ///
+    /// Look at the item before you repeat the change, and remove nothing that the changed store may
+    /// need. A failure that surely changed nothing has another code.
+    public static var outcomeUnknown: Self { Self(storage: .outcomeUnknown) }
   }
 }
 

@@ -92,5 +92,6 @@ extension KeychainError {
     .cancelled: errSecUserCanceled,
     .insufficientMemory: errSecAllocate,
     .undecodable: errSecDecode,
+    .outcomeUnknown: errSecIO,
   ]
 }

@@ -29,5 +29,6 @@ extension ExitCodes {
     .expired: expired,
     .cancelled: cancelled,
     .insufficientMemory: insufficientMemory,
+    .outcomeUnknown: outcomeUnknown,
   ]
 }

@@ -21,5 +21,6 @@ extension PreferencesError: CommandFailure {
     .accessDenied: ExitCodes.refused, .overQuota: ExitCodes.refused,
     .locked: ExitCodes.locked, .wrongPassword: ExitCodes.incorrectSecret,
     .foreignStore: ExitCodes.badData,
+    .outcomeUnknown: ExitCodes.outcomeUnknown,
   ]
 }

@@ -34,6 +34,7 @@ public struct PreferencesError: Error, Hashable, Sendable {
       case notFound, damaged, inputOutput, unstorable, typeMismatch, unknownKey, readOnly
       case invalidName, noPlace, insecure, unsupportedFormat, timedOut, conflict, forked
       case locked, invalidAddress, unreachable, accessDenied, wrongPassword, foreignStore, overQuota
+      case outcomeUnknown
     }
 
     private let storage: Storage
@@ -104,6 +105,11 @@ public struct PreferencesError: Error, Hashable, Sendable {
 
     /// Shared preferences would have too many keys or bytes, or a transaction would.
     public static var overQuota: Self { Self(storage: .overQuota) }
+
+    /// The change may have happened, or not: the answer to its last step is missing.
+    ///
+    /// Read the value before you repeat the change.
+    public static var outcomeUnknown: Self { Self(storage: .outcomeUnknown) }
   }
 }
 

@@ -15,6 +15,7 @@ package enum ExitCodes {
   package static let incorrectSecret: Int32 = 78
   package static let refused: Int32 = 79
   package static let expired: Int32 = 80
+  package static let outcomeUnknown: Int32 = 81
   package static let notStarted: Int32 = 126
   package static let commandNotFound: Int32 = 127
   package static let cancelled: Int32 = 130
@@ -36,6 +37,7 @@ package enum ExitCodes {
     (incorrectSecret, "wrong passphrase or key"),
     (refused, "refused: permissions, policy, another device's item, a newer format"),
     (expired, "expired"),
+    (outcomeUnknown, "may have happened: look before you repeat it"),
     (cancelled, "cancelled"),
   ]
 }

@@ -45,5 +45,6 @@ extension KeychainError.Code {
     .internalFailure, .inputOutput, .timedOut, .busy, .versionConflict, .alreadyExists,
     .ambiguous, .locked, .incorrectSecret, .refused, .unsupportedFormat, .otherDevice,
     .insecurePermissions, .tooLarge, .expired, .cancelled,
+    .outcomeUnknown,
   ]
 }

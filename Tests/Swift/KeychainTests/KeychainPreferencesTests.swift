@@ -191,7 +191,7 @@ struct KeychainPreferencesTests {
       .notFound, .alreadyExists, .versionConflict, .invalidArgument, .damaged, .rolledBack,
       .foreign, .noStore, .inputOutput, .timedOut, .busy, .ambiguous, .locked, .incorrectSecret,
       .refused, .unsupportedFormat, .otherDevice, .insecurePermissions, .tooLarge, .expired,
-      .cancelled, .insufficientMemory, .undecodable,
+      .cancelled, .insufficientMemory, .undecodable, .outcomeUnknown,
     ]
     for code in codes {
       let status = KeychainError(code, "").status
