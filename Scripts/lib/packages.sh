@@ -42,6 +42,7 @@ openssl     openssl                                      openssl        openssl 
 jq          jq                                           jq             jq                 jq              jq
 skopeo      skopeo                                       skopeo         skopeo             skopeo          skopeo
 podman      podman                                       podman         podman             podman          podman
+newuidmap   newuidmap                                    uidmap         shadow-utils       shadow          shadow
 psql        psql                                         postgresql-client postgresql      postgresql      postgresql
 mysql       mysql                                        default-mysql-client mysql        mysql-client    mariadb-clients
 TABLE

@@ -63,6 +63,12 @@ def tracing() -> str | None:
   return traced.stderr.strip() if traced.returncode else "the superuser alone sees more than the calls"
 
 
+@cache
+def podman() -> str | None:
+  """Checks that podman can make the user namespace in which it runs for everybody but the superuser."""
+  return None if os.geteuid() == 0 else refusal("podman", "unshare", "true")
+
+
 VERSION_1 = Path("/sys/fs/cgroup/memory")
 
 

@@ -76,11 +76,15 @@ def client(request, home, registry) -> Client:
   if request.param == "docker":
     machine.require("docker", missing)
   assert missing is None, f"{request.param}: {missing}"
+  if request.param == "podman":
+    machine.require("podman", machine.podman())
   return Client(request.param, home, registry)
 
 
 @pytest.fixture(params=["podman", "skopeo"])
 def container_client(request, home, registry) -> Client:
+  if request.param == "podman":
+    machine.require("podman", machine.podman())
   return Client(request.param, home, registry)
 
 

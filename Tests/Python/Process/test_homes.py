@@ -145,7 +145,7 @@ def test_unresponsive_home_has_no_fallback(home):
   """After a failure, the state folder of a service is not used instead."""
   loop = home.folder / "loop"
   loop.symlink_to(loop)
-  environment = NOWHERE | {"HOME": str(loop), "STATE_DIRECTORY": state_folder(home)}
+  environment = NOWHERE | {"HOME": str(loop), "STATE_DIRECTORY": state_folder(home, os.geteuid())}
   home.set("token", b"x", environment=environment, code=74)
   assert os.listdir(home.folder / "service") == []
 
