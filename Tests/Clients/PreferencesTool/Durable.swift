@@ -29,9 +29,11 @@ extension PreferencesTool {
     expect(second.dictionary().isEmpty, "the other domain was not removed")
     defaults.setPersistentDomain(["l": 1], forName: "a/b")
     expect(defaults.lastPreferencesError?.code == .invalidName, "no suite has this name")
-    let plists = try? FileManager.default.subpathsOfDirectory(atPath: NSHomeDirectory())
+    // `NSHomeDirectory()` is the folder of the account, whatever else `HOME` says.
+    let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
+    let plists = try? FileManager.default.subpathsOfDirectory(atPath: home)
       .filter { $0.hasSuffix(".plist") }
-    expect(plists?.isEmpty != false, "a property list was written")
+    expect(plists?.isEmpty == true, "a property list was written")
   }
 
   /// Waits for the notification of a change by another process.

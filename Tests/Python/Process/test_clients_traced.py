@@ -12,7 +12,7 @@ from client_servers import (
   HOST, DatabaseServer, MySQLRequest, PostgreSQLRequest, WebServer, basic, registry_pages, running)
 from client_tracing import Trace, files_with, traced
 from git_server import Git, GitServer
-from machine import require
+from machine import podman, require
 from prefs_testing import Home
 from swift_registry import resolving
 
@@ -159,6 +159,8 @@ def images(home, registry) -> dict[str, str]:
 def test_docker_and_its_relatives_pass_the_secret_by_pipes(home, trace, registry, images, client):
   if client == "docker":
     require(client, None if shutil.which(client) else "it is not installed")
+  if client == "podman":
+    require(client, podman())
   host = f"{HOST}:{registry.port}"
   plain = [] if client == "docker" else ["--tls-verify=false"]
 

@@ -63,8 +63,9 @@ def test_root_is_referred_to_vault_owner(locked, superuser):
   # Below a folder that others cannot enter, no other folder is checked.
   for folder in [*locked.vault.parents][:len(locked.vault.relative_to(locked.folder).parts)]:
     folder.chmod(0o755)
+  # Not 65534: in a user namespace, that may be a user without a number.
   for uid, command in (
-      (65534, f"runuser -u {pwd.getpwuid(65534).pw_name} -- COMMAND"),
+      (1, f"runuser -u {pwd.getpwuid(1).pw_name} -- COMMAND"),
       (STRANGER, f"setpriv --reuid {STRANGER} --regid {STRANGER} --clear-groups COMMAND")):
     os.chown(locked.vault, uid, uid)
     of_file = locked.run("get", "always", code=79)
