@@ -14,6 +14,21 @@ extension KeychainError {
     Self(.alreadyExists, FileError(.alreadyExists, path).message, recovery: recovery)
   }
 
+  /// That a change may have happened, or not.
+  ///
+  /// - Parameters:
+  ///   - name: What was to be changed.
+  ///   - reason: Why nobody knows.
+  ///   - underlying: The error code of the last step.
+  package static func outcomeUnknown(
+    ofChanging name: String, because reason: String = "the last step failed",
+    underlying: Underlying? = nil
+  ) -> Self {
+    Self(
+      .outcomeUnknown, "whether \(name) was changed is not known: \(reason)",
+      recovery: .lookFirst, underlying: underlying)
+  }
+
   /// A failed system call on a file.
   package static func system(_ error: Errno, _ action: String, _ path: String) -> Self {
     Self(FileError.failed(error, action, path))
@@ -25,6 +40,7 @@ extension KeychainError.Code {
     self =
       switch kind {
       case .failed: .inputOutput
+      case .unsynced: .outcomeUnknown
       case .alreadyExists: .alreadyExists
       case .timedOut: .timedOut
       case .invalidPath: .invalidArgument

@@ -132,6 +132,12 @@ extension KeychainError.Recovery {
   /// To restore a backup.
   public static var restoreBackup: Self { "restore a backup" }
 
+  /// To find out whether a change has happened, before it is repeated.
+  package static var lookFirst: Self {
+    "look with \(.status), \(.read) or \(.listSlots) before you repeat it; keep every key, file and "
+      + "code that may be needed"
+  }
+
   /// To unlock the vault.
   public static var unlock: Self { "run \(.unlock)" }
 

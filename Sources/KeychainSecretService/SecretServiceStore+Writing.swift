@@ -155,7 +155,7 @@ extension SecretServiceStore: CredentialReceiver {
     try change { writer throws(KeychainError) in
       guard let existing = try writer.finder.item(identity) else { return (false, []) }
       try existing.credential.checkVersion(expectedVersion)
-      try writer.remove(existing.item)
+      try writer.remove(existing.item, identity)
       return (true, [CredentialChange(identity, .removed)])
     }
   }

@@ -66,6 +66,7 @@ extension KeychainError: PreferencesErrorConvertible {
       case .insecurePermissions: .insecure
       case .unsupportedFormat: .unsupportedFormat
       case .noStore: .noPlace
+      case .outcomeUnknown: .outcomeUnknown
       default: .inputOutput
       }
     return PreferencesError(code, description)

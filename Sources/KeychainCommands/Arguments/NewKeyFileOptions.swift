@@ -1,7 +1,7 @@
 internal import ArgumentParser
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 
 /// The key file that will open the vault, which is not the one that unlocks it now.
 struct NewKeyFileOptions: ParsableArguments {
@@ -25,18 +25,21 @@ struct NewKeyFileOptions: ParsableArguments {
 
   /// Calls `body` with the path of the key file.
   ///
-  /// A new key file is created first, and removed again if `body` fails.
+  /// A new key file is created first, and removed again if `body` surely changed nothing.
+  ///
+  /// - Parameters:
+  ///   - readers: Who may be able to use a new file where the file system has no modes.
+  ///   - body: Lets the key file open the vault.
   func withKeyFile<Result>(
-    _ body: (String?) throws(KeychainError) -> Result
+    readers: SecretFileReaders, _ body: (String?) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
     guard let newKeyFile else { return try body(withKeyFile) }
     let key = try translated(secrets: SecretBytes.random(count: 32))
-    try key.write(toNewFile: newKeyFile)
+    try key.write(toNewFile: newKeyFile, readers: readers)
     do throws(KeychainError) {
       return try body(newKeyFile)
     } catch {
-      unlink(newKeyFile)
-      throw error
+      throw error.removing(newKeyFile)
     }
   }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Where a secret is written, and whether a newline follows it.
@@ -35,17 +36,16 @@ struct SecretDestinationOptions: QuickArguments {
   ///
   /// - Parameters:
   ///   - secret: The bytes.
-  ///   - keptPaths: The paths of files that are not replaced.
+  ///   - session: The session of the command: what it needs is not replaced.
   ///   - deadline: How long to wait for a reader of a named pipe; `nil` for ten seconds.
   /// - Throws: ``KeychainError`` if it cannot be written.
   func write(
-    _ secret: borrowing SecretBytes, keeping keptPaths: @autoclosure () -> [String],
-    within deadline: Duration?
+    _ secret: borrowing SecretBytes, in session: Session, within deadline: Duration?
   ) throws(KeychainError) {
     if let output {
       return try SecretOutput(
-        path: output, overwrites: overwrite, keptPaths: overwrite ? keptPaths() : [],
-        timeout: deadline ?? .seconds(10)
+        path: output, overwrites: overwrite, keptPaths: overwrite ? session.vaultPaths : [],
+        timeout: deadline ?? .seconds(10), readers: session.vault.secretFileReaders()
       )
       .write(secret, addingNewline: newline == .always)
     }

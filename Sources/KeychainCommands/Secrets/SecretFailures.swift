@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KeychainCredentials
 
 extension KeychainError {
@@ -21,6 +22,19 @@ extension KeychainError {
   static func keyFileExists(_ path: String) -> Self {
     .fileExists(
       path, recovery: .nameNewFile + ", or use --with-key-file if this one is to open the vault")
+  }
+
+  /// Returns the same error, after a new file that was to open the vault was removed; the file stays
+  /// if the vault may open with it.
+  func removing(_ file: String) -> Self {
+    guard code == .outcomeUnknown else {
+      unlink(file)
+      return self
+    }
+    let kept: Recovery = "'\(file)' is kept, since it may open the vault"
+    return Self(
+      code, message, recovery: [recovery, kept].compactMap(\.self).joined(separator: "; "),
+      underlying: underlying)
   }
 
   static func openToOthers(_ path: String) -> Self {

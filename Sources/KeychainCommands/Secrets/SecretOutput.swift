@@ -1,6 +1,7 @@
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
+internal import KeychainVault
 internal import PrephirencesCommandLine
 internal import PrephirencesFiles
 internal import SystemPackage
@@ -18,6 +19,9 @@ struct SecretOutput {
 
   /// How long to wait for a reader of a named pipe.
   let timeout: Duration
+
+  /// Who may be able to use the file where the file system has no modes.
+  let readers: SecretFileReaders
 
   /// Writes a secret: to a file in one step, so that a reader finds no file, the old file, or the
   /// complete new one.
@@ -73,11 +77,11 @@ struct SecretOutput {
     _ secret: borrowing SecretBytes, _ addsNewline: Bool
   ) throws(KeychainError) {
     do throws(FileError) {
-      try PrivateFile.create(path) { descriptor throws(Errno) in
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
         try Self.write(secret, addsNewline, to: descriptor)
       }
     } catch {
-      throw error.kind == .alreadyExists ? .outputExists(path) : KeychainError(error)
+      throw error.kind == .alreadyExists ? .outputExists(path) : .cannotWrite(path, error)
     }
   }
 
@@ -89,11 +93,11 @@ struct SecretOutput {
     {
       throw .outputIsNeeded(path)
     }
-    // A signal in between would leave a second file with the secret.
+    // A signal in between would leave a second file with the secret until the next call.
     let signals = HeldSignals()
     defer { signals.release() }
     do throws(FileError) {
-      try PrivateFile.replace(path) { descriptor throws(Errno) in
+      try PrivateFile.replace(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
         try Self.write(secret, addsNewline, to: descriptor)
       }
     } catch {
@@ -153,10 +157,15 @@ extension SecretBytes {
   /// Creates a file with the bytes, readable only by the user.
   ///
   /// - Throws: ``KeychainError`` with ``KeychainError/Code/alreadyExists`` or
-  ///   ``KeychainError/Code/inputOutput``; no file is then left.
-  borrowing func write(toNewFile path: String) throws(KeychainError) {
+  ///   ``KeychainError/Code/inputOutput``, or ``KeychainError/Code/insecurePermissions`` if the file
+  ///   system opens it to others than `readers`; no file is then left.
+  borrowing func write(
+    toNewFile path: String, readers: SecretFileReaders
+  ) throws(KeychainError) {
     do throws(FileError) {
-      try PrivateFile.create(path) { descriptor throws(Errno) in try write(to: descriptor) }
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try write(to: descriptor)
+      }
     } catch {
       throw error.kind == .alreadyExists ? .keyFileExists(path) : .cannotWrite(path, error)
     }
@@ -165,6 +174,9 @@ extension SecretBytes {
 
 extension KeychainError {
   fileprivate static func cannotWrite(_ path: String, _ error: FileError) -> Self {
-    .cannotWrite(path, errno: (error.systemError ?? .ioError).rawValue)
+    guard case .failed(_, let cause) = error.kind else {
+      return KeychainError(ofNewSecretFile: error)
+    }
+    return .cannotWrite(path, errno: cause.rawValue)
   }
 }

@@ -46,6 +46,14 @@ enum BusError: Error, Hashable {
     }
   }
 
+  /// Whether a call that was sent may have done its work.
+  var leavesOutcomeOpen: Bool {
+    switch self {
+    case .closed, .unexpectedType, .tooManyElements: true
+    default: endsConnection && !isUndelivered
+    }
+  }
+
   /// Whether the next call needs a new connection.
   var endsConnection: Bool {
     switch self {

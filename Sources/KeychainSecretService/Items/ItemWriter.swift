@@ -58,21 +58,22 @@ struct ItemWriter: ~Copyable {
       (ServiceOperation.itemInterface + ".Attributes", .stringPairs(attributes)),
     ])
     let encrypted = try encrypt(secret, session)
-    operation.mustNotRepeat = true
-    let answer = try operation.answer(
-      to: operation.call(
-        finder.collection, ServiceOperation.collectionInterface, "CreateItem",
-        [properties, encrypted, .bool(false)], reply: .values("oo"))
-    ).elements
-    guard answer.count == 2, let prompt = answer[1].text else {
-      throw KeychainError(BusError.failed)
+    let call = operation.call(
+      finder.collection, ServiceOperation.collectionInterface, "CreateItem",
+      [properties, encrypted, .bool(false)], reply: .values("oo"))
+    try operation.changing(credential.identity) { [operation] () throws(KeychainError) in
+      let answer = try operation.answer(to: call).elements
+      guard answer.count == 2, let prompt = answer[1].text else {
+        operation.note(.failed)
+        throw KeychainError(BusError.failed)
+      }
+      guard prompt != "/" else { return }
+      try operation.run(
+        prompt: prompt, .silent,
+        ifDenied: KeychainError(
+          .refused, "the desktop keyring asks before it stores anything",
+          recovery: "allow questions at the desktop"))
     }
-    guard prompt != "/" else { return }
-    try operation.run(
-      prompt: prompt, .silent,
-      ifDenied: KeychainError(
-        .refused, "the desktop keyring asks before it stores anything",
-        recovery: "allow questions at the desktop"))
   }
 
   /// Changes an item in place: its attributes, and its secret if one is given.
@@ -99,30 +100,36 @@ struct ItemWriter: ~Copyable {
     if !label.hasSameBytes(as: item.label) {
       messages.append(operation.setProperty(item.path, "Label", .string(label)))
     }
-    operation.mustNotRepeat = true
-    let answers = operation.results(of: messages)
-    guard let failure = answers.compactMap({ $0.error }).first else { return }
-    if !failure.endsConnection { restore(item) }
-    throw KeychainError(failure)
+    try operation.changing(credential.identity) { [operation] () throws(KeychainError) in
+      let answers = operation.results(of: messages)
+      guard let failure = answers.compactMap({ $0.error }).first else { return }
+      if !failure.endsConnection { Self.restore(item, operation) }
+      // The new secret may be there under the old attributes.
+      if secret != nil, answers.first?.error == nil { operation.note(.failed) }
+      throw KeychainError(failure)
+    }
   }
 
   /// Removes an item.
-  borrowing func remove(_ item: ServiceItem) throws(KeychainError) {
-    operation.mustNotRepeat = true
+  borrowing func remove(
+    _ item: ServiceItem, _ identity: CredentialIdentity
+  ) throws(KeychainError) {
     announcer.willRemove(item.path)
-    let answer = try operation.answer(
-      to: operation.call(
-        item.path, ServiceOperation.itemInterface, "Delete", reply: .values("o")))
-    guard let prompt = answer.elements.first?.text, prompt != "/" else { return }
-    try operation.run(
-      prompt: prompt, .dialog,
-      ifDenied: KeychainError(
-        .refused, "the desktop keyring asks before it removes anything, and nobody may be asked",
-        recovery: "allow questions at the desktop, or remove it there"))
+    let call = operation.call(
+      item.path, ServiceOperation.itemInterface, "Delete", reply: .values("o"))
+    try operation.changing(identity) { [operation] () throws(KeychainError) in
+      let answer = try operation.answer(to: call)
+      guard let prompt = answer.elements.first?.text, prompt != "/" else { return }
+      try operation.run(
+        prompt: prompt, .dialog,
+        ifDenied: KeychainError(
+          .refused, "the desktop keyring asks before it removes anything, and nobody may be asked",
+          recovery: "allow questions at the desktop, or remove it there"))
+    }
   }
 
   /// Restores the attributes of an item whose change failed half-way.
-  private borrowing func restore(_ item: ServiceItem) {
+  private static func restore(_ item: ServiceItem, _ operation: ServiceOperation) {
     let old = item.attributes.filter { !ItemAttributes.provided.contains($0.name) }
     _ = operation.results(of: [
       operation.setProperty(item.path, "Attributes", .stringPairs(old)),

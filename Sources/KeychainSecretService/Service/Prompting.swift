@@ -56,7 +56,8 @@ extension ServiceOperation {
       note(error)
       throw KeychainError(error)
     case .timedOut:
-      dismiss(path)
+      // A silent one may be at work, and so may one that does not let itself be dismissed.
+      if !dismiss(path) || kind.isSilent { note(.timedOut) }
       throw KeychainError(
         .timedOut, "nobody answered the question of the desktop keyring",
         recovery: "answer it at the desktop")
@@ -81,11 +82,16 @@ extension ServiceOperation {
     return answers.contains { (try? $0.get())?.elements.first?.texts.contains(name) ?? false }
   }
 
-  private func dismiss(_ path: String) {
-    // The result is ignored: the caller has waited long enough.
-    _ = connection.bus.results(
+  /// Ends a prompt.
+  ///
+  /// - Returns: Whether the provider answered, for which a caller that has waited long enough does
+  ///   not wait long.
+  @discardableResult
+  private func dismiss(_ path: String) -> Bool {
+    let answers = connection.bus.results(
       of: [call(path, Self.promptInterface, "Dismiss", reply: .nothing)],
       Deadline(after: Self.dismissalTimeout).limited(by: deadline))
+    return answers.allSatisfy { $0.error == nil }
   }
 
   private enum PromptOutcome {

@@ -94,6 +94,29 @@ final class ServiceOperation {
     if failure == nil || error.endsConnection { failure = error }
   }
 
+  /// Sends what changes an item.
+  ///
+  /// - Parameters:
+  ///   - identity: The item.
+  ///   - body: Sends it, and waits for the answers.
+  /// - Throws: ``KeychainError`` with ``KeychainError/Code/outcomeUnknown`` if it was sent, and no
+  ///   answer says whether it has happened; otherwise what `body` throws.
+  func changing(
+    _ identity: CredentialIdentity, _ body: () throws(KeychainError) -> Void
+  ) throws(KeychainError) {
+    // Nothing is sent after the deadline.
+    guard !deadline.hasPassed else { throw .timedOut }
+    mustNotRepeat = true
+    failure = nil
+    do throws(KeychainError) {
+      try body()
+    } catch {
+      guard failure?.leavesOutcomeOpen == true else { throw error }
+      throw .outcomeUnknown(
+        ofChanging: "\(identity) in the desktop keyring", because: error.message)
+    }
+  }
+
   /// Returns the session for secrets; if it cannot be opened, the connection is useless.
   func session() throws(KeychainError) -> SecretSession {
     do throws(KeychainError) {

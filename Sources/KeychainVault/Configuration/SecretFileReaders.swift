@@ -23,6 +23,15 @@ public enum SecretFileReaders: String, Hashable, Sendable, CaseIterable {
     case .others: 0o022
     }
   }
+
+  /// The bits that a file system without modes may set for a new file with a secret.
+  package var acceptedBits: UInt32 {
+    switch self {
+    case .owner: 0
+    case .group: 0o070
+    case .others: 0o077
+    }
+  }
 }
 
 /// The requirements for files with unlocking secrets.

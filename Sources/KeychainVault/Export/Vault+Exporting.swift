@@ -30,7 +30,8 @@ extension Vault {
   ) throws(KeychainError) -> ExportReport {
     try translated(NewFile.requireAbsent(path))
     let key = try newExportKey(passphrase, queries)
-    let file = try translated(NewFile(path))
+    // It is encrypted, and a memory stick may have no modes.
+    let file = try translated(NewFile(path, openTo: PrivateFile.everybody))
     let report = try export(to: file.descriptor, key, queries, progress)
     do throws(FileError) { try file.publish() } catch { throw KeychainError(error) }
     return report

@@ -40,7 +40,11 @@ struct DeviceSecretFile: Sendable {
   ///
   /// The new secret appears whole or not at all, and is durable when this returns.
   func readOrCreate() throws(KeychainError) -> DeviceSecret {
-    if let secret = try read() { return secret }
+    if let secret = try read() {
+      // Its maker may not have come so far, and what is written next needs it.
+      try translated(PrivateFile.sync(path))
+      return secret
+    }
     let new = try Self.newSecret()
     try translating { () throws(FileError) in
       try PrivateFile.makeFolder(folder.path)

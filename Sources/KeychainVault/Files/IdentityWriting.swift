@@ -19,14 +19,20 @@ struct IdentityWriting {
   }
 
   /// Creates a file with a new identity; fails if there is one already.
-  func create(pins: [VaultCheck]) throws(KeychainError) -> VaultRecipient {
+  ///
+  /// `readers` may be able to use it if the file system has no modes.
+  func create(
+    pins: [VaultCheck], readers: SecretFileReaders
+  ) throws(KeychainError) -> VaultRecipient {
     let identity = try VaultIdentity.random()
     let text = try Self.text(identity, pins)
     do throws(FileError) {
       try PrivateFile.makeFolder(folder)
-      try PrivateFile.create(path) { descriptor throws(Errno) in try text.write(to: descriptor) }
+      try PrivateFile.create(path, openTo: readers.acceptedBits) { descriptor throws(Errno) in
+        try text.write(to: descriptor)
+      }
     } catch {
-      guard error.kind == .alreadyExists else { throw KeychainError(error) }
+      guard error.kind == .alreadyExists else { throw KeychainError(ofNewSecretFile: error) }
       throw .fileExists(
         path, recovery: .nameNewFile + "; overwriting an identity loses what it opens")
     }

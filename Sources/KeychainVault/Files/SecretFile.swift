@@ -1,6 +1,6 @@
-internal import KeychainCredentials
+package import KeychainCredentials
 internal import KeychainSecrets
-internal import PrephirencesFiles
+package import PrephirencesFiles
 internal import SystemPackage
 
 /// Reads files that hold a secret.
@@ -44,6 +44,11 @@ enum SecretFile {
       throw KeychainError(.tooLarge, "\(described) has more than 64 KiB")
     }
     return contents
+  }
+
+  /// Makes a file durable that the user named, before the vault depends on it.
+  static func sync(_ path: String) throws(KeychainError) {
+    try translated(PrivateFile.sync(TrustedPath(resolving: path).path))
   }
 
   /// Checks the file, which may belong to root, and says how to allow other readers.
@@ -107,5 +112,16 @@ extension KeychainError {
     self.init(
       code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "),
       underlying: underlying)
+  }
+
+  /// Creates the error of a new file with a secret.
+  ///
+  /// Only for such files, a file system without modes can be accepted.
+  package init(ofNewSecretFile error: FileError) {
+    self.init(error)
+    guard case .insecure(.mediumWithoutModes(let mode)) = error.kind else { return }
+    let way: Recovery = "or accept it with \(.allowReaders(mode & 0o007 == 0 ? .group : .others))"
+    self.init(
+      code, message, recovery: [recovery, way].compactMap(\.self).joined(separator: "; "))
   }
 }

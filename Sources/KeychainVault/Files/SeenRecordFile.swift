@@ -145,7 +145,9 @@ struct SeenRecordFile: Sendable {
   ///
   /// Returns `false` if another process was faster.
   private func make(_ record: SeenRecord) throws(FileError) -> Bool {
-    try PrivateFile.createIfAbsent(path) { descriptor throws(Errno) in
+    // It holds no secret.
+    try PrivateFile.createIfAbsent(path, openTo: PrivateFile.everybody) {
+      descriptor throws(Errno) in
       try Self.write(record, to: descriptor)
     }
   }

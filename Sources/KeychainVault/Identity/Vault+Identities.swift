@@ -40,7 +40,7 @@ extension Vault {
     // An identity is useful without any vault, so problems of this vault don't matter.
     let known = try? checkOfVaultHere(firstSight: false)
     let pins = known.map { [$0] } ?? []
-    let recipient = try file.create(pins: pins)
+    let recipient = try file.create(pins: pins, readers: secretFileReaders())
     return IdentityDescription(path: file.path, recipient: recipient, pins: pins)
   }
 

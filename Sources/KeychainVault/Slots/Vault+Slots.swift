@@ -95,6 +95,7 @@ extension Vault {
       }
     }
     reportIfWeak(contents, path)
+    try SecretFile.sync(path)
     let plan = try plan(.keyFile, admin, confirm)
     return try add(try SlotInput.keyFile(contents), name, admin, plan, progress)
   }

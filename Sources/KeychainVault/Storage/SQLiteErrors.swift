@@ -5,6 +5,11 @@ internal import KeychainCredentials
 enum SQLiteErrors {
   static func translate(_ error: any Error, path: String) -> KeychainError {
     if let error = error as? KeychainError { return error.naming(path) }
+    if let error = error as? OpenCommit {
+      return .outcomeUnknown(
+        ofChanging: "the vault \(path)",
+        underlying: .sqlite(extendedCode: error.cause.extendedResultCode.rawValue))
+    }
     guard let error = error as? DatabaseError else {
       return KeychainError(
         .internalFailure, "the vault \(path) could not be used: \(type(of: error))")
@@ -35,6 +40,16 @@ enum SQLiteErrors {
       ("writing the copy failed", "check the disk, or choose another place")
     default: nil
     }
+  }
+
+  /// Whether a commit that failed so may have happened.
+  ///
+  /// A commit ends with the rollback journal, which is emptied and synced, and then the locks are
+  /// released. Which sync has failed SQLite does not say. Before the end, the next reader undoes the
+  /// commit.
+  static func mayFollowCommit(_ error: DatabaseError) -> Bool {
+    error.resultCode == .SQLITE_IOERR && !isOfReading(error.extendedResultCode)
+      && error.extendedResultCode != .SQLITE_IOERR_WRITE
   }
 
   private static func isOfReading(_ code: ResultCode) -> Bool {

@@ -143,17 +143,31 @@ final class CurrentDeadline: Sendable {
   var hasPassed: Bool { deadline.withLock { $0.hasPassed } }
 }
 
+/// The failure of a commit that may have happened.
+struct OpenCommit: Error {
+  let cause: DatabaseError
+}
+
 extension Database {
   /// Runs a transaction as GRDB does, by statements that stay prepared.
+  ///
+  /// - Throws: ``OpenCommit`` if what it wrote may be there, or any other error if nothing is.
   fileprivate func inPreparedTransaction(
     _ kind: TransactionKind, _ body: () throws -> TransactionCompletion
   ) throws {
     try run("BEGIN \(kind.rawValue) TRANSACTION")
+    let before = totalChangesCount
     do {
       if try body() == .commit {
         // A failure that was not thrown may have ended the transaction.
         guard isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
-        return try run("COMMIT TRANSACTION")
+        do {
+          return try run("COMMIT TRANSACTION")
+        } catch let error as DatabaseError
+          where SQLiteErrors.mayFollowCommit(error) && totalChangesCount != before
+        {
+          throw OpenCommit(cause: error)
+        }
       }
     } catch {
       // The first error says what happened.

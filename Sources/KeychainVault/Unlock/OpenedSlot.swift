@@ -43,7 +43,7 @@ final class SlotOpener: Sendable {
     switch presented {
     case .none: break
     case .some(let presented):
-      guard let path = presented.identityPath, !presented.pins.isEmpty else { return }
+      guard let path = presented.path, !presented.pins.isEmpty else { return }
       try IdentityWriting(path).pin(check, name: presented.source, dropping: { $0 == old })
     }
   }

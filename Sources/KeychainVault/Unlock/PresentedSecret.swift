@@ -17,8 +17,8 @@ struct PresentedSecret: ~Copyable {
   /// The vaults that it may open; empty for any vault.
   var pins: [VaultCheck] = []
 
-  /// The path of the identity file, if it came from one.
-  var identityPath: String?
+  /// The path of the key file or identity file, if it came from one.
+  var path: String?
 }
 
 /// Finds the sources of unlocking secrets, and reads them.
@@ -104,7 +104,7 @@ struct UnlockSources: Sendable {
   private func keyFile(_ path: String, _ name: String) throws(KeychainError) -> PresentedSecret {
     PresentedSecret(
       kind: .keyFile, secret: try KeyFile.read(path, name: name, policy: policy),
-      source: name)
+      source: name, path: path)
   }
 
   private func recoveryCodeFile(
@@ -126,7 +126,7 @@ struct UnlockSources: Sendable {
     let file = try identityFile(path, name)
     return PresentedSecret(
       kind: .recipient, secret: try SharedSecret(copying: file.identity.seed).copy(),
-      source: name, pins: file.pins, identityPath: path)
+      source: name, pins: file.pins, path: path)
   }
 
   /// Reads an identity file.

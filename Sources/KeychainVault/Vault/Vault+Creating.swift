@@ -41,6 +41,7 @@ extension Vault {
         keyFile, name: "the key file", policy: configuration.secretFilePolicy)
       reportIfWeak(contents, keyFile)
       inputs.keyFile = try SlotInput.keyFile(contents)
+      try SecretFile.sync(keyFile)
     }
     guard try create(inputs) else {
       throw .madeMeanwhile(try path())
@@ -79,6 +80,7 @@ extension Vault {
     if let presented = try presentForNewVault() {
       switch presented.kind {
       case .keyFile:
+        if let path = presented.path { try SecretFile.sync(path) }
         reportIfWeak(presented.secret, presented.source)
         inputs.keyFile = try SlotInput.keyFile(presented.secret)
       case .recipient: inputs.recipient = try recipient(presented)
@@ -107,6 +109,7 @@ extension Vault {
   ) throws(KeychainError) -> VaultIdentity {
     // Pins name other vaults, so the identity would not open the new one.
     guard presented.pins.isEmpty else { throw .pinnedElsewhere(presented.source) }
+    if let path = presented.path { try SecretFile.sync(path) }
     return try VaultIdentity(seed: SharedSecret(copying: presented.secret).copy())
   }
 

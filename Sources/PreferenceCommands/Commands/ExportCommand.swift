@@ -64,11 +64,11 @@ struct ExportCommand: PreferenceSubcommand {
         if let type = try PrivateFile.look(file)?.type, type != .regular, type != .symbolicLink {
           throw FileError(.insecure(.notRegular), file)
         }
-        try PrivateFile.replace(file) { descriptor throws(Errno) in
+        try PrivateFile.replace(file, openTo: PrivateFile.everybody) { descriptor throws(Errno) in
           try DescriptorIO.write(bytes, to: descriptor)
         }
       } else {
-        try PrivateFile.create(file) { descriptor throws(Errno) in
+        try PrivateFile.create(file, openTo: PrivateFile.everybody) { descriptor throws(Errno) in
           try DescriptorIO.write(bytes, to: descriptor)
         }
       }
@@ -81,6 +81,7 @@ struct ExportCommand: PreferenceSubcommand {
 extension CommandLineError {
   /// The failure of a file that was to be written.
   fileprivate static func file(_ error: FileError) -> Self {
-    Self(ExitCodes.inputOutput, error.message, hint: error.advice)
+    let code = if case .unsynced = error.kind { ExitCodes.outcomeUnknown } else { ExitCodes.inputOutput }
+    return Self(code, error.message, hint: error.advice)
   }
 }

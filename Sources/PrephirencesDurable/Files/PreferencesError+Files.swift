@@ -37,6 +37,7 @@ extension PreferencesError.Code {
       case .failed(_, .readOnlyFileSystem): .readOnly
       case .failed(_, .permissionDenied): .readOnly
       case .failed, .alreadyExists: .inputOutput
+      case .unsynced: .outcomeUnknown
       case .timedOut: .timedOut
       case .invalidPath: .invalidName
       case .noPlace: .noPlace

@@ -9,6 +9,8 @@ extension FileError: CustomStringConvertible {
   package var message: String {
     switch kind {
     case .failed(let action, let error): "cannot \(action) \(path): \(error.words)"
+    case .unsynced(let error):
+      "\(path) is written, and may be lost with the power: cannot sync its folder: \(error.words)"
     case .alreadyExists: "\(path) exists already"
     case .timedOut: "another process held \(path) for too long"
     case .invalidPath: "a path is empty or holds a zero byte"
@@ -24,6 +26,7 @@ extension FileError: CustomStringConvertible {
     case .failed(_, .readOnlyFileSystem): "the medium is read-only"
     case .failed(_, .permissionDenied): "check the permissions of its folders"
     case .failed, .invalidPath, .noPlace: nil
+    case .unsynced: "look at it before you repeat the change"
     case .alreadyExists: "name a new file"
     case .timedOut: "try again"
     case .insecure(let insecurity): insecurity.advice(path)
@@ -42,6 +45,9 @@ extension FileError.Insecurity {
     case .fileOpenToOthers(_, let mode, let mayBeRoots):
       mayBeRoots && mode & 0o022 == 0
         ? "other users can read \(path)" : "other users can read or write \(path)"
+    case .mediumWithoutModes(let mode):
+      "other users can \(mode & 0o022 == 0 ? "read" : "read and write") \(path) there: "
+        + "its file system has no permissions for single files"
     case .folderOfUnmapped:
       "the folder \(path) belongs to a user outside of this user namespace, who could be anybody and "
         + "could replace what is in it"
@@ -65,6 +71,8 @@ extension FileError.Insecurity {
         ? "have it belong to user \(geteuid()), with mode 400"
         : "to keep it to yourself: chmod 600 '\(path)'; if others may have read it, "
           + "change what it protects"
+    case .mediumWithoutModes:
+      "write it elsewhere, or mount the medium for yourself alone, with the option umask=077"
     case .folderOfUnmapped:
       "use a folder of your own in your home or below /var/lib; or, if you know that it is "
         + "root's or yours: \(TrustedFolders.hint(path))"

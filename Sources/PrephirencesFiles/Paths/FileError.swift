@@ -20,6 +20,10 @@ package struct FileError: Error, Hashable, Sendable {
     /// A system call failed. The action is an infinitive verb, followed by `path`.
     case failed(action: String, Errno)
 
+    /// The file has its new name and contents, and may lose them with the power, because its folder
+    /// could not be synced.
+    case unsynced(Errno)
+
     /// A new file cannot be created because its name is taken.
     case alreadyExists
 
@@ -51,6 +55,9 @@ package struct FileError: Error, Hashable, Sendable {
     /// Others can read or change the file; `mayBeRoots` is `true` if the file may belong to root.
     case fileOpenToOthers(FileOwnership, mode: CInterop.Mode, mayBeRoots: Bool)
 
+    /// The file system gives a new file a mode that lets others use it.
+    case mediumWithoutModes(CInterop.Mode)
+
     /// The folder belongs to a user without a number in this user namespace.
     case folderOfUnmapped
     case folderOfOther(FileOwnership)
@@ -66,7 +73,10 @@ package struct FileError: Error, Hashable, Sendable {
 
   /// The system error behind the failure; `nil` if there is none.
   package var systemError: Errno? {
-    if case .failed(_, let error) = kind { error } else { nil }
+    switch kind {
+    case .failed(_, let error), .unsynced(let error): error
+    default: nil
+    }
   }
 
   /// Whether a system call failed with one of these errors.

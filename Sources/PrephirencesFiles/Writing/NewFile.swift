@@ -1,60 +1,22 @@
-internal import Glibc
 package import SystemPackage
 
 /// A file that appears under its name whole or not at all, and never replaces another.
-///
-/// Until it is published it has no name, so nothing is left of it however the process ends. If the
-/// file system does not support such files, it has a temporary name next to its own.
 package struct NewFile: ~Copyable {
-  package let descriptor: FileDescriptor
+  private let file: UnfinishedFile
 
-  private let path: String
-
-  /// The temporary name, if there is one.
-  private let temporary: String?
+  package var descriptor: FileDescriptor { file.descriptor }
 
   /// Creates an empty file, open to the user alone.
   ///
+  /// - Parameters:
+  ///   - path: Its path.
+  ///   - others: The bits of its mode by which a file system without modes may open it to others.
   /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists`` if the name is taken, even by a
-  ///   broken link, or ``FileError/Kind/failed(action:_:)``.
-  package init(_ path: String) throws(FileError) {
+  ///   broken link, ``FileError/Kind/insecure(_:)`` if others could use the file, or
+  ///   ``FileError/Kind/failed(action:_:)``.
+  package init(_ path: String, openTo others: CInterop.Mode = 0) throws(FileError) {
     try Self.requireAbsent(path)
-    let nameless = Self.nameless(in: FilePath(path).folderToOpen)
-    let temporary = nameless == nil ? PrivateFile.temporaryName(for: path) : nil
-    do throws(Errno) {
-      descriptor =
-        if let nameless { nameless } else {
-          try PrivateFile.open(temporary ?? path, .writeOnly, flags: O_CREAT | O_EXCL)
-        }
-    } catch {
-      throw .failed(error, "make", path)
-    }
-    self.path = path
-    self.temporary = temporary
-  }
-
-  deinit {
-    try? descriptor.close()
-    if let temporary { unsafe unlink(temporary) }
-  }
-
-  /// Opens a file without a name that can be linked later, or returns `nil` if that is not
-  /// supported.
-  private static func nameless(in folder: String) -> FileDescriptor? {
-    guard
-      let descriptor = try? PrivateFile.open(
-        folder, .writeOnly, flags: PrivateFile.Flags.nameless)
-    else { return nil }
-    guard unsafe access(link(to: descriptor), F_OK) == 0 else {
-      try? descriptor.close()
-      return nil
-    }
-    return descriptor
-  }
-
-  /// Returns the path of an open descriptor in /proc, if that is mounted.
-  private static func link(to descriptor: FileDescriptor) -> String {
-    "/proc/self/fd/\(descriptor.rawValue)"
+    file = try UnfinishedFile(for: path, openTo: others)
   }
 
   /// Fails if the name is taken.
@@ -72,46 +34,18 @@ package struct NewFile: ~Copyable {
   package borrowing func write(
     _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
-    do throws(Errno) { try body(descriptor) } catch { throw .failed(error, "write", path) }
+    try file.write(body)
   }
 
   /// Makes the contents durable, and gives the file its name.
   ///
-  /// If this fails, the name is free, unless another process took it.
-  package consuming func publish() throws(FileError) {
-    guard fsync(descriptor.rawValue) == 0 else { throw .failed(.current, "write", path) }
-    try takeName()
-    do throws(FileError) {
-      try PrivateFile.syncFolder(FilePath(path).folderToOpen)
-    } catch {
-      unsafe unlink(path)
-      throw error
-    }
-  }
-
-  private borrowing func takeName() throws(FileError) {
-    let source = temporary ?? Self.link(to: descriptor)
-    if unsafe linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return }
-    guard let temporary, [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else {
-      throw errno == EEXIST ? FileError(.alreadyExists, path) : .failed(.current, "make", path)
-    }
-    try takeName(of: temporary)
-  }
-
-  /// Takes the name with an empty file first, and then replaces that.
-  ///
-  /// File systems without hard links, as on memory sticks, offer nothing better.
-  private borrowing func takeName(of temporary: String) throws(FileError) {
-    do throws(Errno) {
-      let descriptor = try PrivateFile.open(path, .writeOnly, flags: O_CREAT | O_EXCL)
-      try? descriptor.close()
-    } catch {
-      throw error == .fileExists ? FileError(.alreadyExists, path) : .failed(error, "make", path)
-    }
-    guard unsafe rename(temporary, path) == 0 else {
-      let error = Errno.current
-      unsafe unlink(path)
-      throw .failed(error, "make", path)
-    }
+  /// - Parameter isShared: Whether other processes use the file as soon as it has its name. It then
+  ///   keeps the name even if the folder cannot be synced.
+  /// - Throws: ``FileError`` with ``FileError/Kind/unsynced(_:)`` if the file has its name and may
+  ///   lose it with the power. After any other error, the name is free, unless another process took
+  ///   it.
+  package consuming func publish(isShared: Bool = false) throws(FileError) {
+    try file.sync()
+    try file.takeName(isShared: isShared)
   }
 }

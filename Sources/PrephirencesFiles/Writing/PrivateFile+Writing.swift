@@ -2,31 +2,48 @@ internal import Glibc
 package import SystemPackage
 
 extension PrivateFile {
+  /// Every bit of a mode by which others can use a file: for contents that are no secret.
+  package static let everybody: CInterop.Mode = 0o077
+
   /// Creates a file, open to the user alone, that appears whole or not at all, and durably.
   ///
   /// - Parameters:
   ///   - path: Its path; nothing is replaced.
+  ///   - others: The bits of its mode by which a file system without modes may open it to others.
   ///   - body: Writes the contents.
-  /// - Throws: ``FileError`` with ``FileError/Kind/alreadyExists``, or ``FileError/Kind/failed(action:_:)``.
+  /// - Throws: ``FileError`` as ``NewFile``.
   package static func create(
-    _ path: String, _ body: (FileDescriptor) throws(Errno) -> Void
+    _ path: String, openTo others: CInterop.Mode = 0,
+    _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
-    let file = try NewFile(path)
+    let file = try NewFile(path, openTo: others)
     try file.write(body)
     try file.publish()
   }
 
-  /// Creates a file as ``create(_:_:)`` does, unless the name is taken.
+  /// Creates a file that other processes use as well, as ``create(_:openTo:_:)`` does, unless the
+  /// name is taken.
+  ///
+  /// The file that is there then is durable when this returns. If that fails, the file stays,
+  /// because another process may need it by then.
   ///
   /// - Returns: Whether it was made.
   package static func createIfAbsent(
-    _ path: String, _ body: (FileDescriptor) throws(Errno) -> Void
+    _ path: String, openTo others: CInterop.Mode = 0,
+    _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) -> Bool {
     do throws(FileError) {
-      try create(path, body)
+      let file = try NewFile(path, openTo: others)
+      try file.write(body)
+      try file.publish(isShared: true)
       return true
     } catch {
-      guard error.kind == .alreadyExists else { throw error }
+      switch error.kind {
+      case .alreadyExists: try syncEntry(of: path)
+      // To call again is safe.
+      case .unsynced(let cause): throw .failed(cause, "sync the folder of", path)
+      default: throw error
+      }
       return false
     }
   }
@@ -35,32 +52,59 @@ extension PrivateFile {
   ///
   /// - Parameters:
   ///   - path: Its path. A link there is replaced itself.
+  ///   - others: The bits of its mode by which a file system without modes may open it to others.
   ///   - body: Writes the contents.
-  /// - Throws: ``FileError`` with ``FileError/Kind/failed(action:_:)``. The old file is then
-  ///   unchanged, unless the folder could not be synced.
+  /// - Throws: ``FileError`` as ``FileReplacement``.
   package static func replace(
-    _ path: String, _ body: (FileDescriptor) throws(Errno) -> Void
+    _ path: String, openTo others: CInterop.Mode = 0,
+    _ body: (FileDescriptor) throws(Errno) -> Void
   ) throws(FileError) {
-    let file = try FileReplacement(of: path)
+    let file = try FileReplacement(of: path, openTo: others)
     try file.write(body)
     try file.publish()
   }
 
   /// Renames a finished file, durably, and replaces a file of the new name.
+  ///
+  /// - Throws: ``FileError`` with ``FileError/Kind/unsynced(_:)`` if the file has its new name.
   package static func move(_ temporary: String, to path: String) throws(FileError) {
     let folder = try folderToSync(of: path)
     defer { try? folder?.close() }
-    try move(temporary, to: path, syncing: folder)
+    guard unsafe rename(temporary, path) == 0 else { throw .failed(.current, "write", path) }
+    try sync(folder, after: path)
   }
 
-  static func move(
-    _ temporary: String, to path: String, syncing folder: FileDescriptor?
-  ) throws(FileError) {
-    guard unsafe rename(temporary, path) == 0 else { throw .failed(.current, "write", path) }
-    guard let folder else { return }
-    guard fsync(folder.rawValue) == 0 else {
-      throw .failed(.current, "sync the folder", FilePath(path).folderToOpen)
+  /// Makes a file durable that somebody else has made, with its name.
+  ///
+  /// A file system that syncs nothing, such as a read-only one, is no failure.
+  package static func sync(_ path: String) throws(FileError) {
+    do throws(Errno) {
+      let descriptor = try open(path, flags: O_NONBLOCK)
+      defer { try? descriptor.close() }
+      guard fsync(descriptor.rawValue) == 0 || !isFailureOfDisk(errno) else { throw Errno.current }
+    } catch {
+      throw .failed(error, "sync", path)
     }
+    try syncEntry(of: path)
+  }
+
+  /// Makes the name of a file durable.
+  private static func syncEntry(of path: String) throws(FileError) {
+    guard let folder = try folderToSync(of: path) else { return }
+    defer { try? folder.close() }
+    guard fsync(folder.rawValue) == 0 || !isFailureOfDisk(errno) else {
+      throw .failed(.current, "sync the folder of", path)
+    }
+  }
+
+  private static func isFailureOfDisk(_ error: CInt) -> Bool {
+    [EIO, ENOSPC, EDQUOT].contains(error)
+  }
+
+  /// Syncs the folder of a file that has just got its name.
+  static func sync(_ folder: FileDescriptor?, after path: String) throws(FileError) {
+    guard let folder, fsync(folder.rawValue) != 0 else { return }
+    throw FileError(.unsynced(.current), path)
   }
 
   /// Opens the folder of a file; `nil` if the user may create files in it but not read it: then it
@@ -75,9 +119,14 @@ extension PrivateFile {
     }
   }
 
-  static func temporaryName(for path: String) -> String {
-    "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max)).tmp"
+  /// Whether an open file is the one that has a name.
+  static func isFile(_ descriptor: FileDescriptor, at path: String) -> Bool {
+    guard let open = try? Stat(descriptor), let named = try? look(path) else { return false }
+    return open.identity == named.identity
   }
+
+  /// Returns the name of a file that is not finished; each path has one.
+  static func temporaryName(for path: String) -> String { path + ".unfinished-file" }
 }
 
 extension FilePath {

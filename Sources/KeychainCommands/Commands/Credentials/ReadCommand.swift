@@ -56,7 +56,7 @@ struct ReadCommand: KeychainSubcommand, QuickCommand {
       try read(reference, in: session)
     }
     try destination.write(
-      value, keeping: session.vaultPaths, within: common.deadline)
+      value, in: session, within: common.deadline)
   }
 
   private func read(

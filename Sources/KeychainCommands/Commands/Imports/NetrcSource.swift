@@ -61,7 +61,9 @@ struct NetrcSource: ~Copyable {
       guard unlink(file) == 0 else { throw .cannotWrite(path, errno: errno) }
       return true
     }
-    let replacement = try translated(try FileReplacement(of: file))
+    // It becomes as open as it was where the file system has no modes.
+    let replacement = try translated(
+      try FileReplacement(of: file, openTo: status.permissions.rawValue & PrivateFile.everybody))
     try translated(
       try replacement.write { descriptor throws(Errno) in try rest.write(to: descriptor) })
     try translated(try replacement.sync())

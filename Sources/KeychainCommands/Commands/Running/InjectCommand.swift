@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import KeychainCredentials
 internal import KeychainHelpers
+internal import KeychainVault
 internal import PrephirencesCommandLine
 
 /// Fills a template with secrets.
@@ -73,7 +74,7 @@ struct InjectCommand: KeychainSubcommand, QuickCommand {
     guard let output else { return try CommandOutput.write(filled) }
     try SecretOutput(
       path: output, overwrites: overwrite, keptPaths: session.vaultPaths,
-      timeout: common.deadline ?? .seconds(10)
+      timeout: common.deadline ?? .seconds(10), readers: session.vault.secretFileReaders()
     ).write(filled, addingNewline: false)
   }
 }

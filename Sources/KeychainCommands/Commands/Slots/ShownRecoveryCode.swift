@@ -1,4 +1,3 @@
-internal import Glibc
 internal import KeychainCredentials
 internal import KeychainSecrets
 internal import KeychainTerminal
@@ -18,7 +17,7 @@ struct ShownRecoveryCode {
     guard file != nil || session.prompt != nil else { throw .nobodyToShowTheCode }
   }
 
-  /// Calls `body` with what shows the code; if it fails, the file is removed again.
+  /// Calls `body` with what shows the code; if it surely changed nothing, the file is removed again.
   func confirmed<Result>(
     in session: Session, _ body: (Confirmation) throws(KeychainError) -> Result
   ) throws(KeychainError) -> Result {
@@ -26,13 +25,13 @@ struct ShownRecoveryCode {
     do throws(KeychainError) {
       return try body { code throws(KeychainError) in
         guard let file else { return try Self.isWrittenDown(code, session) }
-        try Self.write(code, to: file)
+        try Self.write(code, to: file, readers: session.vault.secretFileReaders())
         isWritten = true
         return true
       }
     } catch {
-      if isWritten, let file { unlink(file) }
-      throw error
+      guard isWritten, let file else { throw error }
+      throw error.removing(file)
     }
   }
 
@@ -50,7 +49,7 @@ struct ShownRecoveryCode {
   }
 
   private static func write(
-    _ code: borrowing RecoveryCode, to path: String
+    _ code: borrowing RecoveryCode, to path: String, readers: SecretFileReaders
   ) throws(KeychainError) {
     let text = try code.text()
     let line = try translating { () throws(SecretsError) in
@@ -60,7 +59,7 @@ struct ShownRecoveryCode {
       return try buffer.finish()
     }
     do throws(KeychainError) {
-      try line.write(toNewFile: path)
+      try line.write(toNewFile: path, readers: readers)
     } catch {
       throw error.code == .alreadyExists ? .fileExists(path) : error
     }

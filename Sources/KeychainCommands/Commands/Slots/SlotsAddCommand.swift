@@ -117,7 +117,8 @@ struct SlotsAddCommand: KeychainSubcommand {
   }
 
   private func addKeyFile(in session: Session) throws(KeychainError) -> VaultSlot {
-    try keyFile.withKeyFile { path throws(KeychainError) in
+    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) {
+      path throws(KeychainError) in
       guard let path else { throw .noKeyFile }
       return try session.withProgress { progress throws(KeychainError) in
         try session.vault.addKeyFileSlot(

@@ -78,7 +78,8 @@ struct InitCommand: KeychainSubcommand {
       return
     }
     let chosen = try chosenPassphrase(session)
-    try keyFile.withKeyFile { path throws(KeychainError) in
+    try keyFile.withKeyFile(readers: session.vault.secretFileReaders()) {
+      path throws(KeychainError) in
       try session.vault.create(
         passphrase: chosen, keyFile: path, identityFile: common.identity, device: !noDevice,
         startingAnew: startsAnew)
