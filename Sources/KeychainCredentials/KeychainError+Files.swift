@@ -19,14 +19,15 @@ extension KeychainError {
   /// - Parameters:
   ///   - name: What was to be changed.
   ///   - reason: Why nobody knows.
+  ///   - recovery: How to find out.
   ///   - underlying: The error code of the last step.
   package static func outcomeUnknown(
     ofChanging name: String, because reason: String = "the last step failed",
-    underlying: Underlying? = nil
+    recovery: Recovery = .lookFirst, underlying: Underlying? = nil
   ) -> Self {
     Self(
       .outcomeUnknown, "whether \(name) was changed is not known: \(reason)",
-      recovery: .lookFirst, underlying: underlying)
+      recovery: recovery, underlying: underlying)
   }
 
   /// A failed system call on a file.

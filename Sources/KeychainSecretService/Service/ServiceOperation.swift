@@ -113,7 +113,8 @@ final class ServiceOperation {
     } catch {
       guard failure?.leavesOutcomeOpen == true else { throw error }
       throw .outcomeUnknown(
-        ofChanging: "\(identity) in the desktop keyring", because: error.message)
+        ofChanging: "\(identity) in the desktop keyring", because: error.message,
+        recovery: "look with \(.read) before you repeat it")
     }
   }
 

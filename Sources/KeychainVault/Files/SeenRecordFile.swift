@@ -37,17 +37,18 @@ struct SeenRecordFile: Sendable {
     path = folder + "/" + name
   }
 
-  /// Reads a record that may lie at a path which others can change.
+  /// Returns the records of what was seen at a path, also before a link took its place, although
+  /// others may be able to change them.
   ///
-  /// Do not trust its contents. Forgetting the keys that it names is safe: at worst, another vault
+  /// Do not trust their contents. Forgetting the keys that they name is safe: at worst, another vault
   /// of the user is locked.
-  static func readWithoutTrust(
+  static func withoutTrust(
     stateFolder: String, vaultPath: String
-  ) throws(KeychainError) -> Content {
+  ) throws(KeychainError) -> [SeenRecordFile] {
     let folder = try translated(TrustedPath.withoutTrust(stateFolder)) + "/seen"
-    return try Self(
-      folder: folder, vaultPath: translated(TrustedPath.withoutTrust(vaultPath))
-    ).read()
+    return try translated(TrustedPath.pastAndPresent(vaultPath)).map { path throws(KeychainError) in
+      try Self(folder: folder, vaultPath: path)
+    }
   }
 
   func read() -> Content {

@@ -68,7 +68,7 @@ struct VaultRekey {
   /// Forgets the old keys, after the new state was committed and recorded.
   func finish(_ outcome: Outcome) {
     let session = admin.session
-    session.unlocker.lock(admin.head.row.id, all: true)
+    session.unlocker.lock([admin.head.row.id], all: true)
     session.knownHead.value = nil
     unpinOldCheck(outcome.check)
     compact()

@@ -75,15 +75,14 @@ final class VaultFile: Sendable {
     return file
   }
 
-  /// Returns the seen record for forgetting the vault's keys, even if others can change the
-  /// folders.
+  /// Returns the seen records for forgetting the keys of every vault that was seen at the path, even
+  /// if others can change the folders.
   ///
   /// In that case somebody may be locking the vault in alarm, so the keys must not stay.
-  func seenForLocking() -> SeenRecordFile.Content {
-    if let file = try? seenFile() { return file.read() }
-    let found = try? SeenRecordFile.readWithoutTrust(
+  func seenForLocking() -> [SeenRecordFile] {
+    let found = try? SeenRecordFile.withoutTrust(
       stateFolder: locations.stateFolder(), vaultPath: namedPath())
-    return found ?? .none
+    return found ?? []
   }
 
   /// Opens the vault.

@@ -13,6 +13,19 @@ extension KeychainError {
       underlying: .system(errno: error.rawValue))
   }
 
+  /// The error if the kernel does not remove a key.
+  static let keyStays = KeychainError(
+    .inputOutput, "the kernel does not remove a key of the vault from the user's keyring",
+    recovery: "remove it with 'keyctl purge user', or restart the machine")
+
+  /// The error if nobody knows which keys are of the vault that was at a path.
+  static func unknownKeysMayStay(_ record: String) -> Self {
+    Self(
+      .damaged, "keys of the vault that was seen here may stay: its record \(record) cannot be read",
+      recovery: "if another vault lies here, remove them with 'keyctl purge user'; otherwise run "
+        + "\(.verify), which writes the record again")
+  }
+
   private static func reason(_ error: Errno) -> Recovery {
     switch error.rawValue {
     // Filters of container engines return these for calls that they deny.

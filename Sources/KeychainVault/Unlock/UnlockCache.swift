@@ -54,10 +54,13 @@ struct UnlockCache: Sendable {
 
   /// Removes a cached tier of a vault.
   ///
-  /// A missing key is not an error.
-  func forget(_ tier: Tier, of vault: VaultID) {
-    guard let serial = KernelKeyring.find(CachedKey.name(tier, of: vault)) else { return }
+  /// - Returns: Whether it is gone, or was missing.
+  @discardableResult
+  func forget(_ tier: Tier, of vault: VaultID) -> Bool {
+    let name = CachedKey.name(tier, of: vault)
+    guard let serial = KernelKeyring.find(name) else { return true }
     KernelKeyring.remove(serial)
+    return KernelKeyring.find(name) == nil
   }
 
   /// Returns how long tier T2 stays cached if it is not used; `nil` if it is not cached.

@@ -207,17 +207,25 @@ final class Unlocker: Sendable {
   /// Forgets the keys that this handle keeps.
   func forgetHeldKeys() { held.forget() }
 
-  /// Forgets the keys of a vault.
-  func lock(_ vault: VaultID, all: Bool) {
+  /// Forgets the keys of vaults.
+  ///
+  /// - Returns: Whether none is left.
+  @discardableResult
+  func lock(_ vaults: Set<VaultID>, all: Bool) -> Bool {
     forgetHeldKeys()
-    for tier in all ? Tier.allCases : [.unlocked] { cache.forget(tier, of: vault) }
+    var isLocked = true
+    for vault in vaults {
+      for tier in all ? Tier.allCases : [.unlocked] where !cache.forget(tier, of: vault) {
+        isLocked = false
+      }
+    }
+    return isLocked
   }
 
   /// Removes the cached keys of a vault that was replaced by another.
   ///
   /// Nothing else would find them.
   func forgetCachedKeys(of record: SeenRecord?) {
-    guard let vault = record?.id else { return }
-    for tier in Tier.allCases { cache.forget(tier, of: vault) }
+    if let record { lock([record.id], all: true) }
   }
 }

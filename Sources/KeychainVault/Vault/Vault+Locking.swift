@@ -36,24 +36,43 @@ extension Vault {
   /// A program that was given the passphrase itself stays unlocked until it locks or its idle time
   /// ends. A vault that the device secret opens stays open to it.
   ///
-  /// Removes the keys of the vault that was seen here last, and of the vault at its path now.
+  /// Removes the keys of the vault that was seen here last, also if a link has taken its place, and
+  /// of the vault at its path now.
   ///
   /// - Parameter all: Whether to lock items that are readable after the first unlock, too.
-  /// - Throws: ``KeychainError`` if the vault cannot be read, or with
-  ///   ``KeychainError/Code/insecurePermissions`` if others could replace it. The keys of the vault
-  ///   that was seen last are removed in any case. A missing vault is not an error, unless its seen
-  ///   record cannot be read.
-  public func lock(all: Bool = false) throws(KeychainError) {
+  /// - Returns: Whether there was something to lock: a vault, or the record of one.
+  /// - Throws: ``KeychainError`` if the vault cannot be read, with
+  ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, with
+  ///   ``KeychainError/Code/damaged`` if the record of what was seen cannot be read, so that keys may
+  ///   stay, or with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are
+  ///   removed in any case. A missing vault is not an error.
+  @discardableResult
+  public func lock(all: Bool = false) throws(KeychainError) -> Bool {
     unlocker.forgetHeldKeys()
-    if let head = knownHead.value { unlocker.lock(head.row.id, all: all) }
+    var seen: Set<VaultID> = []
+    var unreadable: SeenRecordFile?
+    if let head = knownHead.value { seen.insert(head.row.id) }
     // The file may be gone, or be of another vault.
-    let seen = file.seenForLocking()
-    if let record = seen.record { unlocker.lock(record.id, all: all) }
-    do throws(KeychainError) {
-      guard let session = try session() else { return }
-      unlocker.lock(try session.readHead().row.id, all: all)
-    } catch {
-      guard error.code == .noStore, seen.record != nil else { throw error }
+    for file in file.seenForLocking() {
+      switch file.read() {
+      case .none: break
+      case .unreadable: unreadable = unreadable ?? file
+      case .record(let record): seen.insert(record.id)
+      }
     }
+    // Every key goes before the first failure is reported.
+    var isOpen = !unlocker.lock(seen, all: all)
+    var isThere = false
+    do throws(KeychainError) {
+      if let session = try session() {
+        isThere = true
+        isOpen = try !unlocker.lock([session.readHead().row.id], all: all) || isOpen
+      }
+    } catch {
+      guard error.code == .noStore, !seen.isEmpty || unreadable != nil else { throw error }
+    }
+    guard !isOpen else { throw .keyStays }
+    if let unreadable { throw .unknownKeysMayStay(unreadable.path) }
+    return isThere || !seen.isEmpty
   }
 }

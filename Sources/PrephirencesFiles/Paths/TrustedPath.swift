@@ -42,6 +42,16 @@ package struct TrustedPath: Hashable, Sendable {
     return walk.reached
   }
 
+  /// Returns the real paths that a path has had or may have had: as it is now, and as it was before
+  /// each symbolic link on the way took the place of what was there.
+  ///
+  /// Use them only for work that is safe wherever they lead.
+  package static func pastAndPresent(_ path: String) throws(FileError) -> [String] {
+    var walk = Walk(pending: try absolute(path))
+    walk.finishWithoutTrust()
+    return [walk.reached] + walk.beforeLinks
+  }
+
   private static func absolute(_ path: String) throws(FileError) -> [String] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw FileError(.invalidPath, path)
@@ -66,6 +76,9 @@ private struct Walk {
 
   /// The depth of a folder that others cannot enter; they cannot reach what is below it.
   private var privateDepth: Int?
+
+  /// The paths that there would be if each link were no link.
+  private(set) var beforeLinks: [String] = []
 
   /// The folders on the way in which others can create files.
   private(set) var openFolders: [ArraySlice<String>] = []
@@ -129,6 +142,7 @@ private struct Walk {
     links += 1
     guard links <= 40 else { throw .failed(.tooManySymbolicLinkLevels, "follow", path) }
     let target = try readLink(path)
+    beforeLinks.append(([path] + pending).joined(separator: "/"))
     if target.hasPrefix("/") { leave(to: 0) }
     pending = Self.components(target) + pending
   }

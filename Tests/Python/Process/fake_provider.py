@@ -103,6 +103,8 @@ class Provider:
     self.locked = set(wanted.get("locked", ()))
     self.asks = wanted.get("asks", False)
     self.prompted = set()
+    if wanted.get("keep"):
+      return
     items = {"alice": own_item("alice"), "bob": foreign_item("bob")}
     self.collection_items = {
       f"{COLLECTION}/{name}": item for name, item in items.items()

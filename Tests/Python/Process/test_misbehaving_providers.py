@@ -17,7 +17,7 @@ from misbehaviour import COLLECTION, FAR_TIMES, KEYS, REPLIES, SINGLE
 from thoroughness import PARTS as PARTS_TRIED
 
 # The codes of the table in the README.
-CODES = {0, 1, 44, 64, 65, 69, 70, 71, 74, 75, 76, 77, 78, 79, 80, 130}
+CODES = {0, 1, 44, 64, 65, 69, 70, 71, 74, 75, 76, 77, 78, 79, 80, 81, 130}
 
 # No command may take longer, whatever the provider does: seconds.
 LONGEST = 15
@@ -103,6 +103,13 @@ class FakeProvider:
     new.rename(self.control)
     if self.process is None or self.process.poll() is not None:
       self.start()
+
+  def keep(self) -> None:
+    """Lets the provider behave from now on, with the items that it has."""
+    self.count += 1
+    new = self.control.with_suffix(".new")
+    new.write_text(json.dumps({"of": "nothing", "as": "honest", "count": self.count, "keep": True}))
+    new.rename(self.control)
 
   def start(self) -> None:
     self.end()
@@ -288,8 +295,7 @@ def test_a_key_of_another_type_gets_no_secret(fake, home, how):
   ("SearchItems", "a string", "list of a service"), ("Get Items", "strings", "list"),
   ("Get Locked", "a number", "get of another program's"), ("Get Attributes", "a dictionary", "get"),
   ("OpenSession", "a string and a path", "get"), ("OpenSession", "numbers as key", "set"),
-  ("GetSecret", "a secret that is none", "get"), ("CreateItem", "a path", "set a new one"),
-  ("SetSecret", "a number", "set"), ("Item Attributes", "missing", "get of another program's"),
+  ("GetSecret", "a secret that is none", "get"), ("Item Attributes", "missing", "get of another program's"),
   ("Item Modified", "a string", "list"), ("ReadAlias", "a string while locked", "get"),
   ("Unlock", "strings while locked", "set")])
 def test_malformed_answer_is_not_absence(fake, home, what, how, command):
@@ -297,6 +303,39 @@ def test_malformed_answer_is_not_absence(fake, home, what, how, command):
   refused = home.run(*COMMANDS[command], *PATIENT, input=b"new", code=74)
   assert "Secret Service protocol" in refused.error and "vault" in hinted(refused)
   assert refused.out == b""
+
+
+# The provider has done what it was asked for, in each case.
+@pytest.mark.parametrize("what, how, command", [
+  ("CreateItem", "silence", "set a new one"), ("CreateItem", "an end", "set a new one"),
+  ("CreateItem", "a path", "set a new one"), ("CreateItem", "a prompt", "set a new one"),
+  ("SetSecret", "silence", "set"), ("SetSecret", "a number", "set"),
+  ("Set", "error org.nonsense", "set"), ("Set", "an end", "update"), ("Delete", "silence", "delete alice"),
+  ("Delete", "an end", "delete alice")])
+def test_a_change_without_an_answer_may_have_happened(fake, home, what, how, command):
+  fake.behave(what, how)
+  words = COMMANDS.get(command, ("delete", "alice", *IN_KEYRING))
+  refused = home.run(*words, "--deadline", "700ms", input=b"new", code=81)
+  assert "is not known" in refused.error and "keychain get'" in hinted(refused)
+
+
+@pytest.mark.parametrize("what, how", [
+  ("CreateItem", "error org.nonsense"), ("OpenSession", "silence"), ("SearchItems", "silence")])
+def test_a_change_that_was_not_made_is_no_unknown_one(fake, home, what, how):
+  fake.behave(what, how)
+  refused = home.run(*COMMANDS["set a new one"], "--deadline", "700ms", input=b"new", code=None)
+  assert refused.code in (74, 75), refused
+
+
+def test_a_copy_that_may_be_there_is_neither_removed_nor_counted(fake, home):
+  fake.behave("CreateItem", "silence")
+  home.run(*COMMANDS["migrate back"], "--deadline", "700ms", code=81)
+  assert home.get("erin", "--service", "v", "--store", "vault") == b"in the vault"
+  assert home.get("erin", "--service", "v", "--store", "secret-service") == b"in the vault"
+  # The next run finds the copy.
+  fake.keep()
+  home.run(*COMMANDS["migrate back"], *PATIENT)
+  assert home.get("erin", "--service", "v", *PATIENT) == b"in the vault"
 
 
 @pytest.mark.parametrize("what, command", [

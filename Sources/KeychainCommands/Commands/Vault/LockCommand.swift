@@ -23,11 +23,11 @@ struct LockCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    try session.vault.lock(all: all)
+    let wasSeen = try session.vault.lock(all: all)
     let status = try session.vault.status()
     if !status.exists {
       session.interface.hint(
-        status.wasSeen
+        wasSeen
           ? VaultText.lockedAndGone(status.path) : VaultText.nothingToLock(status.path))
     } else if status.readable == .unlockedNow {
       session.interface.hint(VaultText.staysUnlocked)
