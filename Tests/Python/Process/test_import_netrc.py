@@ -6,6 +6,8 @@ import os
 import subprocess
 import threading
 import time
+from contextlib import suppress
+from glob import glob
 
 import pytest
 
@@ -221,6 +223,15 @@ def test_cancelling_at_the_question_says_what_is_stored(home):
   assert rest(path) == TEXT and password(home, "packages.example", "token") == b"hunter2"
 
 
+def nameless_files(folder) -> list[str]:
+  """Returns the files below a folder that a process writes before they have a name."""
+  found = []
+  for path in glob("/proc/[0-9]*/fd/*"):
+    with suppress(OSError):
+      found.append(os.readlink(path))
+  return [path for path in found if path.startswith(f"{folder}/#")]
+
+
 def test_line_that_is_added_while_the_file_is_written_stays(home):
   path = netrc(home)
   home.set("x", b"x")
@@ -228,7 +239,7 @@ def test_line_that_is_added_while_the_file_is_written_stays(home):
 
   def add() -> None:
     for _ in range(1000):
-      if [name for name in os.listdir(home.folder) if name.endswith(".tmp")]:
+      if nameless_files(home.folder):
         break
       time.sleep(0.005)
     with open(path, "ab") as file:

@@ -106,7 +106,7 @@ def test_a_signal_leaves_no_second_file(vault):
       time.sleep(number / 400)
       process.terminate()
       process.wait()
-  assert not [name for name in os.listdir(vault.folder) if name.endswith(".tmp")]
+  assert not [name for name in os.listdir(vault.folder) if name.endswith(".unfinished-file")]
 
 
 def test_many_markers_on_one_line_are_read_in_time(vault):

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainCredentials
 import KeychainSecrets
+import KeychainVault
 import Testing
 
 @testable import KeychainCommands
@@ -45,9 +46,9 @@ final class SecretFileTests {
   }
 
   @Test func newFileReplacesNothing() throws {
-    try SecretBytes(copying: "one").write(toNewFile: path("key"))
+    try SecretBytes(copying: "one").write(toNewFile: path("key"), readers: .owner)
     #expect(throws: KeychainError.self) {
-      try SecretBytes(copying: "two").write(toNewFile: path("key"))
+      try SecretBytes(copying: "two").write(toNewFile: path("key"), readers: .owner)
     }
     #expect(FileManager.default.contents(atPath: path("key")) == Data("one".utf8))
   }
@@ -86,7 +87,7 @@ final class SecretFileTests {
   }
 
   private func write(_ text: String, to path: String) throws {
-    try SecretOutput(path: path, overwrites: true, timeout: .zero).write(
+    try SecretOutput(path: path, overwrites: true, timeout: .zero, readers: .owner).write(
       try SecretBytes(copying: text), addingNewline: false)
   }
 }

@@ -80,6 +80,52 @@ final class WritingTests {
     #expect(try names() == ["file"])
   }
 
+  private var temporary: String { PrivateFile.temporaryName(for: path) }
+
+  /// A process that was killed between two system calls leaves it, with a secret.
+  @Test func leftoverIsRemovedByTheNextFile() throws {
+    try Data("secret".utf8).write(to: URL(filePath: temporary))
+    try PrivateFile.create(path, writer("one"))
+    #expect(try names() == ["file"])
+    try Data("secret".utf8).write(to: URL(filePath: temporary))
+    try PrivateFile.replace(path, writer("two"))
+    #expect(try names() == ["file"] && text() == "two")
+  }
+
+  @Test func fileOfALivingWriterStays() throws {
+    try Data("theirs".utf8).write(to: URL(filePath: temporary))
+    let lock = try FileLock(exclusive: temporary, deadline: Deadline(after: .zero))
+    try PrivateFile.create(path, writer("one"))
+    #expect(try names().count == 2)
+    extendLifetime(lock)
+  }
+
+  @Test func whatIsNoLeftoverStays() throws {
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+    #expect(throws: FileError.self) { try PrivateFile.replace(path, writer("new")) }
+    try PrivateFile.create(path, writer("new"))
+    #expect(try names().count == 2)
+  }
+
+  @Test func manyReplaceOneFile() async throws {
+    let path = path
+    await withTaskGroup { group in
+      for number in 0..<8 {
+        group.addTask {
+          for _ in 0..<20 {
+            #expect(throws: Never.self) {
+              try PrivateFile.replace(path) { descriptor throws(Errno) in
+                try DescriptorIO.write(Array("\(number)".utf8), to: descriptor)
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(text()?.count == 1)
+    #expect(try names() == ["file"])
+  }
+
   @Test func missingFolderIsAnError() {
     let inside = folder + "/none/file"
     let made = #expect(throws: FileError.self) { try PrivateFile.create(inside, writer("new")) }
