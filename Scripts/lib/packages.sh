@@ -45,6 +45,8 @@ podman      podman                                       podman         podman  
 newuidmap   newuidmap                                    uidmap         shadow-utils       shadow          shadow
 psql        psql                                         postgresql-client postgresql      postgresql      postgresql
 mysql       mysql                                        default-mysql-client mysql        mysql-client    mariadb-clients
+ntfs-3g     ntfs-3g                                      ntfs-3g        ntfs-3g            ntfs-3g         ntfs-3g
+ntfsprogs   ntfscluster                                  ntfs-3g        ntfsprogs          ntfsprogs       ntfs-3g
 TABLE
 }
 

@@ -40,14 +40,17 @@ extension Vault {
   /// of the vault at its path now.
   ///
   /// - Parameter all: Whether to lock items that are readable after the first unlock, too.
-  /// - Returns: Whether there was something to lock: a vault, or the record of one.
   /// - Throws: ``KeychainError`` if the vault cannot be read, with
   ///   ``KeychainError/Code/insecurePermissions`` if others could replace it, with
   ///   ``KeychainError/Code/damaged`` if the record of what was seen cannot be read, so that keys may
   ///   stay, or with ``KeychainError/Code/inputOutput`` if the kernel keeps a key. All other keys are
   ///   removed in any case. A missing vault is not an error.
-  @discardableResult
-  public func lock(all: Bool = false) throws(KeychainError) -> Bool {
+  public func lock(all: Bool = false) throws(KeychainError) { _ = try lockWhatWasSeen(all: all) }
+
+  /// Locks the vault as ``lock(all:)`` does.
+  ///
+  /// - Returns: Whether there was something to lock: a vault, or the record of one.
+  package func lockWhatWasSeen(all: Bool) throws(KeychainError) -> Bool {
     unlocker.forgetHeldKeys()
     var seen: Set<VaultID> = []
     var unreadable: SeenRecordFile?

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from dataclasses import replace
@@ -182,6 +183,56 @@ def test_lock_forgets_keys_of_missing_vault(locked):
   assert "is gone; its keys were forgotten" in hinted(locked.run("lock", "--all"))
   away.rename(locked.vault)
   assert readable(locked) == ["always"]
+
+
+@pytest.mark.parametrize("place", ["file", "folder"])
+@pytest.mark.parametrize("target", ["nothing", "another vault"])
+def test_lock_forgets_keys_of_the_vault_whose_place_a_link_took(locked, make_home, place, target):
+  locked.run("unlock", *locked.passphrase())
+  own = locked.vault if place == "file" else locked.vault.parent
+  away = locked.folder / "away"
+  own.rename(away)
+  other = make_home()
+  if target == "another vault":
+    other.set("x", b"x")
+  own.symlink_to(other.vault if place == "file" else other.vault.parent)
+  locked.run("lock", "--all")
+  own.unlink()
+  away.rename(own)
+  assert readable(locked) == ["always"]
+
+
+def test_lock_forgets_keys_of_the_vault_that_another_file_replaced(locked, make_home):
+  locked.run("unlock", *locked.passphrase())
+  away = locked.vault.with_suffix(".away")
+  locked.vault.rename(away)
+  other = make_home()
+  other.set("x", b"x")
+  shutil.copy(other.vault, locked.vault)
+  locked.run("lock", "--all")
+  away.rename(locked.vault)
+  assert readable(locked) == ["always"]
+
+
+def test_keys_that_may_stay_are_an_error(locked):
+  locked.run("unlock", *locked.passphrase())
+  record, = (locked.state / "seen").iterdir()
+  record.write_bytes(b"damaged")
+  refused = locked.run("lock", "--all", code=65)
+  assert "may stay" in refused.error and "keyctl purge" in hinted(refused)
+  # Those of the vault that is there are gone.
+  assert readable(locked) == ["always"]
+  locked.run("lock", "--all")
+
+
+def test_a_key_that_the_kernel_does_not_remove_is_an_error(locked, tracing):
+  locked.run("unlock", *locked.passphrase())
+  refused = locked.run("lock", code=74, through=[
+    "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl", "-e",
+    "inject=keyctl:error=EACCES:when=2+"])
+  assert "does not remove a key" in refused.error
+  assert "whenUnlocked" in readable(locked)
+  locked.run("lock", "--all")
 
 
 def test_lock_forgets_keys_despite_writable_folder(locked):

@@ -92,7 +92,7 @@ def test_a_replaced_file_may_be_lost_with_the_power(home, tracing):
   assert "may be lost with the power" in refused.error
   assert (home.folder / "out").read_bytes() == b"secret"
   home.run("identity", "pin", "id", code=81, through=failing(home, "fsync", 2))
-  assert "pin " in (home.folder / "id").read_text()
+  assert "vault: " in (home.folder / "id").read_text()
 
 
 @pytest.mark.parametrize("number", [1, 2])

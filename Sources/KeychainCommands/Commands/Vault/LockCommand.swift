@@ -23,7 +23,7 @@ struct LockCommand: KeychainSubcommand {
   @OptionGroup(title: "Common options") var common: CommonOptions
 
   func perform(in session: Session) throws(KeychainError) {
-    let wasSeen = try session.vault.lock(all: all)
+    let wasSeen = try session.vault.lockWhatWasSeen(all: all)
     let status = try session.vault.status()
     if !status.exists {
       session.interface.hint(
