@@ -57,7 +57,7 @@ struct DeleteCommand: PreferenceSubcommand, QuickCommand {
       try deleteAll(of: domain, session)
     } else {
       try domain.change { domain in
-        for key in keys where try domain.value(forKey: key) == nil && !ifExists {
+        for key in keys where try !domain.hasValue(forKey: key) && !ifExists {
           throw try session.missing(key, in: domain)
         }
         for key in keys { try domain.set(nil, forKey: key) }

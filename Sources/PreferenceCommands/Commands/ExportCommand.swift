@@ -42,7 +42,8 @@ struct ExportCommand: PreferenceSubcommand {
 
   func perform(in session: PreferenceSession) throws {
     let domain = try session.existingDomain()
-    let values = try domain.values()
+    let contents = try domain.contents()
+    let values = contents.values
     let format = format.chosen ?? (file.lowercased().hasSuffix(".json") ? .json : .propertyList)
     let data = try format.data(of: values)
     if file != "-" {
@@ -54,7 +55,7 @@ struct ExportCommand: PreferenceSubcommand {
     } else {
       try ValueOutput.write(data)
     }
-    try domain.store.checkCompleteness()
+    try session.require(contents)
   }
 
   private func write(_ data: Data) throws {

@@ -45,12 +45,12 @@ struct ImportCommand: PreferenceSubcommand {
       session.interface.say("left out null: \(omitted.map { "'\($0)'" }.joined(separator: ", "))")
     }
     if dryRun {
-      let old = try domain.exists() ? domain.values() : []
+      let old = try domain.exists() ? domain.contents() : DomainContents()
       return session.interface.say(report(ImportPlan(values, old, replaces: replace), domain))
     }
     var plan: ImportPlan?
     try domain.change(.inPieces) { domain in
-      let made = ImportPlan(values, try domain.values(), replaces: replace)
+      let made = ImportPlan(values, try domain.contents(), replaces: replace)
       for key in made.removed { try domain.set(nil, forKey: key) }
       for (key, value) in made.added + made.changed { try domain.set(value, forKey: key) }
       plan = made

@@ -53,15 +53,15 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
 
   func perform(in session: PreferenceSession) throws {
     guard !domains, options.name != nil else { return try listDomains(session) }
-    let domain = try session.existingDomain()
-    let values = try domain.values().filter { pattern?.matches($0.key) ?? true }
+    let contents = try session.existingDomain().contents()
+    let values = contents.values.filter { pattern?.matches($0.key) ?? true }
     if json {
       try ValueOutput.write(.array(values.map { Self.json($0.key, $0.value) }))
     } else {
       let rows = values.map { [$0.key, $0.value.kind.rawValue, $0.value.line] }
       try show(TextTable(header: ["KEY", "TYPE", "VALUE"], rows: rows))
     }
-    try domain.store.checkCompleteness()
+    try session.require(contents)
   }
 
   private func listDomains(_ session: PreferenceSession) throws {
@@ -82,12 +82,7 @@ struct PreferenceListCommand: PreferenceSubcommand, QuickCommand {
       let rows = found.map { [$0.name, $0.count.map { "\($0)" } ?? "?", $0.path] }
       try show(TextTable(header: ["DOMAIN", "KEYS", "FILE"], rows: rows))
     }
-    for failure in failures.dropFirst() {
-      if let failure = CommandHost.current.failure(of: failure) {
-        session.interface.report(failure)
-      }
-    }
-    if let failure = failures.first { throw failure }
+    try session.interface.fail(with: failures)
   }
 
   private func show(_ table: TextTable) throws {

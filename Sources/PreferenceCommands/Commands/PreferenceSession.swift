@@ -39,6 +39,11 @@ struct PreferenceSession {
     return domain
   }
 
+  /// Fails if a domain has values that cannot be read, after those that can were shown.
+  func require(_ contents: DomainContents) throws {
+    try interface.fail(with: contents.unreadable.map(\.failure))
+  }
+
   /// Ends changes of a domain; reports if values that `UserDefaults` has saved are not among them.
   ///
   /// - Parameters:

@@ -62,9 +62,9 @@ struct ReadCommand: PreferenceSubcommand, QuickCommand {
 
   func perform(in session: PreferenceSession) throws {
     guard let key else {
-      let domain = try session.existingDomain()
-      try show(all: domain.values())
-      return try domain.store.checkCompleteness()
+      let contents = try session.existingDomain().contents()
+      try show(all: contents.values)
+      return try session.require(contents)
     }
     guard let value = try stored(key, session) else { return }
     try show(value, key)

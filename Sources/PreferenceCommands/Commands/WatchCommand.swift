@@ -15,8 +15,9 @@ struct WatchCommand: PreferenceSubcommand {
     discussion: """
       A change is a line with fields separated by tabs: 'set', key, type and value, or 'removed' and \
       key; backslash, tab and newline are written \\\\, \\t and \\n. With --json, it is an object on a \
-      line. Changes that follow each other at once may be one line with the last value. The domain may \
-      be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
+      line. Changes that follow each other at once may be one line with the last value. A value that \
+      is damaged is reported on standard error, and ends the command with 65 at the end of the time. The \
+      domain may be missing at the beginning. The command ends with Ctrl-C, when nobody reads its output any more, \
       or with an error when changes can no longer be noticed.
 
       Example:
@@ -70,14 +71,21 @@ struct WatchCommand: PreferenceSubcommand {
     defer {
       withExtendedLifetime(domain) { observations.forEach { $0.cancel() } }
     }
+    var hasDamage = false
     while true {
+      for failure in changes.takeDamage() {
+        hasDamage = true
+        session.interface.report(failure)
+      }
       while case let taken = try changes.take(), !taken.isEmpty {
         for change in taken where try ends(after: change) { return }
       }
       switch changes.wait(until: end) {
       case .changed: continue
       case .outputClosed: return
-      case .timedOut where until == nil && !once: return
+      case .timedOut where until == nil && !once:
+        guard hasDamage else { return }
+        throw ExitCode(ExitCodes.badData)
       case .timedOut: throw CommandLineError.watchTimedOut
       }
     }

@@ -82,11 +82,22 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
       throw CommandLineError.unexpected(key, isAbsent: true)
     }
     try domain.change(ifAbsent || expected != nil ? .conditional : .asOne) { domain in
-      let old = try domain.value(forKey: key)
+      let old = try replacedValue(in: domain)
       try check(old, expected, in: domain)
       try domain.set(try written.adds ? added(new, to: old) : new, forKey: key)
     }
     try session.finish(domain, waits: !noSync)
+  }
+
+  /// Returns the value that is replaced; `nil` if there is none, or if it cannot be read and nothing
+  /// depends on it.
+  private func replacedValue(in domain: PreferenceDomain) throws -> StoredValue? {
+    do {
+      return try domain.value(forKey: key)
+    } catch let error as PreferencesError where error.code == .damaged {
+      guard !ifAbsent, expect == nil, !written.adds else { throw error }
+      return nil
+    }
   }
 
   /// Fails if the stored value is not as the options want it.

@@ -1,4 +1,5 @@
 internal import Prephirences
+internal import PrephirencesDurable
 internal import PrephirencesFiles
 internal import PrephirencesShared
 
@@ -24,7 +25,7 @@ struct CopyDomain: DomainStore {
     return try file.value(forKey: key)
   }
 
-  func pairs() throws -> [(String, Any)] {
+  func pairs() throws -> ReadablePairs {
     try copy.refresh()
     return try file.pairs()
   }

@@ -1,4 +1,5 @@
 internal import Prephirences
+internal import PrephirencesDurable
 internal import PrephirencesFiles
 internal import PrephirencesShared
 
@@ -6,12 +7,6 @@ internal import PrephirencesShared
 struct DirectDomain: DomainStore {
   let store: DirectStore
   let address: String
-  private let unreadable = Unreadable()
-
-  init(store: DirectStore, address: String) {
-    self.store = store
-    self.address = address
-  }
 
   func storedPath() throws -> String? { try store.exists() ? address : nil }
 
@@ -19,15 +14,7 @@ struct DirectDomain: DomainStore {
 
   func value(forKey key: String) throws -> Any? { try store.fetchObject(forKey: key) }
 
-  func pairs() throws -> [(String, Any)] {
-    let (pairs, failure) = try store.fetchReadablePairs()
-    unreadable.failure = failure
-    return pairs
-  }
-
-  func checkCompleteness() throws {
-    if let failure = unreadable.failure { throw failure }
-  }
+  func pairs() throws -> ReadablePairs { try store.fetchReadablePairs() }
 
   func set(_ value: Any?, forKey key: String) throws {
     try store.change { $0.storeObject(value, forKey: key) }
@@ -42,7 +29,7 @@ struct DirectDomain: DomainStore {
   ) throws -> [PreferenceObservation] {
     let watch = try DirectWatch(
       store, keys: keys.isEmpty ? nil : keys, initial: initial, until: end,
-      failed: changes.end
+      failed: changes.end, unreadable: changes.add(unreadable:_:)
     ) { changes.add($0) }
     return [PreferenceObservation { watch.cancel() }]
   }
@@ -52,11 +39,6 @@ struct DirectDomain: DomainStore {
 
   /// A change that returns is where it belongs.
   func synchronize() {}
-}
-
-/// Why the last reading of all values lacks some.
-private final class Unreadable {
-  var failure: PreferencesError?
 }
 
 /// A shared store within a transaction.
@@ -70,7 +52,7 @@ private struct ChangingDomain: DomainStore {
 
   func value(forKey key: String) throws -> Any? { try transaction.fetchObject(forKey: key) }
 
-  func pairs() throws -> [(String, Any)] { try transaction.fetchPairs() }
+  func pairs() throws -> ReadablePairs { try transaction.fetchReadablePairs() }
 
   func set(_ value: Any?, forKey key: String) { transaction.storeObject(value, forKey: key) }
 

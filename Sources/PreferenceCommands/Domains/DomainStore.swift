@@ -1,4 +1,5 @@
 internal import Prephirences
+internal import PrephirencesDurable
 internal import PrephirencesFiles
 
 /// How changes belong together.
@@ -24,11 +25,8 @@ protocol DomainStore {
   /// Returns the value of a key; `nil` if there is none.
   func value(forKey key: String) throws -> Any?
 
-  /// Returns all keys with their values, in any order; of a shared store, those that can be read.
-  func pairs() throws -> [(String, Any)]
-
-  /// Fails if the last call of ``pairs()`` lacked values that cannot be read.
-  func checkCompleteness() throws
+  /// Returns all keys with their values that can be read, in any order, and why others cannot.
+  func pairs() throws -> ReadablePairs
 
   /// Sets the value of a key; `nil` removes it.
   func set(_ value: Any?, forKey key: String) throws
@@ -63,8 +61,4 @@ protocol DomainStore {
   ///
   /// - Throws: The failure, also if a change was given up for one of another machine.
   func synchronize() throws
-}
-
-extension DomainStore {
-  func checkCompleteness() {}
 }

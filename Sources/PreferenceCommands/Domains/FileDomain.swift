@@ -14,7 +14,7 @@ struct FileDomain: DomainStore {
 
   func value(forKey key: String) throws -> Any? { try preferences.fetchObject(forKey: key) }
 
-  func pairs() throws -> [(String, Any)] { try preferences.fetchPairs() }
+  func pairs() throws -> ReadablePairs { try preferences.fetchReadablePairs() }
 
   func set(_ value: Any?, forKey key: String) throws {
     try preferences.storeObject(value, forKey: key)
@@ -30,17 +30,29 @@ struct FileDomain: DomainStore {
   func observe(
     _ keys: [String], initial: Bool, until end: Deadline?, _ changes: PendingPreferenceChanges
   ) throws -> [PreferenceObservation] {
+    let watched = keys.isEmpty ? nil : Set(keys.map { Array($0.utf8) })
+    let findUnreadable: @Sendable () throws -> Void = { [preferences] in
+      for (key, failure) in try preferences.fetchReadablePairs().unreadable
+      where watched?.contains(Array(key.utf8)) ?? true {
+        changes.add(unreadable: key, failure)
+      }
+    }
     // The first reading fails if watching would.
-    if try storedPath() != nil { _ = try value(forKey: keys.first ?? "") }
+    if try storedPath() != nil { try findUnreadable() }
     // A set would have one of two keys that are canonically equivalent.
     let several: [Set<String>?] = keys.isEmpty ? [nil] : keys.map { [$0] }
     let observations = try several.map { keys in
-      let observation = preferences.addObserver(
+      try preferences.startObserving(
         PreferenceObserver(keys: keys, initial: initial) { changes.add($0) })
-      if let failure = preferences.lastError { throw failure }
-      return observation
     }
-    return observations + [preferences.observeFailures(changes.end)]
+    return observations + [
+      preferences.observeFailures { failure in
+        // A value that was damaged ends nothing.
+        guard failure.code == .damaged, (try? findUnreadable()) != nil else {
+          return changes.end(with: failure)
+        }
+      }
+    ]
   }
 
   var failureOfImport: PreferencesError? {
@@ -52,5 +64,15 @@ struct FileDomain: DomainStore {
     }
   }
 
-  func synchronize() throws { try preferences.synchronize() }
+  func synchronize() throws {
+    do throws(PreferencesError) {
+      try preferences.synchronize()
+    } catch {
+      guard error.code != .outcomeUnknown else { throw error }
+      throw PreferencesError(
+        .outcomeUnknown,
+        "the change was made, but it is not known whether it is on the disk: \(error.message)",
+        systemCode: error.systemCode)
+    }
+  }
 }

@@ -16,6 +16,10 @@ final class PendingPreferenceChanges: @unchecked Sendable {
   private var changes: [PreferenceChange] = []
   private var failure: PreferencesError?
 
+  /// The values that cannot be read, by the bytes of their keys, and those that are not reported yet.
+  private var unreadable: Set<[UInt8]> = []
+  private var damage: [PreferencesError] = []
+
   /// A pipe, because the thread waits for the output, too.
   private let receiver: Int32
   private let sender: Int32
@@ -33,7 +37,18 @@ final class PendingPreferenceChanges: @unchecked Sendable {
   }
 
   func add(_ change: PreferenceChange) {
-    lock.withLock { changes.append(change) }
+    lock.withLock {
+      changes.append(change)
+      unreadable.remove(Array(change.key.utf8))
+    }
+    wake()
+  }
+
+  /// Records why a value cannot be read, unless that is known.
+  func add(unreadable key: PreferenceKey, _ failure: PreferencesError) {
+    lock.withLock {
+      if unreadable.insert(Array(key.utf8)).inserted { damage.append(failure) }
+    }
     wake()
   }
 
@@ -53,6 +68,14 @@ final class PendingPreferenceChanges: @unchecked Sendable {
     }
     if taken.isEmpty, let failure { throw failure }
     return taken
+  }
+
+  /// Returns why values cannot be read, since the last call.
+  func takeDamage() -> [PreferencesError] {
+    lock.withLock {
+      defer { damage = [] }
+      return damage
+    }
   }
 
   private func wake() {

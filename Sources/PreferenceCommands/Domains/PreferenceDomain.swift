@@ -31,16 +31,23 @@ struct PreferenceDomain {
     return try Self.value(object, key)
   }
 
-  /// Returns all values, in the order of the bytes of their keys.
-  func values() throws -> [(key: String, value: StoredValue)] {
-    try store.pairs()
-      .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
-      .map { ($0, try Self.value($1, $0)) }
+  /// Returns whether a key has a value, also one that cannot be read.
+  func hasValue(forKey key: String) throws -> Bool {
+    do {
+      return try store.value(forKey: key) != nil
+    } catch let error as PreferencesError where error.code == .damaged {
+      return true
+    }
   }
+
+  /// Returns all values that can be read, in the order of the bytes of their keys, and why others
+  /// cannot.
+  func contents() throws -> DomainContents { DomainContents(try store.pairs()) }
 
   /// Returns all keys, in the order of their bytes.
   func keys() throws -> [String] {
-    try store.pairs().map { $0.0 }
+    let pairs = try store.pairs()
+    return (pairs.pairs.map(\.key) + pairs.unreadable.map(\.key))
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
@@ -69,8 +76,30 @@ struct PreferenceDomain {
   /// Returns the names of the domains; none if they cannot be found out.
   static func names() -> [String] { (try? DurablePreferences.storedSuiteNames()) ?? [] }
 
-  private static func value(_ object: Any, _ key: String) throws -> StoredValue {
+  fileprivate static func value(_ object: Any, _ key: String) throws -> StoredValue {
     guard let value = StoredValue(object) else { throw CommandLineError.unknownType(key) }
     return value
+  }
+}
+
+/// All values of a domain that can be read, and why the others cannot.
+struct DomainContents {
+  private(set) var values: [(key: String, value: StoredValue)] = []
+  private(set) var unreadable: [(key: String, failure: any Error)] = []
+
+  /// Those of a domain that has none.
+  init() {}
+
+  fileprivate init(_ pairs: ReadablePairs) {
+    unreadable = pairs.unreadable.map { ($0.key, $0.failure) }
+    for (key, object) in pairs.pairs {
+      do {
+        values.append((key, try PreferenceDomain.value(object, key)))
+      } catch {
+        unreadable.append((key, error))
+      }
+    }
+    values.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    unreadable.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
   }
 }

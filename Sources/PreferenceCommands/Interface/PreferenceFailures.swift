@@ -86,3 +86,13 @@ extension CommandLineError {
   static let watchTimedOut = Self(
     ExitCodes.tryAgain, "timed out before what was waited for happened")
 }
+
+extension UserInterface {
+  /// Fails with the first of several failures, after the others are reported.
+  func fail(with failures: [any Error]) throws {
+    for failure in failures.dropFirst() {
+      if let failure = CommandHost.current.failure(of: failure) { report(failure) }
+    }
+    if let failure = failures.first { throw failure }
+  }
+}

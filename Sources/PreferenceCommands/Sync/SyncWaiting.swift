@@ -46,7 +46,7 @@ struct SyncWaiting {
     } catch {
       shared.replica.recordFailure(error)
       switch error.code {
-      case .unreachable, .timedOut, .conflict:
+      case .unreachable, .timedOut, .conflict, .outcomeUnknown:
         throw CommandLineError.notInStep(suite.name, error, unsent)
       case .foreignStore: throw CommandLineError.foreignStore(suite.name, error)
       default: throw error
@@ -97,7 +97,8 @@ extension CommandLineError {
       $0 == 0 ? "; nothing is unsent" : "; \(Words.counted($0, "key")) \(Words.are($0)) unsent"
     }
     return Self(
-      ExitCodes.tryAgain, "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
+      error.code == .outcomeUnknown ? ExitCodes.outcomeUnknown : ExitCodes.tryAgain,
+      "'\(suite)' is not in step: \(error.message)\(kept ?? "")",
       hint: unsent == 0
         ? nil
         : error.code == .conflict

@@ -17,16 +17,20 @@ struct ImportPlan {
   ///
   /// - Parameters:
   ///   - new: The values of the file.
-  ///   - old: The values of the domain.
+  ///   - old: The values of the domain; one that cannot be read is another one.
   ///   - replaces: Whether keys that the file doesn't have are deleted.
-  init(_ new: [Entry], _ old: [Entry], replaces: Bool) {
-    let existing = Dictionary(old.map { (Array($0.key.utf8), $0.value) }) { first, _ in first }
+  init(_ new: [Entry], _ old: DomainContents, replaces: Bool) {
+    let existing = Dictionary(
+      old.values.map { (Array($0.key.utf8), Optional($0.value)) }
+        + old.unreadable.map { (Array($0.key.utf8), nil) }
+    ) { first, _ in first }
     added = new.filter { existing[Array($0.key.utf8)] == nil }
     changed = new.filter { entry in
-      existing[Array(entry.key.utf8)].map { !$0.isSame(as: entry.value) } ?? false
+      existing[Array(entry.key.utf8)].map { $0?.isSame(as: entry.value) != true } ?? false
     }
     let kept = Set(new.map { Array($0.key.utf8) })
-    removed = replaces ? old.map(\.key).filter { !kept.contains(Array($0.utf8)) } : []
+    let keys = old.values.map(\.key) + old.unreadable.map(\.key)
+    removed = replaces ? keys.filter { !kept.contains(Array($0.utf8)) } : []
     unchangedCount = new.count - added.count - changed.count
   }
 }

@@ -52,34 +52,35 @@ extension Engine {
   func loadSnapshot() throws(PreferencesError) {
     let stamps = [FileStamp(file.path), FileStamp(file.logPath)]
     if case .snapshot(let loaded) = source, loaded.stamps == stamps { return }
-    let (values, isShared) = try snapshotValues()
-    source = .snapshot(LoadedValues(values: values, stamps: stamps, isShared: isShared))
+    let (contents, isShared) = try snapshotContents()
+    let values = contents.pairs.map { (KeyBytes($0.key), $0.value) }
+    let unreadable = contents.unreadable.map { (KeyBytes($0.key), $0.failure) }
+    source = .snapshot(
+      LoadedValues(
+        values: Dictionary(values) { $1 }, stamps: stamps,
+        unreadable: Dictionary(unreadable) { $1 }, isShared: isShared))
     cache.end()
   }
 
-  private func snapshotValues() throws(PreferencesError) -> ([KeyBytes: Any], isShared: Bool) {
+  private func snapshotContents() throws(PreferencesError) -> (ReadablePairs, isShared: Bool) {
     try file.checkSidecars()
     let log = try translated(PrivateFile.look(file.logPath))
     if log?.size ?? 0 == 0 {
-      return try Self.values(of: SQLiteConnection(path: file.path, mode: .immutable))
+      return try Self.contents(of: SQLiteConnection(path: file.path, mode: .immutable))
     }
     let copy = try SnapshotCopy(of: file)
-    return try Self.values(of: SQLiteConnection(path: copy.path, mode: .readWrite))
+    return try Self.contents(of: SQLiteConnection(path: copy.path, mode: .readWrite))
   }
 
   /// Returns all values, and whether they are shared, and closes the connection.
-  private static func values(
+  private static func contents(
     of connection: SQLiteConnection
-  ) throws(PreferencesError) -> ([KeyBytes: Any], isShared: Bool) {
+  ) throws(PreferencesError) -> (ReadablePairs, isShared: Bool) {
     defer { connection.close() }
     try PreferenceSchema.protect(connection)
     guard case .ready(let isShared) = try PreferenceSchema.check(connection) else {
-      return ([:], false)
+      return (ReadablePairs(), false)
     }
-    var values: [KeyBytes: Any] = [:]
-    try OpenDatabase.forEach(in: connection) { key, value throws(PreferencesError) in
-      values[key] = try value.decoded(forKey: key)
-    }
-    return (values, isShared)
+    return (try OpenDatabase.contents(of: connection), isShared)
   }
 }

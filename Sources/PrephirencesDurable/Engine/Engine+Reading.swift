@@ -19,28 +19,26 @@ extension Engine {
           return value
         }
       case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
-        return loaded.values[key]
+        return try loaded.value(key)
       case .unknown: return nil
       }
     }
   }
 
-  /// Returns all values; canonically equivalent keys are one key of a dictionary.
-  func fetchAll() throws -> PreferencesDictionary {
-    PreferencesDictionary(try fetchPairs()) { _, last in last }
-  }
-
-  /// Returns all keys with their values.
-  func fetchPairs() throws -> [(PreferenceKey, Any)] {
+  /// Returns all keys with their values that can be read.
+  func fetchReadable() throws -> ReadablePairs {
     try ForkGuard.check()
     return try locked {
-      if let transaction = ownTransaction { return try all(of: transaction.database) }
+      if let transaction = ownTransaction {
+        return try OpenDatabase.contents(of: transaction.database.connection)
+      }
       try look(forWriting: false)
       switch source {
-      case .database(let database): return try read(database) { try all(of: database) }
+      case .database(let database):
+        return try read(database) { try OpenDatabase.contents(of: database.connection) }
       case .propertyList(let loaded), .snapshot(let loaded), .left(let loaded):
-        return loaded.values.map { ($0.text, $1) }
-      case .unknown: return []
+        return loaded.contents
+      case .unknown: return ReadablePairs()
       }
     }
   }
@@ -53,14 +51,6 @@ extension Engine {
       guard case .propertyList(let loaded) = source else { return false }
       return keys.map { $0.allSatisfy { loaded.values[$0] == nil } } ?? loaded.values.isEmpty
     }
-  }
-
-  private func all(of database: OpenDatabase) throws -> [(PreferenceKey, Any)] {
-    var values: [(PreferenceKey, Any)] = []
-    try database.forEach { key, stored throws(PreferencesError) in
-      values.append((key.text, try stored.decoded(forKey: key)))
-    }
-    return values
   }
 
   /// Reads all values into the cache, unless they are too many.
@@ -115,14 +105,21 @@ extension Engine {
     let rows = try database.changes(since: known, limit: isObserved ? .max - 1 : 10_000)
     guard let rows else { return cache.advance(to: state.generation, nil, keepsNew: false) }
     let changes = rows.map { key, stored in CachedChange(key: key, stored: stored) }
-    let posted =
-      !isObserved
-      ? []
-      : changes.compactMap { changed in
-        changed.value.map { change(changed.key, from: cache.lastKnown(changed.key), to: $0.value) }
+    var posted: [PreferenceChange] = []
+    for changed in changes where isObserved {
+      guard let known = changed.value else {
+        noteDamage(of: changed.key)
+        continue
       }
+      posted.append(change(changed.key, from: cache.lastKnown(changed.key), to: known.value))
+    }
     cache.advance(to: state.generation, changes, keepsNew: isObserved)
     post(posted)
+  }
+
+  private func noteDamage(of key: KeyBytes) {
+    let failure = PreferencesError.damagedValue(key.text)
+    if !damage.contains(failure) { damage.append(failure) }
   }
 
   private func change(
@@ -142,7 +139,9 @@ extension Engine {
     var missing = cache.allKnown
     try database.forEach { key, stored in
       let old = missing.removeValue(forKey: key)
-      guard let value = ValueDecoder.decode(stored) else { return }
+      guard let value = ValueDecoder.decode(stored) else {
+        return noteDamage(of: key)
+      }
       posted.append(change(key, from: old, to: value))
     }
     posted += missing.compactMap { key, old in

@@ -70,23 +70,6 @@ extension Engine {
     }
   }
 
-  /// Brings the write-ahead log to the disk, while others read and write.
-  ///
-  /// SQLite has no locks on the log, so closing the descriptor drops none. What a checkpoint takes
-  /// out of the log meanwhile is on the disk before that.
-  func syncLog() throws(PreferencesError) {
-    guard !file.isOnNetwork else { return }
-    do throws(Errno) {
-      let descriptor = try PrivateFile.open(file.logPath, flags: O_NONBLOCK)
-      defer { try? descriptor.close() }
-      guard fdatasync(descriptor.rawValue) == 0 else { throw Errno.current }
-    } catch {
-      throw PreferencesError(.failed(error, "write to the disk", file.logPath))
-    }
-    // The log may be new.
-    try translated(PrivateFile.syncFolder(file.folder))
-  }
-
   /// Returns whether the values may have come from other machines, also if the file cannot be
   /// changed here.
   func isShared() throws -> Bool {

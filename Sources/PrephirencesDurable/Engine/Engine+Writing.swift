@@ -54,6 +54,8 @@ extension Engine {
         return result
       } catch {
         database.connection.rollBack()
+        // What was to be imported with it is imported with the next change.
+        if importFailure == nil { hasTriedToImport = false }
         throw error
       }
     }
@@ -101,16 +103,11 @@ extension Engine {
     try database.connection.run("UPDATE state SET generation = ?", .integer(generation))
     cache.beginCommit()
     defer { cache.endCommit() }
-    do {
-      if !database.isOnNetwork { try database.counter.setUncertain(after: generation - 1) }
+    if !database.isOnNetwork { try database.counter.setUncertain(after: generation - 1) }
+    do throws(PreferencesError) {
       try database.connection.run("COMMIT")
     } catch {
-      database.connection.rollBack()
-      // Only the database knows whether the commit took place.
-      if !database.connection.isInTransaction, let state = try? database.state() {
-        if !database.isOnNetwork { try? database.counter.set(state.generation) }
-      }
-      throw error
+      try settle(transaction, after: error)
     }
     // If this fails, readers ask the database, and correct it.
     if !database.isOnNetwork { try? database.counter.set(generation) }
@@ -136,78 +133,14 @@ extension Engine {
       old.value.map { PreferenceChange(key.text, from: $0, to: nil) }
     }
     for (change, cached) in zip(transaction.changes, changes) {
+      let (key, new) = (change.key.text, cached.value?.value)
+      let old = change.old.map(ValueDecoder.decode)
+      // A value that was damaged is not known.
+      let isKnown = old.map { $0 != nil } ?? true
       posted.append(
-        PreferenceChange(
-          change.key.text, from: change.old.flatMap(ValueDecoder.decode), to: cached.value?.value))
+        isKnown
+          ? PreferenceChange(key, from: old ?? nil, to: new) : PreferenceChange(key, to: new))
     }
     post(posted)
-  }
-
-  /// Copies the log into the database if it is long; the caller has the writers' lock.
-  ///
-  /// No commit can take place meanwhile, in any process. Readers that use the log are waited for a
-  /// moment: new ones use the database alone. Only a process that is stopped in the middle of a
-  /// read keeps the log growing.
-  func checkpointIfNeeded(_ database: OpenDatabase) throws(PreferencesError) {
-    guard !database.isOnNetwork, database.connection.frameCount >= database.checkpointThreshold
-    else { return }
-    let rest = try checkpoint(database)
-    database.checkpointThreshold = rest + OpenDatabase.leastCheckpointThreshold
-  }
-
-  private func checkpoint(_ database: OpenDatabase) throws(PreferencesError) -> Int {
-    database.connection.setBusyTimeout(min(.milliseconds(100), file.patience))
-    defer { database.connection.setBusyTimeout(file.patience) }
-    // A reader that begins now sees the whole log, so it does not hold up the copying; one that
-    // begins after that uses the database alone. To truncate at once would need a moment without
-    // any reader.
-    for _ in 0..<20 {
-      guard try database.connection.checkpoint(.passive) > 0 else { break }
-      usleep(5_000)
-    }
-    return try database.connection.checkpoint(.truncate)
-  }
-
-  /// Copies the log into the database now; for tests.
-  ///
-  /// - Returns: The frames that the log still has.
-  func checkpoint() throws -> Int {
-    try locked {
-      let database = try lockedDatabase(Deadline(after: file.patience))
-      defer { database.counter.unlock() }
-      return database.isOnNetwork ? 0 : try checkpoint(database)
-    }
-  }
-
-  /// Waits until everything that any process has committed is on the disk.
-  func synchronize() throws {
-    try locked {
-      guard ownTransaction == nil else {
-        throw PreferencesError(
-          .conflict, "preferences cannot be synchronized within a transaction; do so after it")
-      }
-      try look(forWriting: false)
-      guard case .database = source else { return }
-      let database = try lockedDatabase(Deadline(after: file.patience))
-      defer { database.counter.unlock() }
-      let connection = database.connection
-      let state = try database.state()
-      // Not a number in the file: a process that is killed before the log is on the disk would leave
-      // it there.
-      guard !database.isOnNetwork, database.syncedGeneration != state.generation else { return }
-      try file.checkSidecars()
-      try connection.run("PRAGMA synchronous = FULL")
-      defer { try? connection.run("PRAGMA synchronous = NORMAL") }
-      do {
-        try connection.run("BEGIN IMMEDIATE")
-        try connection.run("UPDATE state SET syncs = syncs + 1")
-        try connection.run("COMMIT")
-      } catch {
-        connection.rollBack()
-        throw error
-      }
-      database.syncedGeneration = state.generation
-      try? checkpointIfNeeded(database)
-    }
   }
 }

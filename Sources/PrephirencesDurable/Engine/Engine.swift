@@ -28,6 +28,9 @@ final class Engine: @unchecked Sendable {
   /// Why the property list was not imported, used under the lock.
   var importFailure: PreferencesError?
 
+  /// The values that others have damaged since observers were last told, used under the lock.
+  var damage: [PreferencesError] = []
+
   /// Whether this process has tried to import it since it opened the database.
   var hasTriedToImport = false
 
@@ -60,7 +63,7 @@ final class Engine: @unchecked Sendable {
     ForkGuard.register()
   }
 
-  /// Closes the database; with the writers' lock, this removes the log.
+  /// Closes the database; with the writers' lock, this removes the log, unless it may not be on the disk.
   ///
   /// In a forked child, or if other code has closed the descriptors, the connection is leaked.
   deinit {
@@ -68,7 +71,9 @@ final class Engine: @unchecked Sendable {
     else { return }
     let isLocked = (try? database.counter.tryLock()) == true
     defer { if isLocked { database.counter.unlock() } }
-    if isLocked, (try? file.inspect())??.identity == database.identity {
+    if isLocked, !database.counter.isMarked,
+      (try? file.inspect())??.identity == database.identity
+    {
       database.connection.close()
     } else {
       database.closeWithoutLock(file)

@@ -123,6 +123,11 @@ final class EngineWatch: @unchecked Sendable {
     }
     defer { last = failure }
     if let failure, failure.code != last?.code { report(failure) }
+    let damage = try? engine.locked {
+      defer { engine.damage = [] }
+      return engine.damage
+    }
+    for failure in damage ?? [] { report(failure) }
   }
 
   private func report(_ error: PreferencesError) {

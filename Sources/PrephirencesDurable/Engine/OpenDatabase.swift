@@ -45,7 +45,8 @@ final class OpenDatabase {
   /// drop this process's locks on it. Then the connection is leaked, as if other code of this
   /// process has closed its descriptors.
   func closeWithoutLock(_ file: SuiteFile) {
-    guard counter.isOpen else { return }
+    // Closing would copy a log that may not be on the disk.
+    guard counter.isOpen, !counter.isMarked else { return }
     if (try? file.inspect())??.identity != identity {
       guard let logFiles, let present = try? file.logFiles(), logFiles.isDisjoint(with: present)
       else { return }
@@ -103,7 +104,7 @@ final class OpenDatabase {
     var result: StoredValue?
     try connection.run(
       "SELECT kind, value FROM preference WHERE key = ?", .bytes(Array(key.text.utf8))
-    ) { row throws(PreferencesError) in result = try Self.value(row, 0, key) }
+    ) { row in result = Self.value(row, 0) }
     return result
   }
 
@@ -112,23 +113,36 @@ final class OpenDatabase {
     Int(try connection.integer("SELECT count(*) FROM preference") ?? 0)
   }
 
-  /// Calls a closure with each key that has a value.
+  /// Calls a closure with each key that has a value; without those that are damaged themselves.
   func forEach(
     _ body: (KeyBytes, StoredValue) throws(PreferencesError) -> Void
   ) throws(PreferencesError) {
-    try Self.forEach(in: connection, body)
-  }
-
-  static func forEach(
-    in connection: SQLiteConnection,
-    _ body: (KeyBytes, StoredValue) throws(PreferencesError) -> Void
-  ) throws(PreferencesError) {
-    try connection.run("SELECT key, kind, value FROM preference WHERE kind != 0") {
-      row throws(PreferencesError) in
-      let key = try Self.key(row)
-      if let value = try Self.value(row, 1, key) { try body(key, value) }
+    try connection.run(Self.allValues) { row throws(PreferencesError) in
+      if let key = Self.text(row, 0), let value = Self.value(row, 1) {
+        try body(KeyBytes(key), value)
+      }
     }
   }
+
+  /// Returns all values that can be read, and why others cannot.
+  static func contents(of connection: SQLiteConnection) throws(PreferencesError) -> ReadablePairs {
+    var contents = ReadablePairs()
+    try connection.run(allValues) { row in
+      guard let stored = value(row, 1) else { return }
+      guard let key = text(row, 0) else {
+        return contents.unreadable.append(
+          (String(decoding: row.bytes(0), as: UTF8.self), damagedKey))
+      }
+      if let value = ValueDecoder.decode(stored) {
+        contents.pairs.append((key, value))
+      } else {
+        contents.unreadable.append((key, .damagedValue(key)))
+      }
+    }
+    return contents
+  }
+
+  private static let allValues = "SELECT key, kind, value FROM preference WHERE kind != 0"
 
   /// Returns what has changed since a generation; `nil` if there are more changes than `limit`.
   func changes(
@@ -138,9 +152,9 @@ final class OpenDatabase {
     try connection.run(
       "SELECT key, kind, value FROM preference WHERE generation > ? ORDER BY generation LIMIT ?",
       .integer(generation), .integer(Int64(limit) + 1)
-    ) { row throws(PreferencesError) in
-      let key = try Self.key(row)
-      changes.append((key, try Self.value(row, 1, key)))
+    ) { row in
+      // Nobody asks for a key that is damaged.
+      if let key = Self.text(row, 0) { changes.append((KeyBytes(key), Self.value(row, 1))) }
     }
     return changes.count > limit ? nil : changes
   }
@@ -148,18 +162,21 @@ final class OpenDatabase {
   static func key(
     _ row: SQLiteStatement, _ column: CInt = 0
   ) throws(PreferencesError) -> KeyBytes {
-    guard let text = String(validating: row.bytes(column), as: UTF8.self) else {
-      throw PreferencesError(.damaged, "a key of the preferences is damaged")
-    }
+    guard let text = text(row, column) else { throw damagedKey }
     return KeyBytes(text)
   }
 
-  static func value(
-    _ row: SQLiteStatement, _ column: CInt, _ key: KeyBytes
-  ) throws(PreferencesError) -> StoredValue? {
-    guard let number = row.integer(column).flatMap({ UInt8(exactly: $0) }),
-      let kind = ValueKind(rawValue: number)
-    else { throw .damagedValue(key.text) }
+  private static func text(_ row: SQLiteStatement, _ column: CInt) -> String? {
+    String(validating: row.bytes(column), as: UTF8.self)
+  }
+
+  private static let damagedKey = PreferencesError(
+    .damaged, "a key of the preferences is damaged; remove all of them, or restore a copy")
+
+  /// Returns the value in a row; `nil` if it was removed.
+  static func value(_ row: SQLiteStatement, _ column: CInt) -> StoredValue? {
+    let number = row.integer(column).flatMap { UInt8(exactly: $0) }
+    let kind = number.flatMap(ValueKind.init) ?? .damaged
     return kind == .removed ? nil : StoredValue(kind: kind, bytes: row.bytes(column + 1))
   }
 }
@@ -167,7 +184,7 @@ final class OpenDatabase {
 extension PreferencesError {
   static func damagedValue(_ key: PreferenceKey) -> Self {
     Self(
-      .damaged, "the value of the key '\(key)' is damaged; set it again, or restore a copy")
+      .damaged, "the value of the key '\(key)' is damaged; set it again, or remove it")
   }
 }
 

@@ -36,10 +36,9 @@ struct SharedTotals {
 
   /// Returns the totals after a transaction; `nil` if they are not known.
   func adding(_ growth: Growth, of transaction: WriteTransaction) -> Self? {
-    // A value that was damaged has no known size.
-    guard generation == transaction.generation - 1, !transaction.hasUnlistedChanges,
-      !transaction.changes.contains(where: { $0.old?.kind == .removed })
-    else { return nil }
+    guard generation == transaction.generation - 1, !transaction.hasUnlistedChanges else {
+      return nil
+    }
     var next = self
     next.generation = transaction.generation
     next.keys += growth.keys

@@ -92,14 +92,7 @@ final class WriteTransaction {
   /// Sets the value of a key; `nil` removes it.
   func store(_ new: StoredValue?, for key: KeyBytes) throws(PreferencesError) {
     try failing { () throws(PreferencesError) in
-      let old: StoredValue?
-      do throws(PreferencesError) {
-        old = try database.stored(key)
-      } catch {
-        // A damaged value may be replaced.
-        guard error.code == .damaged, error == .damagedValue(key.text) else { throw error }
-        old = StoredValue(kind: .removed, bytes: [])
-      }
+      let old = try database.stored(key)
       guard old != new else { return }
       if keepsUnits { try keepUnsentValue(of: key) }
       try write(new, for: key)

@@ -85,6 +85,23 @@ final class GenerationCounter: Sendable {
 
   func set(_ generation: Int64) throws(PreferencesError) { try write(UInt64(generation) << 1) }
 
+  // MARK: - Mark
+
+  /// Whether what was committed may not be on the disk, although the kernel reports nothing any more.
+  var isMarked: Bool {
+    var byte: UInt8 = 0
+    let count = unsafe pread(descriptor.rawValue, &byte, 1, 8)
+    return count < 0 || count == 1 && byte != 0
+  }
+
+  func setMarked(_ isMarked: Bool) throws(PreferencesError) {
+    var byte: UInt8 = isMarked ? 1 : 0
+    let count = unsafe pwrite(descriptor.rawValue, &byte, 1, 8)
+    guard count == 1 else {
+      throw PreferencesError(.failed(count < 0 ? .current : .noSpace, "write", path))
+    }
+  }
+
   private func write(_ number: UInt64) throws(PreferencesError) {
     let number = number.littleEndian
     let count = unsafe withUnsafeBytes(of: number) { bytes in

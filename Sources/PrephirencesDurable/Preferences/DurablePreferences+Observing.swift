@@ -11,16 +11,21 @@ extension DurablePreferences {
   /// - Parameter observer: The observer.
   /// - Returns: The observation; it ends when this object is destroyed.
   public func addObserver(_ observer: PreferenceObserver) -> PreferenceObservation {
-    let observer = observer.comparingBytes
-    let observation = recorded {
-      try engine().addObserver(observer, of: self, reportingTo: failures)
+    if let observation = recorded({ try startObserving(observer) }) { return observation }
+    observer.comparingBytes.notifyInitialValues(of: self)
+    observer.notifyEnd()
+    return PreferenceObservation {}
+  }
+
+  /// Starts notifying an observer of changes.
+  ///
+  /// - Throws: ``PreferencesError`` if that is not possible; then nothing is observed.
+  package func startObserving(
+    _ observer: PreferenceObserver
+  ) throws(PreferencesError) -> PreferenceObservation {
+    try typed {
+      try engine().addObserver(observer.comparingBytes, of: self, reportingTo: failures)
     }
-    guard let observation else {
-      observer.notifyInitialValues(of: self)
-      observer.notifyEnd()
-      return PreferenceObservation {}
-    }
-    return observation
   }
 }
 
@@ -37,7 +42,7 @@ extension PreferenceObserver {
 
 extension DurablePreferences: ExactKeyPreferences {
   package func pairs() -> [(PreferenceKey, PreferenceObject?)] {
-    (recorded { try fetchPairs() } ?? []).map { ($0, $1) }
+    readablePairs.map { ($0.key, $0.value) }
   }
 }
 

@@ -142,10 +142,18 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
 
   /// Returns all values.
   ///
-  /// - Returns: The values by their keys; empty if they cannot be read. Canonically equivalent keys
-  ///   are one key of a dictionary.
+  /// - Returns: The values by their keys; empty if they cannot be read, and without those that are
+  ///   damaged: then ``lastError`` has the reason. Canonically equivalent keys are one key of a
+  ///   dictionary.
   public func dictionary() -> PreferencesDictionary {
-    recorded { try engine().fetchAll() } ?? [:]
+    PreferencesDictionary(readablePairs.map { ($0.key, $0.value) }) { _, last in last }
+  }
+
+  /// What can be read; the first failure is recorded.
+  var readablePairs: [(key: PreferenceKey, value: PreferenceObject)] {
+    let found = recorded { try engine().fetchReadable() }
+    if let failure = found?.unreadable.first?.failure { failures.record(failure) }
+    return found?.pairs ?? []
   }
 
   /// Returns the value of a key.
@@ -162,15 +170,22 @@ public final class DurablePreferences: FalliblePreferencesType, Sendable {
   /// Returns all values.
   ///
   /// - Returns: The values by their keys.
-  /// - Throws: ``PreferencesError`` if the values cannot be read.
+  /// - Throws: ``PreferencesError`` if the values cannot be read, also if only one of them cannot.
   public func fetchAllObjects() throws(PreferencesError) -> PreferencesDictionary {
-    try typed { try engine().fetchAll() }
+    PreferencesDictionary(try fetchPairs()) { _, last in last }
   }
 
   /// Returns all keys with their values, also keys that are canonically equivalent.
   ///
   /// - Throws: ``PreferencesError`` if the values cannot be read.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
-    try typed { try engine().fetchPairs() }
+    try fetchReadablePairs().complete()
+  }
+
+  /// Returns all keys with their values that can be read, and why others cannot.
+  ///
+  /// - Throws: ``PreferencesError`` if no value can be read.
+  package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
+    try typed { try engine().fetchReadable() }
   }
 }

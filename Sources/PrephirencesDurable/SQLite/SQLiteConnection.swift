@@ -153,6 +153,24 @@ final class SQLiteConnection {
     try? run("ROLLBACK")
   }
 
+  /// Performs a commit that changes no value.
+  func commitNothing() throws(PreferencesError) {
+    do throws(PreferencesError) {
+      try run("BEGIN IMMEDIATE")
+      try run("UPDATE state SET syncs = syncs + 1")
+      try run("COMMIT")
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Whether the last statement failed because of others, or of a full disk: then a commit has not
+  /// written its last page.
+  var wasRefused: Bool {
+    unsafe [SQLITE_BUSY, SQLITE_FULL].contains(sqlite3_errcode(handle) & 0xFF)
+  }
+
   /// Copies the write-ahead log into the database.
   ///
   /// - Returns: The frames that the log still has, without those that were copied if they stay in

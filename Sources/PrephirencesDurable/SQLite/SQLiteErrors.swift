@@ -13,7 +13,7 @@ enum SQLiteErrors {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT:
       (.timedOut, "another process used the preferences for too long; try again")
     case SQLITE_FULL:
-      (.inputOutput, "the disk is full, and nothing was changed; free some space, and try again")
+      (.inputOutput, "the disk is full; free some space, and try again")
     case SQLITE_READONLY:
       (.readOnly, "the preferences cannot be changed here; make the file and its folder writable")
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:

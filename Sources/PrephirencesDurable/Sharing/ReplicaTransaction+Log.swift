@@ -101,9 +101,9 @@ extension ReplicaTransaction {
   }
 
   static func change(_ row: SQLiteStatement) throws(PreferencesError) -> LoggedChange {
-    let key = try OpenDatabase.key(row, 1)
-    return LoggedChange(
-      unit: row.integer(0) ?? 0, key: key, value: try OpenDatabase.value(row, 2, key))
+    LoggedChange(
+      unit: row.integer(0) ?? 0, key: try OpenDatabase.key(row, 1),
+      value: OpenDatabase.value(row, 2))
   }
 
   func units(in state: UnitState) throws(PreferencesError) -> [LoggedUnit] {

@@ -41,8 +41,10 @@ extension SharedReplica {
     guard let nonce else { return unit }
     // Outside of all locks: writers don't wait for the disk.
     let engine = try preferences.engine()
-    try engine.syncLog()
-    try preferences.typed { try engine.locked { database.syncedUnit = nonce } }
+    try preferences.typed {
+      try engine.syncLog(database)
+      try engine.locked { database.syncedUnit = nonce }
+    }
     return unit
   }
 

@@ -57,7 +57,7 @@ extension SharedReplica {
       """, .integer(value)
     ) { row throws(PreferencesError) in
       let key = try OpenDatabase.key(row, 5)
-      let (old, new) = (try OpenDatabase.value(row, 6, key), try OpenDatabase.value(row, 8, key))
+      let (old, new) = (OpenDatabase.value(row, 6), OpenDatabase.value(row, 8))
       let tag = row.bytes(4)
       entries.append(
         JournalEntry(

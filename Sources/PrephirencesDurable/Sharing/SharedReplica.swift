@@ -207,12 +207,13 @@ package final class SharedReplica: Sendable {
 }
 
 extension WriteTransaction {
-  /// Logs all values as if they were set now.
+  /// Logs all values as if they were set now; what is damaged stays on this machine.
   fileprivate func logAllValues() throws(PreferencesError) {
     try database.connection.run(
       """
       INSERT INTO log SELECT 0, key, generation, kind, value, \(SharingSchema.now), generation \
-      FROM preference WHERE kind != 0
+      FROM preference WHERE kind BETWEEN \(ValueKind.truth.rawValue) \
+      AND \(ValueKind.dictionary.rawValue)
       """)
   }
 

@@ -108,7 +108,7 @@ package struct SharedRow: Hashable, Sendable {
     guard let form = bytes.first, form >= Self.form else { return .damaged }
     guard form == Self.form else { return .newer }
     guard isReadable else { return .damaged }
-    guard let kind = ValueKind(rawValue: bytes[1]) else { return .newer }
+    guard let kind = ValueKind(rawValue: bytes[1]), kind != .damaged else { return .newer }
     let value = StoredValue(kind: kind, bytes: Array(bytes[Self.headerCount...]))
     return .value(kind == .removed ? nil : value)
   }

@@ -23,4 +23,6 @@ enum ValueKind: UInt8, Sendable {
   case decimal = 11
   case array = 12
   case dictionary = 13
+  /// The file has a number that no kind has; never stored.
+  case damaged = 255
 }

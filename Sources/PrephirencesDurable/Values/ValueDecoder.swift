@@ -25,7 +25,7 @@ struct ValueDecoder {
 
   private mutating func value(_ kind: ValueKind, depth: Int) -> Any? {
     switch kind {
-    case .removed: nil
+    case .removed, .damaged: nil
     case .truth: fixed(UInt8.self).map { $0 != 0 }
     case .integer: fixed(Int64.self).map { NSNumber(value: $0) }
     case .unsignedInteger: fixed(UInt64.self).map { NSNumber(value: $0) }

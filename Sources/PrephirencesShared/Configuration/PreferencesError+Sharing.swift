@@ -18,7 +18,7 @@ extension PreferencesError.Code {
   fileprivate init(_ error: EtcdError) {
     self =
       switch error.code {
-      case _ where error.mayHaveHappened: .timedOut
+      case _ where error.mayHaveHappened: .outcomeUnknown
       case .invalidAddress: .invalidAddress
       case .noLibrary, .unreachable, .certificate: .unreachable
       case .timedOut, .cancelled: .timedOut

@@ -170,7 +170,7 @@ extension PreferencesError {
 
   fileprivate static func unsettled(_ error: EtcdError) -> Self {
     Self(
-      .timedOut,
+      .outcomeUnknown,
       "the shared store did not say in time whether it was changed: the change may have happened; "
         + "read it again (\(error.message))")
   }

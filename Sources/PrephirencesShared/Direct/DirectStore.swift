@@ -1,6 +1,6 @@
 internal import Glibc
 package import Prephirences
-internal import PrephirencesDurable
+package import PrephirencesDurable
 package import PrephirencesEtcd
 package import PrephirencesFiles
 
@@ -40,26 +40,14 @@ package final class DirectStore: Sendable {
     try row(key, Deadline(after: patience))?.storedValue()
   }
 
-  /// Returns all keys with their values that can be read, all at one revision, and the failure of the
-  /// first that cannot: a row that somebody has damaged hides no other one.
-  package func fetchReadablePairs() throws(PreferencesError) -> (
-    pairs: [(PreferenceKey, PreferenceObject)], failure: PreferencesError?
-  ) {
-    var pairs: [(PreferenceKey, PreferenceObject)] = []
-    var failure: PreferencesError?
-    for row in try snapshot(Deadline(after: patience)).rows {
-      do throws(PreferencesError) {
-        if let value = try row.storedValue() { pairs.append((row.key, value)) }
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    return (pairs, failure)
+  /// Returns all keys with their values that can be read, all at one revision, and why others cannot.
+  package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
+    ReadablePairs(try snapshot(Deadline(after: patience)).rows)
   }
 
   /// Returns all keys with their values, all at one revision.
   package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
-    try Self.pairs(of: snapshot(Deadline(after: patience)).rows)
+    try fetchReadablePairs().complete()
   }
 
   /// Whether the cluster asks nobody for a password; `nil` before the first call, or if that is not
@@ -92,7 +80,7 @@ package final class DirectStore: Sendable {
   ///
   /// - Parameter body: Reads and changes values. If it throws, nothing is changed.
   /// - Throws: What the closure throws, or ``PreferencesError``, with
-  ///   ``PreferencesError/Code/timedOut`` also if a change may have happened.
+  ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened.
   package func change(_ body: (DirectTransaction) throws -> Void) throws {
     let deadline = Deadline(after: patience)
     let commit = DirectCommit(self, deadline)
@@ -144,15 +132,18 @@ package final class DirectStore: Sendable {
     guard let key = String(validating: name, as: UTF8.self) else { return nil }
     return SharedRow(key: key, revision: row.modRevision, bytes: row.value)
   }
+}
 
-  static func pairs(
-    of rows: [SharedRow]
-  ) throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
-    var pairs: [(PreferenceKey, PreferenceObject)] = []
+extension ReadablePairs {
+  init(_ rows: some Sequence<SharedRow>) {
+    self.init()
     for row in rows {
-      if let value = try row.storedValue() { pairs.append((row.key, value)) }
+      do throws(PreferencesError) {
+        if let value = try row.storedValue() { pairs.append((row.key, value)) }
+      } catch {
+        unreadable.append((row.key, error))
+      }
     }
-    return pairs
   }
 }
 

@@ -1,5 +1,5 @@
 package import Prephirences
-internal import PrephirencesDurable
+package import PrephirencesDurable
 internal import PrephirencesFiles
 
 /// Reads and changes of a shared store that are sent together.
@@ -35,8 +35,9 @@ package final class DirectTransaction {
     return try row(key)?.storedValue()
   }
 
-  /// Returns all keys with their values, as the transaction has them.
-  package func fetchPairs() throws(PreferencesError) -> [(PreferenceKey, PreferenceObject)] {
+  /// Returns all keys with their values that can be read, as the transaction has them, and why others
+  /// cannot.
+  package func fetchReadablePairs() throws(PreferencesError) -> ReadablePairs {
     if !hasAllRows {
       for row in try store.snapshot(deadline).rows {
         // What was read before is what the changes are based on.
@@ -45,9 +46,11 @@ package final class DirectTransaction {
       }
       hasAllRows = true
     }
-    let kept = rows.filter { changed[$0.key] == nil }.compactMap(\.value)
-    let added = changed.values.compactMap { change in change.value.map { (change.key, $0) } }
-    return try DirectStore.pairs(of: kept) + added
+    var found = ReadablePairs(rows.filter { changed[$0.key] == nil }.compactMap(\.value))
+    for (key, value) in changed.values {
+      if let value { found.pairs.append((key, value)) }
+    }
+    return found
   }
 
   /// Sets the value of a key; `nil` removes it.

@@ -12,6 +12,7 @@ package final class DirectWatch: Sendable {
   /// The bytes of the keys; `nil` for all.
   private let keys: Set<[UInt8]>?
   private let changed: @Sendable (PreferenceChange) -> Void
+  private let unreadable: @Sendable (PreferenceKey, PreferencesError) -> Void
   private let cancellation = EtcdCancellation()
 
   /// Begins to watch, after the first reading.
@@ -22,22 +23,25 @@ package final class DirectWatch: Sendable {
   ///   - initial: Whether to report the present values first.
   ///   - end: When to give up the first reading, at most.
   ///   - failed: Called when changes are no longer noticed, on the watch's thread.
+  ///   - unreadable: Called with each value that cannot be read, as `changed`.
   ///   - changed: Called with each change, on the watch's thread, and with the present values before
   ///     this returns.
   /// - Throws: ``PreferencesError``, if the store cannot be read.
   package init(
     _ store: DirectStore, keys: [PreferenceKey]?, initial: Bool, until end: Deadline? = nil,
     failed: @escaping @Sendable (PreferencesError) -> Void,
+    unreadable: @escaping @Sendable (PreferenceKey, PreferencesError) -> Void,
     changed: @escaping @Sendable (PreferenceChange) -> Void
   ) throws {
     self.store = store
     self.keys = keys.map { Set($0.map { Array($0.utf8) }) }
     self.changed = changed
+    self.unreadable = unreadable
     let patience = Deadline(after: DirectStore.patience)
     let (rows, revision) = try store.snapshot(end.map(patience.limited) ?? patience)
     var known = Known(revision: revision)
     for row in rows where isMeant(row) {
-      let value = try row.storedValue()
+      guard let value = readable(row) else { continue }
       known.values[Array(row.key.utf8)] = (row.key, value)
       if initial { changed(PreferenceChange(initial: row.key, value: value)) }
     }
@@ -83,7 +87,7 @@ package final class DirectWatch: Sendable {
         ) { events in
           for event in events.events {
             guard let row = store.sharedRow(event.row), isMeant(row) else { continue }
-            try report(row.key, event.isRemoval ? nil : row.storedValue(), &known)
+            report(row, isRemoval: event.isRemoval, &known)
           }
           known.revision = max(known.revision, events.header.revision)
         }
@@ -113,10 +117,25 @@ package final class DirectWatch: Sendable {
     var gone = known.values
     for row in rows where isMeant(row) {
       gone[Array(row.key.utf8)] = nil
-      try report(row.key, row.storedValue(), &known)
+      report(row, isRemoval: false, &known)
     }
     for (key, _) in gone.values { report(key, nil, &known) }
     known.revision = revision
+  }
+
+  private func report(_ row: SharedRow, isRemoval: Bool, _ known: inout Known) {
+    if isRemoval { return report(row.key, nil, &known) }
+    if let value = readable(row) { report(row.key, value, &known) }
+  }
+
+  /// Returns the value of a row; `nil` if it cannot be read, which is reported.
+  private func readable(_ row: SharedRow) -> PreferenceObject?? {
+    do throws(PreferencesError) {
+      return .some(try row.storedValue())
+    } catch {
+      unreadable(row.key, error)
+      return nil
+    }
   }
 
   private func report(

@@ -71,7 +71,7 @@ struct Flush {
       ? "\(isOne ? "it" : "some") may have reached etcd nevertheless"
       : "\(isOne ? "it has not" : "none has") reached etcd"
     return PreferencesError(
-      .timedOut,
+      unsent.mayHaveHappened ? .outcomeUnknown : .timedOut,
       "\(Self.names(unsent.keys)) not sent in time; \(outcome), and what was not is sent later"
         + reason)
   }

@@ -37,7 +37,7 @@ func described(_ error: any Error) -> String {
     (.unstorable, "unstorable"), (.typeMismatch, "typeMismatch"), (.unknownKey, "unknownKey"),
     (.readOnly, "readOnly"), (.invalidName, "invalidName"), (.noPlace, "noPlace"),
     (.insecure, "insecure"), (.unsupportedFormat, "unsupportedFormat"), (.timedOut, "timedOut"),
-    (.conflict, "conflict"), (.forked, "forked"),
+    (.conflict, "conflict"), (.forked, "forked"), (.outcomeUnknown, "outcomeUnknown"),
   ]
   let name = codes.first { $0.0 == error.code }?.1 ?? "unknown"
   return "error \(name) \(error.message)"

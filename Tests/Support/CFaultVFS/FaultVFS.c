@@ -153,6 +153,8 @@ static int device_characteristics(sqlite3_file *file) {
 static int map_shared_memory(
     sqlite3_file *file, int page, int size, int extend, void volatile **memory) {
   int kind = fault_of(file, FaultCallMap);
+  // A full disk has no room for a longer file.
+  if (kind == FaultFullDisk) return SQLITE_IOERR_SHMSIZE;
   if (kind >= 0) return code(kind, SQLITE_IOERR_SHMMAP);
   return real(file)->pMethods->xShmMap(real(file), page, size, extend, memory);
 }

@@ -50,11 +50,6 @@ struct SyncNowCommand: SyncSubcommand {
             + LostChanges.names(keys))
       }
     }
-    for failure in failures.dropFirst() {
-      if let failure = CommandHost.current.failure(of: failure) {
-        session.interface.report(failure)
-      }
-    }
-    if let failure = failures.first { throw failure }
+    try session.interface.fail(with: failures)
   }
 }

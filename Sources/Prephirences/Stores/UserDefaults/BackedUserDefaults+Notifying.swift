@@ -27,7 +27,16 @@ extension BackedUserDefaults {
   }
 
   func postChange() {
+    postCount.add(1, ordering: .relaxed)
     NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: self)
+  }
+
+  /// Makes a change of a whole domain, which is reported once also if nothing differs, as `UserDefaults`
+  /// does.
+  func reportingChange(_ change: () -> Void) {
+    let count = postCount.load(ordering: .relaxed)
+    change()
+    if postCount.load(ordering: .relaxed) == count { postChange() }
   }
 
   /// Makes a change without a notification for what the preferences report meanwhile.

@@ -34,6 +34,9 @@ open class BackedUserDefaults: UserDefaults {
   let hasReadFailure = Atomic(false)
   let hasBegun = Atomic(false)
 
+  /// How often changes were reported.
+  let postCount = Atomic(0)
+
   /// Creates user defaults in memory.
   ///
   /// - Parameter suiteName: Ignored.
@@ -202,7 +205,7 @@ open class BackedUserDefaults: UserDefaults {
     guard let backed = backedDomain(domainName) else {
       return super.setPersistentDomain(supportedForms(of: values), forName: domainName)
     }
-    backed.replaceOwnDomain(with: values)
+    reportingChange { backed.replaceOwnDomain(with: values) }
     if backed !== self { record(backed.failure) }
   }
 
@@ -211,7 +214,7 @@ open class BackedUserDefaults: UserDefaults {
     guard let backed = backedDomain(domainName) else {
       return super.removePersistentDomain(forName: domainName)
     }
-    backed.clear()
+    reportingChange { backed.clear() }
     if backed !== self { record(backed.failure) }
   }
 
