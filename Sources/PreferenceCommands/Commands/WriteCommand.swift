@@ -17,10 +17,11 @@ struct WriteCommand: PreferenceSubcommand, QuickCommand {
       json takes any value. The spellings of 'defaults' work, too: -string, -int, -float, -bool, -date, \
       -data, -array, -dict, -array-add and -dict-add.
 
-      The command returns when the value is on the disk. --if-absent and --expect change nothing and \
-      end with 75 if the key has a value, or another one than is expected; no other process can come \
-      in between, and for a shared store no other machine. A value for a shared store that is given up \
-      because another machine has set one at the same time is 75, too.
+      The command returns when the value is on the disk, or ends with 81 if it is set but may not be \
+      there. --if-absent and --expect change nothing and end with 75 if the key has a value, or another \
+      one than is expected; no other process can come in between, and for a shared store no other \
+      machine. A value for a shared store that is given up because another machine has set one at the \
+      same time is 75, too.
 
       Example:
         \(preferencesPath) write port 8080 --type int\(domainExample)

@@ -39,7 +39,8 @@ struct SyncWaiting {
         try refusal.check(isUnsent: isUnsent)
         guard !deadline.hasPassed else {
           try worker.flush(Deadline(after: .zero))
-          throw PreferencesError(.timedOut, "what others have changed has not come in time")
+          throw worker.failure
+            ?? PreferencesError(.timedOut, "what others have changed has not come in time")
         }
         Deadline.pause(upTo: 20)
       }

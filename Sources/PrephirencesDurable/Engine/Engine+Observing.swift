@@ -11,11 +11,11 @@ extension Engine {
     _ observer: PreferenceObserver, of preferences: some PreferencesType,
     reportingTo failures: Failures
   ) throws -> PreferenceObservation {
+    try watch.begin(self, reportingTo: failures)
     // What was changed before is not reported, and what is known now is the old value of the next
     // change. Whoever reads gets the failures.
     try? refresh()
     try? learn(observer.keys)
-    try watch.begin(self, reportingTo: failures)
     let observation = observers.add(observer, of: preferences)
     return PreferenceObservation { [self] in
       guard !ForkGuard.isForked else { return }

@@ -1,10 +1,12 @@
 internal import Foundation
+internal import Glibc
 internal import Prephirences
 internal import PrephirencesFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// The thread that notices the changes of other processes, while there are observers.
+/// The thread that notices the changes of other processes, while there are observers, and a moment
+/// longer.
 ///
 /// If the kernel's notifications end, it begins with new ones. If that is not possible, it reports
 /// that once, and later uses of the preferences try again.
@@ -35,12 +37,21 @@ final class EngineWatch: @unchecked Sendable {
   }
 
   func end(reportingTo failures: Failures) {
-    let ended: FileWatch? = lock.withLock {
+    let isIdle = lock.withLock {
       if let index = reporters.firstIndex(where: { $0 === failures }) {
         reporters.remove(at: index)
       }
-      guard reporters.isEmpty else { return nil }
+      guard reporters.isEmpty else { return false }
       broken.store(false, ordering: .relaxed)
+      return watch != nil
+    }
+    if isIdle { IdleWatches.shared.keep(self) }
+  }
+
+  /// Ends the watch, unless somebody observes again.
+  fileprivate func endIfIdle() {
+    let ended: FileWatch? = lock.withLock {
+      guard reporters.isEmpty else { return nil }
       defer { watch = nil }
       return watch
     }
@@ -93,6 +104,7 @@ final class EngineWatch: @unchecked Sendable {
     let failure: PreferencesError? = lock.withLock {
       guard watch === ended else { return nil }
       watch = nil
+      guard !reporters.isEmpty else { return nil }
       do throws(PreferencesError) {
         // One that fails at once would do so again and again.
         guard startsAgain else { throw error }
@@ -109,6 +121,8 @@ final class EngineWatch: @unchecked Sendable {
 
   /// Learns what has changed, and reports a failure, unless it is that of the last look.
   private func look(_ engine: Engine, _ last: inout PreferencesError?) {
+    // Who observes next looks first.
+    guard !lock.withLock({ reporters.isEmpty }) else { return }
     var failure: PreferencesError?
     // Without another look, a change that was missed would be reported with the next one.
     for _ in 0..<5 {
@@ -136,6 +150,65 @@ final class EngineWatch: @unchecked Sendable {
     where reported.insert(ObjectIdentifier(failures)).inserted {
       failures.record(error)
     }
+  }
+}
+
+/// The watches without observers: to end one takes the kernel milliseconds, so who observes again and
+/// again keeps it.
+///
+/// Unchecked because the lock guards the properties.
+private final class IdleWatches: @unchecked Sendable {
+  static let shared = IdleWatches()
+
+  private let lock = NSLock()
+  private var watches: [(watch: EngineWatch, end: ContinuousClock.Instant)] = []
+  private var hasThread = false
+
+  private static let time: Duration = .seconds(1)
+
+  /// A user can have few of the kernel's notifications.
+  private static let greatestCount = 8
+
+  /// Ends a watch after a moment.
+  func keep(_ watch: EngineWatch) {
+    let (ended, needsThread) = lock.withLock {
+      watches.removeAll { $0.watch === watch }
+      watches.append((watch, .now + Self.time))
+      defer { hasThread = true }
+      return (watches.count > Self.greatestCount ? watches.removeFirst().watch : nil, !hasThread)
+    }
+    ended?.endIfIdle()
+    guard needsThread else { return }
+    do throws(Errno) {
+      try DetachedThread.start(named: "prefs-idle") { self.run() }
+    } catch {
+      lock.withLock { hasThread = false }
+      endWatches(until: .now + Self.time)
+    }
+  }
+
+  private func run() {
+    while let end = next() {
+      usleep(
+        UInt32(clamping: Int(max(.zero, ContinuousClock.now.duration(to: end)) / .microseconds(1))))
+      endWatches(until: .now)
+    }
+  }
+
+  /// When the next watch ends; `nil` if there is none, and the thread ends.
+  private func next() -> ContinuousClock.Instant? {
+    lock.withLock {
+      hasThread = !watches.isEmpty
+      return watches.first?.end
+    }
+  }
+
+  private func endWatches(until time: ContinuousClock.Instant) {
+    let ended = lock.withLock {
+      defer { watches.removeAll { $0.end <= time } }
+      return watches.filter { $0.end <= time }
+    }
+    for (watch, _) in ended { watch.endIfIdle() }
   }
 }
 

@@ -14,6 +14,8 @@ extension DurablePreferences: ChangeReportingPreferences {
     let observation = engine.observers.signals.add(handler)
     do throws(PreferencesError) {
       try engine.watch.begin(engine, reportingTo: failures)
+      // What was changed while nobody observed.
+      try? engine.refresh()
     } catch {
       // The changes of other processes are noticed by the next read.
       failures.record(error)

@@ -89,7 +89,7 @@ extension SharedPreferences {
   ///
   /// - Parameter deadline: How long to wait at most.
   /// - Throws: ``PreferencesError``, with ``PreferencesError/Code/timedOut`` if something is unsent at
-  ///   the deadline; the message says whether a change may have happened. With
+  ///   the deadline, and with ``PreferencesError/Code/outcomeUnknown`` if it may have arrived. With
   ///   ``PreferencesError/Code/conflict`` at once if all that is unsent waits for something else than
   ///   the network, see ``status()``; and if a change that was unsent at the call was given up,
   ///   because another machine had changed its key first: the message names the keys. A change that

@@ -147,7 +147,7 @@ extension Trouble.Code {
   /// The word of a failure; `nil` if the engine did not say it.
   fileprivate init?(_ code: PreferencesError.Code) {
     switch code {
-    case .unreachable, .timedOut: self = .unreachable
+    case .unreachable, .timedOut, .outcomeUnknown: self = .unreachable
     case .wrongPassword: self = .wrongPassword
     case .locked: self = .passwordUnavailable
     case .accessDenied: self = .permissionDenied
@@ -166,6 +166,10 @@ extension PreferencesError {
     guard let word = report.code else { return nil }
     self.init(Code(word), report.message ?? "the shared store: \(word)")
   }
+}
+
+extension PreferencesError {
+  init(_ trouble: Trouble) { self.init(Code(trouble.code.rawValue), trouble.message) }
 }
 
 extension PreferencesError.Code {

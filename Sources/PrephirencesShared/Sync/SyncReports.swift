@@ -26,6 +26,11 @@ final class SyncReports: Sendable {
     self.didRecord = didRecord
   }
 
+  /// The first trouble now, also one that could not be recorded.
+  var trouble: Trouble? {
+    state.withLock { state in Place.allCases.compactMap { state.troubles[$0] }.first }
+  }
+
   /// Whether `place` has a trouble now.
   func trouble(of place: Place) -> Trouble? { state.withLock { $0.troubles[place] } }
 

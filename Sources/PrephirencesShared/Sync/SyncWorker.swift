@@ -60,8 +60,9 @@ package final class SyncWorker: Sendable {
 
   /// Waits until everything that was set before is acknowledged, by whichever process sends.
   ///
-  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, which says whether a
-  ///   change may have happened; with ``PreferencesError/Code/conflict``, perhaps before the
+  /// - Throws: ``PreferencesError`` with ``PreferencesError/Code/timedOut``, or with
+  ///   ``PreferencesError/Code/outcomeUnknown`` if a change may have happened; with
+  ///   ``PreferencesError/Code/conflict``, perhaps before the
   ///   deadline, if everything that is unsent was refused, or waits for a decision that its closure
   ///   did not make, and if a change was given up meanwhile, because another machine was first; or
   ///   as the file fails.
@@ -70,6 +71,9 @@ package final class SyncWorker: Sendable {
   ) throws(PreferencesError) {
     try Flush(core: core, endsWhenRefused: endsWhenRefused).perform(deadline)
   }
+
+  /// Why this worker does not get on; `nil` if it does, or if another process sends.
+  package var failure: PreferencesError? { core.reports.trouble.map { PreferencesError($0) } }
 
   /// Takes the identity of the store that the engine has now, or gives it a new one.
   ///

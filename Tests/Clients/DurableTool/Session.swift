@@ -55,6 +55,8 @@ final class Session {
     case "keep-observing":
       observe(words.popFirst())
       sleep(1000)
+    case "observe-often":
+      for _ in 0..<number(words.popFirst()) { store.observe(forKey: "a") { _ in }.cancel() }
     case "report-failures": reportFailures()
     case "limit": limitFiles(number(words.popFirst()))
     case "stop": try stopInTransaction()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from durable_testing import DurableHome, failed
+from preference_testing import Preferences
+from prefs_testing import LIMIT
 from thoroughness import PARTS
 
 # What SQLite and the store itself call. Ending a lock (fcntl) never fails, and SQLite relies on that.
@@ -34,7 +40,7 @@ def run(durable: DurableHome, through: list[str]) -> tuple[list[list[str]], list
     final = []
     for command in ("set final 1", "get final", "get k2"):
       answer = one.ask(command)
-      final += one.ask(command) if failed(answer, "inputOutput", "timedOut", "readOnly") else answer
+      final += one.ask(command) if failed(answer, "inputOutput", "timedOut", "readOnly", "outcomeUnknown") else answer
   return answers, final
 
 
@@ -94,3 +100,75 @@ def check(durable: DurableHome, answers, final, place: str) -> None:
     assert answers[2] == ["value 2"] or answers[2] in failures, place
   if answers[5] == []:
     assert answers[8] == ["value 3"] or answers[8] in failures, place
+
+
+def traced(calls: str, *more: str, output="/dev/null") -> list[str]:
+  return ["strace", "-qq", "-f", "-y", "-o", str(output), "-e", f"trace={calls}", *more]
+
+
+def test_a_failed_synchronization_is_known_to_the_next(durable, tracing, tmp_path):
+  """The kernel reports once that it could not write: then the log is written again."""
+  durable.ask("bulk k 40", "set a 1")
+  log = durable.config / "settings.preferences-wal"
+
+  def synchronize() -> int:
+    """Returns how much of the log was written before it was synchronized."""
+    trace = tmp_path / "trace"
+    assert durable.ask("synchronize", through=traced("pwrite64,fdatasync", output=trace)) == [[]]
+    lines = [line for line in trace.read_text().splitlines() if "-wal>" in line]
+    start = next(number for number, line in enumerate(lines) if "fdatasync" in line)
+    return sum(int(line.rpartition("= ")[2]) for line in lines[:start])
+
+  failing = traced("fdatasync", "-e", "inject=fdatasync:error=EIO:when=1")
+  for command in ("synchronize", "checkpoint"):
+    with durable.process(through=failing) as one:
+      assert one.ask("get a") == ["value 1"]
+      assert failed(one.ask(command), "outcomeUnknown", "inputOutput")
+      assert one.ask("set a 1") == []
+    size = log.stat().st_size
+    assert size > 0 and synchronize() >= size, command
+    assert synchronize() < size, command
+
+
+def test_a_killed_synchronization_is_known_to_the_next(durable, tracing):
+  durable.ask("set a 1")
+  lock = durable.config / "settings.preferences-lock"
+  with durable.process(through=traced("fdatasync", "-e", "inject=fdatasync:signal=KILL")) as one:
+    assert one.ask("synchronize")[-1].startswith("ended")
+  assert lock.read_bytes()[8:] == b"\1"
+  assert durable.ask("synchronize") == [[]]
+  assert lock.read_bytes()[8:] == b"\0"
+
+
+def test_observing_again_and_again_keeps_the_watch(durable, tracing, tmp_path):
+  """To end the kernel's notifications takes it milliseconds."""
+  trace = tmp_path / "trace"
+  with durable.process(through=traced("inotify_init1", output=trace)) as one:
+    assert one.ask("observe-often 50") == []
+    assert trace.read_text().count("inotify_init1") == 1
+  # Nobody observes: soon it ends.
+  with durable.process() as one:
+    assert one.ask("observe-often 2") == []
+    files = Path(f"/proc/{one.process.pid}/fd")
+    end = time.monotonic() + 30
+    while any(os.readlink(file) == "anon_inode:inotify" for file in files.iterdir()):
+      assert time.monotonic() < end
+      time.sleep(0.05)
+    assert one.ask("observe a") == ["ready"]
+    assert durable.ask("set a 5") == [[]]
+    assert one.process.stdout.readline().startswith("change a value 5")
+
+
+@pytest.mark.parametrize("condition", [[], ["--expect", "starting"]], ids=["write", "expect"])
+def test_a_change_that_may_not_be_on_the_disk_is_81(home, tracing, condition):
+  """It has happened, and the command says so."""
+  preferences = Preferences(home)
+  preferences.run("write", "state", "starting")
+  command = [
+    *traced("fdatasync", "-e", "inject=fdatasync:error=EIO:when=1"), home.program, "write", "state", "ready",
+    *condition, "--domain", "web"]
+  told = subprocess.run(
+    command, env=home.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    timeout=LIMIT, check=False)
+  assert told.returncode == 81 and "the changes are made" in told.stderr, told
+  assert preferences.read("state") == b"ready\n"

@@ -256,14 +256,14 @@ def test_an_unknown_outcome_is_settled(store, cluster, fault):
   assert appended > 2
 
 
-def test_an_outcome_that_stays_unknown_is_75(store, cluster):
+def test_an_outcome_that_stays_unknown_is_81(store, cluster):
   store.run("write", "port", "1")
   prefix = store.address.rpartition("/")[2]
   with FaultyProxy("127.0.0.1", cluster.nodes[0].port) as proxy:
     # Performed, but never answered.
     proxy.plan = lambda message: Fault.CUT_AFTER if message.path.endswith("/txn") else None
     told = store.run(
-      "write", "port", "2", address=cluster.store_url(prefix, [proxy.port]), code=75)
+      "write", "port", "2", address=cluster.store_url(prefix, [proxy.port]), code=81)
     assert "may have happened" in told.error
 
 

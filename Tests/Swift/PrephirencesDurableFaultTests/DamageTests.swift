@@ -123,6 +123,76 @@ struct DamageTests {
     #expect(try home.contents() == ["a": "1"])
   }
 
+  // MARK: - One value
+
+  /// What a row with a value that cannot be decoded has.
+  private static let damages = ["kind = 99", "kind = 2, value = x'ff'", "kind = -1"]
+
+  /// A suite of which another process has damaged `k1`, while a store of this process had it open.
+  private func home(damagedBy change: String) throws -> (TestHome, DurablePreferences) {
+    let home = try TestHome()
+    #expect(try home.run("bulk", "k", "3") == [])
+    let store = home.store()
+    #expect(store.dictionary().count == 3)
+    damage(home, change)
+    return (home, store)
+  }
+
+  private func damage(_ home: TestHome, _ change: String) {
+    home.query("UPDATE state SET generation = generation + 1")
+    home.query(
+      "UPDATE preference SET generation = (SELECT generation FROM state), \(change) "
+        + "WHERE key = CAST('k1' AS BLOB)")
+  }
+
+  @Test(arguments: damages, [true, false])
+  func aDamagedValueHidesNoOther(_ change: String, _ isOpen: Bool) throws {
+    var (home, store) = try home(damagedBy: change)
+    if !isOpen { store = TestHome.store(suiteName: home.suite, in: home, isOnNetwork: true) }
+    #expect(store.dictionary().keys.sorted() == ["k0", "k2"])
+    #expect(store.lastError?.code == .damaged && store.lastError?.message.contains("'k1'") ?? false)
+    let error = #expect(throws: PreferencesError.self) { try store.fetchAllObjects() }
+    #expect(error?.code == .damaged)
+    #expect(throws: PreferencesError.self) { try store.fetchObject(forKey: "k1") }
+    #expect(try store.fetchObject(forKey: "k0") as? Int == 0)
+    try store.storeObject(5, forKey: "k2")
+    try store.transaction { _ in try store.storeObject(6, forKey: "k0") }
+    #expect(store.dictionary().mapValues { $0 as? Int } == ["k0": 6, "k2": 5])
+  }
+
+  @Test(arguments: damages)
+  func aDamagedValueIsReplacedOrRemoved(_ change: String) throws {
+    let (home, store) = try home(damagedBy: change)
+    try store.storeObject(7, forKey: "k1")
+    #expect(try home.contents() == ["k0": "0", "k1": "7", "k2": "2"])
+    damage(home, change)
+    try store.storeObject(nil, forKey: "k1")
+    #expect(try home.contents() == ["k0": "0", "k2": "2"])
+    damage(home, change)
+    store.clearAll()
+    #expect(store.lastError == nil)
+    #expect(try home.contents() == [:])
+  }
+
+  @Test(arguments: damages)
+  func observersGetTheDamageOfAValueAndOtherChanges(_ change: String) throws {
+    let home = try TestHome()
+    let observer = try Child(in: home)
+    #expect(observer.ask("bulk k 3") == [])
+    #expect(observer.ask("report-failures") == [])
+    #expect(observer.ask("observe") == ["ready"])
+    damage(home, change)
+    #expect(try home.run("set", "k2", "5") == [])
+    var lines: [String] = []
+    while lines.count < 2, let line = observer.line() { lines.append(line) }
+    #expect(lines.contains { $0.hasPrefix("failure error damaged") && $0.contains("'k1'") })
+    #expect(lines.contains { $0.hasPrefix("change k2 value 5") })
+    #expect(try home.run("set", "k1", "7") == [])
+    #expect(observer.line()?.hasPrefix("change k1 value 7") ?? false)
+    #expect(try home.run("remove", "k1") == [])
+    #expect(observer.line()?.hasPrefix("change k1 absent") ?? false)
+  }
+
   /// The file becomes damaged or is lost while two processes use it.
   @Test(arguments: ["removed", "replaced", "renamed", "emptied"])
   func aFileInUse(_ kind: String) throws {

@@ -13,16 +13,24 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
   /// Whether the store has read before.
   let isWarm: Bool
 
+  /// Whether the file is used as on a network, where each commit is synchronized.
+  let isOnNetwork: Bool
+
+  /// Whether a failure says nothing of the values, because it may be that of the synchronization.
+  let synchronizes: Bool
+
   /// The operation; it must return the same text whenever it succeeds.
   let run: @Sendable (DurablePreferences) throws -> String
 
   private init(
-    _ description: String, existing: Bool = true, warm: Bool = false,
-    _ run: @escaping @Sendable (DurablePreferences) throws -> String
+    _ description: String, existing: Bool = true, warm: Bool = false, network: Bool = false,
+    synchronizes: Bool = false, _ run: @escaping @Sendable (DurablePreferences) throws -> String
   ) {
     testDescription = description
     isOnExistingFile = existing
     isWarm = warm
+    isOnNetwork = network
+    self.synchronizes = synchronizes
     self.run = run
   }
 
@@ -62,11 +70,12 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
       try store.checkpoint()
       return "checkpoint"
     },
-    Self("synchronize", warm: true) { store in
+    Self("set on a network", warm: true, network: true, set("new", 1)),
+    Self("synchronize", warm: true, synchronizes: true) { store in
       try store.synchronize()
       return "synchronized"
     },
-    Self("set and synchronize") { store in
+    Self("set and synchronize", synchronizes: true) { store in
       try store.storeObject(1, forKey: "new")
       try store.synchronize()
       return "synchronized"

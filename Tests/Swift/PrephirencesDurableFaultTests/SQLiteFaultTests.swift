@@ -33,9 +33,10 @@ private struct Run {
     self.fault = fault
     files = operation.isOnExistingFile ? try Self.sample.get() : [:]
     let home = try Self.home(with: files)
-    before = try Self.contents(home.store())
-    answer = try operation.run(home.store())
-    after = try Self.contents(home.store())
+    let store = home.store(isOnNetwork: operation.isOnNetwork)
+    before = try Self.contents(store)
+    answer = try operation.run(store)
+    after = try Self.contents(store)
   }
 
   /// The files of a suite, part of which are only in its log; another process has made them.
@@ -82,7 +83,7 @@ private struct Run {
   private func failing(_ nth: Int) throws -> Int {
     let home = try Self.home(with: files)
     let place: Comment = "\(operation.testDescription): \(fault), call \(nth)"
-    let store = home.store()
+    let store = home.store(isOnNetwork: operation.isOnNetwork)
     // Files are subject to a plan if they are opened after its start.
     let plan = try FaultPlan(fault, call: operation.isWarm ? .max : nth, in: home)
     if operation.isWarm { _ = try store.fetchObject(forKey: "k5") }
@@ -91,19 +92,42 @@ private struct Run {
     let failures = plan.disarm()
     switch outcome {
     case .success(let found): #expect(found == answer, place)
-    case .failure(let error): check(error, place)
+    case .failure(let error):
+      check(error, place)
+      do { try checkLog(after: error, home, place) } catch { Issue.record(error, place) }
     }
     do { try checkState(after: outcome, store, home, place) } catch { Issue.record(error, place) }
     return failures
   }
 
   private func check(_ error: any Error, _ place: Comment) {
-    var codes: [PreferencesError.Code] = [.inputOutput]
+    var codes: [PreferencesError.Code] = [.inputOutput, .outcomeUnknown]
     // A partial read cannot be distinguished from a partial write.
     if fault.isShortRead { codes += [.damaged] }
     if fault.isBusy { codes += [.timedOut] }
     let code = (error as? PreferencesError)?.code
     #expect(code.map { codes.contains($0) } ?? false, "\(place): \(error)")
+  }
+
+  /// Whoever reads the whole log finds a change that has failed only if its outcome is unknown.
+  private func checkLog(after error: any Error, _ home: TestHome, _ place: Comment) throws {
+    let code = (error as? PreferencesError)?.code
+    let found = try Self.contents(Self.home(with: copy(of: home)).store())
+    let isUnknown = operation.synchronizes || code == .outcomeUnknown
+    // A fault that stays leaves no way to find out.
+    #expect(fault.isPersistent || operation.synchronizes || code != .outcomeUnknown, place)
+    #expect(found == before || isUnknown && found == after, "\(place): \(error)")
+  }
+
+  /// The files that a new process reads, without the index of the log.
+  private func copy(of home: TestHome) throws -> [String: Data] {
+    var copied: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: home.config)
+    where !name.hasSuffix("-shm") && !name.hasSuffix("-lock") {
+      // Closing the database file would drop the locks of SQLite, which holds none now.
+      copied[name] = try Data(contentsOf: URL(filePath: "\(home.config)/\(name)"))
+    }
+    return copied
   }
 
   /// The store that met the fault remains usable, and another finds the old or the new state.
@@ -115,13 +139,7 @@ private struct Run {
     let isSuccess = (try? outcome.get()) != nil
     #expect(isSuccess ? found == after : [before, after].contains(found), place)
     try store.storeObject("after", forKey: "after")
-    var copied: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: home.config)
-    where !name.hasSuffix("-shm") && !name.hasSuffix("-lock") {
-      // Closing the database file would drop the locks of SQLite, which holds none now.
-      copied[name] = try Data(contentsOf: URL(filePath: "\(home.config)/\(name)"))
-    }
-    let other = try Self.home(with: copied)
+    let other = try Self.home(with: copy(of: home))
     #expect(try Self.contents(other.store()) == found.merging(["after": "after"]) { $1 }, place)
     #expect(other.integrity() == "ok", place)
   }

@@ -6,11 +6,17 @@ import PrephirencesFiles
 
 extension TestHome {
   /// Returns the store of this process on the suite.
-  func store() -> DurablePreferences { Self.store(suiteName: suite, in: self) }
+  func store(isOnNetwork: Bool? = nil) -> DurablePreferences {
+    Self.store(suiteName: suite, in: self, isOnNetwork: isOnNetwork)
+  }
 
   /// Its deadline is short, because a lock that a fault holds is never released.
-  static func store(suiteName: String, in home: TestHome) -> DurablePreferences {
-    DurablePreferences(suiteName: suiteName, folder: home.config, patience: .milliseconds(30))
+  static func store(
+    suiteName: String, in home: TestHome, isOnNetwork: Bool? = nil
+  ) -> DurablePreferences {
+    DurablePreferences(
+      suiteName: suiteName, folder: home.config, isOnNetwork: isOnNetwork,
+      patience: .milliseconds(30))
   }
 
   /// Creates a file of the suite's folder.

@@ -101,6 +101,16 @@ internal import Testing
     #expect(defaults.persistentDomain(forName: "test") == nil)
   }
 
+  /// As Foundation does.
+  @Test func aDomainWithoutAFileIsRemovedWithANotification() {
+    #expect(notifications { defaults.removePersistentDomain(forName: "test") } == 1)
+    #expect(durable.lastError == nil)
+    durable["a"] = 1
+    #expect(notifications { defaults.removePersistentDomain(forName: "test") } == 1)
+    #expect(notifications { defaults.removePersistentDomain(forName: "test") } == 1)
+    #expect(notifications { defaults.setPersistentDomain([:], forName: "test") } == 1)
+  }
+
   @Test func registeredDefaultsComeLast() {
     let key = "durable.\(UUID())"
     defaults.register(defaults: [key: 1])

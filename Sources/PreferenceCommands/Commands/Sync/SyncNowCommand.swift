@@ -11,9 +11,9 @@ struct SyncNowCommand: SyncSubcommand {
     abstract: "Bring shared preferences in step, and wait for it",
     discussion: """
       What waits for a retry is tried at once. The command ends when everything that was changed before \
-      is sent and everything that others had changed is here, or with 75 at the end of the time; \
-      changes that are not sent then stay, and are sent later. Changes of this machine that were given up \
-      for those of others are named.
+      is sent and everything that others had changed is here, or with 75 at the end of the time; changes \
+      that are not sent then stay, and are sent later. It ends with 81 if one of them may have arrived. \
+      Changes of this machine that were given up for those of others are named.
 
       Example:
         \(preferencesPath) sync now --timeout 10s

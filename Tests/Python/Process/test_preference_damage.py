@@ -1,0 +1,105 @@
+"""One damaged value hides no other one, and can be replaced or deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+
+import pytest
+
+from preference_testing import Preferences
+from prefs_testing import LIMIT
+
+# What no release writes: a kind that there is not, and an integer of one byte.
+DAMAGES = ["kind = 99", "kind = 2, value = x'ff'"]
+
+
+def damage(preferences: Preferences, key: str, change: str) -> None:
+  with contextlib.closing(sqlite3.connect(preferences.folder / "web.preferences")) as database:
+    database.execute("UPDATE state SET generation = generation + 1")
+    database.execute(
+      f"UPDATE preference SET generation = (SELECT generation FROM state), {change} WHERE key = ?",
+      (key.encode(),))
+    database.commit()
+
+
+@pytest.fixture(params=DAMAGES)
+def damaged(request, home) -> Preferences:
+  preferences = Preferences(home)
+  for key in ("a", "bad", "c"):
+    preferences.run("write", key, "1")
+  damage(preferences, "bad", request.param)
+  return preferences
+
+
+@pytest.mark.parametrize("command", [["list"], ["list", "--json"], ["export"], ["export", "--json"],
+                                     ["read"], ["read", "--plist"]], ids=" ".join)
+def test_others_are_shown(damaged, command):
+  told = damaged.run(*command, code=65)
+  assert b"a" in told.out and b"c" in told.out and b"bad" not in told.out
+  assert told.error.count("'bad' is damaged") == 1
+
+
+def test_each_damaged_key_is_named(damaged):
+  damage(damaged, "a", "kind = 99")
+  told = damaged.run("list", code=65)
+  assert told.out == b"c\tstring\t1\n"
+  assert "'a' is damaged" in told.error and "'bad' is damaged" in told.error
+  # The others of the domain are counted all the same.
+  assert b"web\t3\t" in damaged.run("list", domain=None).out
+
+
+def test_it_is_replaced(damaged):
+  damaged.run("read", "bad", code=65)
+  for condition in (["--if-absent"], ["--expect", "1"]):
+    damaged.run("write", "bad", "2", *condition, code=65)
+  damaged.run("write", "bad", "-array-add", "2", code=65)
+  damaged.run("write", "a", "2")
+  damaged.run("write", "bad", "2")
+  assert json.loads(damaged.read("--json")) == {"a": "2", "bad": "2", "c": "1"}
+
+
+def test_it_is_deleted(damaged):
+  damaged.run("delete", "a", "bad")
+  assert json.loads(damaged.read("--json")) == {"c": "1"}
+
+
+def test_all_are_deleted(damaged):
+  damaged.run("delete", "--all", "--yes")
+  assert damaged.run("list").out == b""
+
+
+def test_an_import_replaces_it(damaged):
+  file = damaged.home.file("settings.json", b'{"bad": "2"}')
+  assert "0 new, 1 changed" in damaged.run("import", file, "--dry-run").error
+  assert "0 new, 1 changed, 0 the same, 2 deleted" in damaged.run("import", file, "--replace").error
+  assert json.loads(damaged.read("--json")) == {"bad": "2"}
+
+
+@pytest.mark.parametrize("keys", [[], ["bad", "c"]], ids=["all", "named"])
+def test_watching_goes_on(damaged, keys):
+  with damaged.start("watch", *keys, "--initial", "--timeout", "1m") as watching:
+    lines = [watching.stdout.readline() for _ in range(1 if keys else 2)]
+    assert lines[-1] == b"set\tc\tstring\t1\n"
+    assert b"'bad' is damaged" in watching.stderr.readline()
+    damaged.run("write", "c", "2")
+    assert watching.stdout.readline() == b"set\tc\tstring\t2\n"
+    damaged.run("write", "bad", "3")
+    assert watching.stdout.readline() == b"set\tbad\tstring\t3\n"
+    damage(damaged, "bad", "kind = 99")
+    damaged.run("write", "c", "3")
+    assert watching.stdout.readline() == b"set\tc\tstring\t3\n"
+    assert b"'bad' is damaged" in watching.stderr.readline()
+    damaged.run("delete", "bad")
+    assert watching.stdout.readline() == b"removed\tbad\n"
+    watching.terminate()
+    watching.communicate(timeout=LIMIT)
+
+
+def test_a_watch_that_met_damage_does_not_end_with_0(damaged):
+  told = damaged.run("watch", "--timeout", "100ms", code=65)
+  assert told.error.count("'bad' is damaged") == 1
+  # What was waited for has happened.
+  damaged.run("watch", "c", "--until", "1")
+  damaged.run("watch", "c", "--timeout", "100ms")
